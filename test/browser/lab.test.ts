@@ -200,12 +200,15 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     const editor = page.locator('.lab-query .graphiql-editor');
     await editor.focus();
     expect(await editor.evaluate((element) => getComputedStyle(element).outlineOffset)).toBe('-3px');
-    // All of the copied text is visible.
+    // A copy without the id would fail, too. All of the copied text is visible.
+    expect(await lab.copied('Copy as curl')).toContain('the variable $endpoint has no value yet');
+    await page.keyboard.press('Escape');
+    await lab.open('Fail on purpose');
     await page.getByRole('button', { name: 'Copy as curl' }).click();
     const shown = await lab.copy.locator('pre').evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
     expect(shown).toBe(0);
     await page.keyboard.press('Escape');
-    expect(await lab.copied('Copy as code')).toContain('mutation RemoveWebhook($endpoint: ID!)');
+    expect(await lab.copied('Copy as code')).toContain('mutation FailOnPurpose(');
   });
 
   test('resumes its stream of events after a pause, and misses nothing', async () => {
@@ -366,6 +369,11 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(await main.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
     await page.setViewportSize({ width: 1024, height: 768 });
     expect(await main.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+    // On a turned phone, the document and the button below it are in view.
+    await page.setViewportSize({ width: 844, height: 390 });
+    await page.reload();
+    for (const part of ['.lab-query .view-line', '.graphiql-execute-button'])
+      await expect.poll(() => page.locator(part).first().evaluate(isInSight)).toBe(true);
     await page.setViewportSize({ width: 390, height: 844 });
     await screenshot(page, 'lab-phone-dark');
     await page.emulateMedia({ colorScheme: 'light' });

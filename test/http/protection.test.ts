@@ -147,7 +147,9 @@ test('the documentation can be searched, and each result links to its section', 
   expect(/<li><a[^>]*>([^<]*)/.exec(question)?.[1]).toBe('Freeze a customer or an account');
   expect(question).not.toMatch(/<mark>(?:a|i)<\/mark>/i);
   expect(await search('sandboxScenario')).toContain('>By sandboxScenario</a>');
-  expect(await search('no-such-word-anywhere')).toMatch(/No page contains all of these words.*<a href=".\/docs">/);
+  expect(await search('no-such-word-anywhere')).toMatch(/No section contains all of these words.*<a href=".\/docs">/);
+  expect(await search('  ')).toContain('<h1>Docs</h1>');
+  expect(await search('refund unicorns')).toMatch(/These contain some of them.*Refunds<\/a>/s);
   expect(await search('"><script>')).not.toContain('<script>');
 });
 
@@ -162,6 +164,8 @@ test.each([
   ['refunded', 'Concepts › Refunds'],
   ['customers', 'Create a customer'],
   ['stream', 'Streams'],
+  ['how to retry safely after a timeout', 'Errors › Retries and timeouts'],
+  ['how to show money in the right currency', 'Money and rates › Amounts'],
 ])('a search for “%s” leads users to their pages first', async (words, expected) => {
   const page = await (await get(`/docs?q=${encodeURIComponent(words)}`, { accept: 'text/html' })).text();
   const hits = [...page.matchAll(/<li><a[^>]*>([^<]*)<\/a> <span class="quiet">([^<]*)/g)];

@@ -77,6 +77,7 @@ const readers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'docs/coverage.md': 'where each rule of the specification is implemented and tested',
     'bench/RESULTS.md': 'how fast it is',
     'CHANGELOG.md': 'what is new',
+    'bench/LOG.md': 'what was measured, changed and kept to make it faster',
   },
 };
 
@@ -135,12 +136,13 @@ export async function openDocs() {
 type Groups = readonly (readonly [reader: string, files: readonly string[]])[];
 type Titles = ReadonlyMap<string, string>;
 
-const groupsOf = (pages: readonly string[]): Groups => [
-  ...Object.entries(readers).map(
-    ([reader, about]) => [reader, Object.keys(about).filter((file) => pages.includes(file))] as const,
-  ),
-  ['Other pages', pages.filter((file) => !abouts.has(file))],
-];
+const groupsOf = (pages: readonly string[]): Groups =>
+  [
+    ...Object.entries(readers).map(
+      ([reader, about]) => [reader, Object.keys(about).filter((file) => pages.includes(file))] as const,
+    ),
+    ['Other pages', pages.filter((file) => !abouts.has(file))] as const,
+  ].filter(([, files]) => files.length > 0);
 
 /** Moves the focus to the search field when / is pressed outside an input. */
 const searchKey = `addEventListener('keydown', (event) => {
@@ -194,7 +196,7 @@ ${groups.map(([reader, pages]) => html`<h2>${reader}</h2><ul>${pages.map((file) 
 function foundPage(words: string, found: readonly Found[], titles: Titles): Page {
   return docsPage(
     `${words} · Docs`,
-    html`<main><h1>Search results</h1><p role="status">${found.length === 0 && html`No page contains all of these words: ${words}. <a href="${docsPath}">See all pages</a>.`}</p>
+    html`<main><h1>Search results</h1><p role="status">${!found[0]?.isComplete && html`No section contains all of these words: ${words}. ${found.length > 0 ? 'These contain some of them.' : html`<a href="${docsPath}">See all pages</a>.`}`}</p>
 <ul>${found.map(({ file, title, anchor, excerpt }) => html`<li><a href="${docsPath}/${file}#${anchor}">${title}</a> <span class="quiet">${titles.get(file)}</span><br>${marked(excerpt, words)}</li>`)}</ul></main>`,
     'Search',
     words,
@@ -203,11 +205,13 @@ function foundPage(words: string, found: readonly Found[], titles: Titles): Page
 
 /** Words in questions that almost every section contains. */
 const common = new Set(
-  'a an and are at by can do does for from how i if in is it my of on or the to what when with'.split(' '),
+  'a after an and are at by can do does for from how i if in is it my of on or right that the to was we what when where which who why with you'.split(
+    ' ',
+  ),
 );
 
 /** Words that newcomers use, and the corresponding words in these pages. */
-const synonyms: Readonly<Record<string, string>> = { add: 'create', change: 'update' };
+const synonyms: Readonly<Record<string, string>> = { add: 'create', change: 'update', show: 'display' };
 
 /** Returns patterns for the words to search for. Common words are left out, unless there are no others. */
 function patternsOf(words: string): readonly string[] {
@@ -245,9 +249,11 @@ function titleOf(text: string, file: string): string {
   return /^# +(.+)$/m.exec(text)?.[1] ?? file;
 }
 
-/** A section of a page that contains all words of a search except the common ones. */
+/** A section of a page that contains words of a search. */
 interface Found extends Section {
   readonly file: string;
+  /** Whether it or its page's title contains all of the words except the common ones. */
+  readonly isComplete: boolean;
   /** The text around the first match. */
   readonly excerpt: string;
 }
@@ -256,8 +262,8 @@ const mostFound = 20;
 
 /**
  * Finds the sections of pages (Markdown by path) that contain these words, some of them possibly in the page's title.
- * Sections with the words in their headings come first, the rarest word counting most, then those of pages for users.
- * Pages for contributors always come last.
+ * Sections with all of the words come before those with some. Among them, sections with the words in their headings
+ * come first, the rarest word counting most, then those of pages for users. Pages for contributors come last.
  */
 function search(pages: ReadonlyMap<string, string>, words: string): readonly Found[] {
   const patterns = patternsOf(words).map((pattern) => new RegExp(pattern, 'giu'));
@@ -277,18 +283,20 @@ function search(pages: ReadonlyMap<string, string>, words: string): readonly Fou
     weights.reduce((sum, each) => sum + each);
   const found = sections
     .filter(({ times }) => times.some((count) => count > 0))
-    .filter(({ times, isOfPage }) => times.every((count, word) => count > 0 || isOfPage[word]))
     .map(({ file, title, body, times, isHeading, isOfPage }) => {
+      const held = times.filter((count, word) => count > 0 || isOfPage[word]).length;
+      const isComplete = held === times.length;
       const placed = 100 * weightOf(isHeading) + 50 * weightOf(isOfPage.map((is, word) => is && !isHeading[word]));
       const frequency = times.reduce((sum, count) => sum + Math.min(count, 9), 0) / times.length;
-      const rank = placed + frequency - (handicapOf.get(file) ?? 600);
+      const rank =
+        placed + frequency - (handicapOf.get(file) ?? 600) + (isComplete ? 1_000 : (400 * held) / times.length);
       const first = body.search(firstPattern);
       const [from, to] = [Math.max(0, first - 80), Math.max(0, first) + 160];
       // Whole words, without Markdown markup.
       const around = body.slice(from, to).replaceAll(/^```\w*|^ *- |[`*|#]|-{3,}|\]\([^)]*\)|\[/gm, '');
       const begun = from > 0 ? around.replace(/^\S*\s+/, '… ') : around;
       const excerpt = (to < body.length ? begun.replace(/\s+\S*$/, ' …') : begun).trim();
-      return { file, title: title.replaceAll('`', ''), anchor: anchorOf(title), excerpt, rank };
+      return { file, title: title.replaceAll('`', ''), anchor: anchorOf(title), excerpt, rank, isComplete };
     });
   return found.toSorted((one, other) => other.rank - one.rank).slice(0, mostFound);
 }

@@ -140,7 +140,7 @@ async function answerDocs(response: ServerResponse, docs: Docs, path: string, { 
   const text = wantsPage(response.req) ? undefined : docs.text(path);
   response.setHeader('vary', 'accept');
   if (text !== undefined) return sendBytes(response, 'text/markdown; charset=utf-8', Buffer.from(local(text)));
-  const words = new URL(response.req.url ?? '/', 'http://localhost').searchParams.get('q');
+  const words = new URL(response.req.url ?? '/', 'http://localhost').searchParams.get('q')?.trim();
   const page = path === docsPath && words ? docs.found(words) : docs.page(path);
   if (page) return sendPage(response, 200, { ...page, html: raw(local(String(await page.html))) });
   response.removeHeader('vary');

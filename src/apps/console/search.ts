@@ -29,7 +29,7 @@ export function searchIn(root: HTMLElement, { paths, webhooks }: SearchedDocumen
   );
   const style = document.head.appendChild(document.createElement('style'));
   const status = document.createElement('p');
-  status.className = 'back';
+  status.className = 'none-found';
   status.setAttribute('role', 'status');
   root.after(status);
   root.addEventListener('input', ({ target }) => {

@@ -10,6 +10,9 @@ const stateWords: Readonly<Record<FeedState, string>> = {
   refused: 'not connected',
 };
 
+/** Small phones, where open events would leave no room for the document. */
+const littleRoom = '(max-width: 52rem) and (max-height: 42rem), (max-height: 30rem)';
+
 interface EventPaneProps {
   readonly feed: Feed;
   /** Called with the event whose details the user wants to see. */
@@ -19,7 +22,7 @@ interface EventPaneProps {
 /** Shows the platform's feed live, newest first, whichever tab is open. */
 export function EventPane({ feed, onPick }: EventPaneProps) {
   const { state, events, reason } = useSyncExternalStore(feed.subscribe, feed.view);
-  const [isOpen, setOpen] = useState(true);
+  const [isOpen, setOpen] = useState(() => !matchMedia(littleRoom).matches);
   useEffect(() => {
     feed.start();
     return () => feed.pause();

@@ -41,7 +41,7 @@ export const firstSteps: readonly WrittenStep[] = [
   },
   {
     title: 'Timeline',
-    about: 'What happened to the payment and why, and the double-entry legs behind it.',
+    about: 'What happened to the payment and why, and the ledger entries behind it.',
     query: `query Timeline($transaction: ID!) {
   transaction(id: $transaction) {
     status
@@ -143,7 +143,7 @@ export const firstSteps: readonly WrittenStep[] = [
 `,
     gives: ({ internal, external }, payer) => {
       const known = internal.edges.find(({ node }: Data) => node.id === payer);
-      if (payer !== undefined && (!known || canPay(known))) return undefined;
+      if (known && canPay(known)) return undefined;
       const source = internal.edges.find(canPay)?.node;
       const owned = ({ node }: Data) => node.customer?.id === source?.customer?.id && node.frozenAt === null;
       return (

@@ -165,8 +165,7 @@ export class Operations {
     abort.signal.addEventListener('abort', end);
     const missing = missingIn(request.variables ?? {});
     if (missing !== undefined) {
-      const message = `the variable $${missing} has no value yet: send an earlier tab that provides it, or enter one`;
-      show(failure(new Error(message)));
+      show(failure(new Error(missing)));
       end();
     } else if (isSubscription(request)) this.#follow(request, headers, { show, end, signal: abort.signal });
     else {

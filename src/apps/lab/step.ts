@@ -15,10 +15,11 @@ const open = {
 /** The name of a variable whose value responses can provide. */
 export type CarriedName = keyof typeof open;
 
-/** Returns the name of a variable that still has its placeholder. */
+/** Says which variable still has its placeholder; undefined if none has. */
 export function missingIn(variables: Readonly<Record<string, unknown>>): string | undefined {
   const placeholders: readonly unknown[] = Object.values(open);
-  return Object.keys(variables).find((name) => placeholders.includes(variables[name]));
+  const name = Object.keys(variables).find((one) => placeholders.includes(variables[one]));
+  return name && `the variable $${name} has no value yet: send an earlier tab that provides it, or enter one`;
 }
 
 /** The `data` of a response. Its shape follows the document. */

@@ -13,6 +13,7 @@ import { parse } from 'graphql';
 import { Fragment, useEffect, useRef, useState } from 'react';
 import { parseObject } from './carried.ts';
 import { asCode, asCurl, asLink, type Sent } from './copies.ts';
+import { missingIn } from './step.ts';
 
 /** Buttons that act on the document. A popover shows what they have copied, or why they cannot act. */
 export function DocumentTools({ authorization }: { readonly authorization: string }) {
@@ -29,10 +30,13 @@ export function DocumentTools({ authorization }: { readonly authorization: strin
     note.current?.showPopover();
   };
   const copy = ({ what, write }: Copy) => {
+    const variables = parseObject(variableEditor?.getValue() ?? '') ?? {};
+    const missing = (write === asCurl || write === asCode) && missingIn(variables);
+    if (missing) return show('Nothing was copied:', missing);
     const written = write({
       url: new URL('graphql', location.href).href,
       query: queryEditor?.getValue() ?? '',
-      variables: parseObject(variableEditor?.getValue() ?? '') ?? {},
+      variables,
       authorization: String(parseObject(headerEditor?.getValue() ?? '')?.authorization ?? authorization),
     });
     show(`Copy ${what}:`, written);
