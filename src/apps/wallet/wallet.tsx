@@ -1,11 +1,12 @@
+import type { ApolloClient } from '@apollo/client';
 import { useApolloClient, useQuery, useSubscription } from '@apollo/client/react';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { FollowAccounts, FollowTransactions, History, Home, PayeePicker } from '../client/generated/documents.ts';
 import { useConnectionState, usePayments } from '../client/react.ts';
 import { Payments } from './history.tsx';
 import { Pay } from './pay.tsx';
 import { breakable, locale, type Network, reasonOf, useReconnected } from './service.ts';
-import { Statement } from './statement.tsx';
+import { type Listed, Statement } from './statement.tsx';
 
 /** Renders the wallet: balances, a payment, past payments, and a statement. */
 export function Wallet({ network }: { network: Network }) {
@@ -23,8 +24,10 @@ export function Wallet({ network }: { network: Network }) {
       if (
         data &&
         (data.transactionUpdates.previousStatus !== 'PROCESSING' || data.transactionUpdates.status !== 'COMPLETED')
-      )
-        client.refetchQueries({ include: [History, PayeePicker] });
+      ) {
+        client.refetchQueries({ include: [History] });
+        readLimits(client).catch(() => undefined);
+      }
     },
   });
   const client = useApolloClient();
@@ -35,7 +38,7 @@ export function Wallet({ network }: { network: Network }) {
       onQueryUpdated: (query) => query.getCurrentResult().error !== undefined,
     }),
   );
-  const [statementOf, setStatementOf] = useState<string>();
+  const [statementOf, setStatementOf] = useState<Listed>();
   const customer = data?.viewer.customer;
   const all = customer?.accounts.edges.flatMap(({ node }) => ('balance' in node ? [node] : [])) ?? [];
   const empty = all.filter(({ balance }) => balance.amount === '0');
@@ -45,7 +48,7 @@ export function Wallet({ network }: { network: Network }) {
       <li key={account.id}>
         <span>{account.displayName}</span>
         <strong>{breakable(account.balance.formatted)}</strong>
-        <button type="button" onClick={() => setStatementOf(account.id)}>
+        <button type="button" onClick={() => setStatementOf(account)}>
           Statement<span className="hidden"> of {account.displayName}</span>
         </button>
       </li>
@@ -79,13 +82,21 @@ export function Wallet({ network }: { network: Network }) {
             </details>
           )}
         </section>
-        {statementOf !== undefined && (
-          <Statement key={statementOf} accountId={statementOf} onClose={() => setStatementOf(undefined)} />
-        )}
+        {statementOf && <Statement key={statementOf.id} of={statementOf} onClose={() => setStatementOf(undefined)} />}
         <Pay />
         <Payments />
       </main>
     </>
+  );
+}
+
+/** Reads the limits again. The payees stay as they are, because reading their first page would drop the others. */
+async function readLimits(client: ApolloClient): Promise<void> {
+  const read = { query: PayeePicker, fetchPolicy: 'no-cache' } as const;
+  const policies = (await client.query({ ...read, variables: { first: 0, locale } })).data?.viewer.policies;
+  client.cache.updateQuery(
+    { query: PayeePicker, variables: { locale } },
+    (known) => policies && known && { ...known, viewer: { ...known.viewer, policies } },
   );
 }
 
@@ -96,14 +107,24 @@ function NetworkSwitch({ network }: { network: Network }) {
   const { socket } = usePayments();
   const state = useConnectionState();
   const [isCut, setCut] = useState(network.isCut);
+  const [isOnline, setOnline] = useState(navigator.onLine);
+  // A socket does not notice that the network is gone or back, but the browser does.
+  useEffect(() => {
+    const change = () => {
+      setOnline(navigator.onLine);
+      socket.reconnect();
+    };
+    const control = new AbortController();
+    for (const type of ['online', 'offline']) addEventListener(type, change, control);
+    return () => control.abort();
+  }, [socket]);
   return (
     <p className="network">
       <span role="status" data-state={state}>
-        {isCut ? 'no network' : states[state]}
+        {isCut || !isOnline ? 'no network' : states[state]}
       </span>
       <button
         type="button"
-        aria-pressed={isCut}
         onClick={() => {
           network.isCut = !isCut;
           setCut(!isCut);
