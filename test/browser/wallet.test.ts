@@ -544,7 +544,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await quote('1.00');
     const read = page.waitForResponse((response) => /PayeePicker/.test(response.request().postData() ?? ''));
     await pay.getByRole('button', { name: 'Pay $1.00' }).click();
-    // After a payment, only the limits are read again.
+    // After a payment, the first page is read again.
     await (await read).finished();
     await pay.getByRole('status').filter({ hasText: 'COMPLETED' }).waitFor();
     expect(await options.count()).toBe(all);

@@ -1,4 +1,4 @@
-import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
+import { ApolloClient, ApolloLink, type FieldMergeFunction, HttpLink, InMemoryCache } from '@apollo/client';
 import { ServerError } from '@apollo/client/errors';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { useEffect } from 'react';
@@ -20,8 +20,11 @@ export function openService() {
       return response.json();
     },
   });
+  const settings = apolloCache();
+  const accounts = settings.typePolicies.Customer?.fields?.accounts as { merge: FieldMergeFunction } | undefined;
+  if (accounts) accounts.merge = keepingPages(accounts.merge);
   const apollo = new ApolloClient({
-    cache: new InMemoryCache(apolloCache()),
+    cache: new InMemoryCache(settings),
     link: ApolloLink.from([
       new ApolloLink(newestVersions()),
       ApolloLink.split(
@@ -32,6 +35,16 @@ export function openService() {
     ]),
   });
   return { payments, apollo, network };
+}
+
+/** Keeps the pages after the first one when that one is read again, which happens after each payment. */
+function keepingPages(merge: FieldMergeFunction): FieldMergeFunction {
+  return (known, page, options) => {
+    const last = page?.edges?.at(-1)?.cursor;
+    const at = known?.edges.findIndex(({ cursor }: { cursor: string }) => cursor === last) ?? -1;
+    const before = at < 0 || options.args?.after ? undefined : known.edges[at + 1]?.cursor;
+    return merge(known, page, before ? { ...options, args: { ...options.args, before } } : options);
+  };
 }
 
 /** The locale in which amounts and times are formatted. */

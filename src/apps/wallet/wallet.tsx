@@ -1,4 +1,3 @@
-import type { ApolloClient } from '@apollo/client';
 import { useApolloClient, useQuery, useSubscription } from '@apollo/client/react';
 import { useEffect, useState } from 'react';
 import { FollowAccounts, FollowTransactions, History, Home, PayeePicker } from '../client/generated/documents.ts';
@@ -24,10 +23,8 @@ export function Wallet({ network }: { network: Network }) {
       if (
         data &&
         (data.transactionUpdates.previousStatus !== 'PROCESSING' || data.transactionUpdates.status !== 'COMPLETED')
-      ) {
-        client.refetchQueries({ include: [History] });
-        readLimits(client).catch(() => undefined);
-      }
+      )
+        client.refetchQueries({ include: [History, PayeePicker] });
     },
   });
   const client = useApolloClient();
@@ -87,16 +84,6 @@ export function Wallet({ network }: { network: Network }) {
         <Payments />
       </main>
     </>
-  );
-}
-
-/** Reads the limits again. The payees stay as they are, because reading their first page would drop the others. */
-async function readLimits(client: ApolloClient): Promise<void> {
-  const read = { query: PayeePicker, fetchPolicy: 'no-cache' } as const;
-  const policies = (await client.query({ ...read, variables: { first: 0, locale } })).data?.viewer.policies;
-  client.cache.updateQuery(
-    { query: PayeePicker, variables: { locale } },
-    (known) => policies && known && { ...known, viewer: { ...known.viewer, policies } },
   );
 }
 
