@@ -24,7 +24,7 @@ type Quoted = Extract<CreateQuoteMutation['createQuote'], { __typename: 'CreateQ
 
 /** Makes a payment: source account, payee and amount; then the quote, and its progress. */
 export function Pay() {
-  const { data, fetchMore } = useQuery(PayeePicker, { variables: { locale } });
+  const { data, fetchMore } = useQuery(PayeePicker, { variables: { locale }, refetchWritePolicy: 'merge' });
   const [createQuote, { loading }] = useMutation(CreateQuote);
   const [validate] = useMutation(ExecuteQuote);
   const [quoted, setQuoted] = useState<Quoted>();
