@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@apollo/client/react';
-import { type FormEvent, useRef, useState } from 'react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
 import {
   CancelQuote,
   CreateQuote,
@@ -24,7 +24,7 @@ type Quoted = Extract<CreateQuoteMutation['createQuote'], { __typename: 'CreateQ
 
 /** Makes a payment: source account, payee and amount; then the quote, and its progress. */
 export function Pay() {
-  const { data, fetchMore } = useQuery(PayeePicker, { variables: { locale } });
+  const { data, fetchMore } = useQuery(PayeePicker, { variables: { locale }, refetchWritePolicy: 'merge' });
   const [createQuote, { loading }] = useMutation(CreateQuote);
   const [validate] = useMutation(ExecuteQuote);
   const [quoted, setQuoted] = useState<Quoted>();
@@ -38,7 +38,7 @@ export function Pay() {
   const isEmpty = ({ balance }: (typeof sources)[number]) => balance.amount === '0';
   const payable = sources.toSorted((a, b) => Number(isEmpty(a)) - Number(isEmpty(b)));
   const listed = customer?.payees.edges.flatMap(({ node }) => ('accountInfo' in node ? [node] : [])) ?? [];
-  // The chosen payee may be on a page that has not been loaded, or is no longer loaded.
+  // The chosen payee may be on a page that has not been loaded.
   const isListed = !chosen || listed.some(({ id }) => id === chosen.id);
   const paid = [...(isListed ? [] : [chosen]), ...listed].filter(({ status }) => status === 'ACTIVE');
   const payees = Map.groupBy(paid, ({ accountInfo }) => accountInfo.accountType);
@@ -60,6 +60,9 @@ export function Pay() {
   };
 
   useReconnected(() => setRefusal((now) => (now?.message.startsWith(noConnection) ? undefined : now)));
+  useEffect(() => {
+    if (refusal?.isAmount) amountField.current?.focus();
+  }, [refusal]);
 
   /** Returns what executing a quote would return; undefined if that cannot be determined. */
   async function tryOut(quoteId: string) {
@@ -136,11 +139,12 @@ export function Pay() {
             onChange={({ target }) => setChosen(paid.find(({ id }) => id === target.value))}
           >
             {customer && paid.length === 0 && <option value="">No payees yet</option>}
+            {/* A closed list cuts off the end of a long text, so what distinguishes a person's accounts comes first. */}
             {[...payees].map(([type, accounts]) => (
               <optgroup key={type} label={kinds[type]}>
                 {accounts.map(({ id, displayName, currency, maskedNumber }) => (
                   <option key={id} value={id}>
-                    {displayName} · {currency.code} {maskedNumber?.replace('•••• ', '…')}
+                    {[currency.code, maskedNumber].filter(Boolean).join(' ')} · {displayName}
                   </option>
                 ))}
               </optgroup>
@@ -181,14 +185,9 @@ export function Pay() {
           available={sources.find(({ id }) => id === quoted.sourceId)?.balance}
           limits={limits}
           payee={paid.find(({ id }) => id === quoted.payeeId)}
-          onRefusal={(next) => {
-            setRefusal(next);
-            if (!next?.isEnd) return;
-            setQuoted(undefined);
-            amountField.current?.focus();
-          }}
-          onCancelled={() => {
+          onEnd={(message) => {
             drop();
+            if (message) setRefusal({ message });
             amountField.current?.focus();
           }}
         />
@@ -269,8 +268,6 @@ function refusalText(refused: Refused): string {
 interface Refusal {
   readonly message: string;
   readonly isAmount?: boolean;
-  /** Whether the quote can no longer be executed. */
-  readonly isEnd?: boolean;
 }
 
 interface QuoteCardProps {
@@ -278,8 +275,8 @@ interface QuoteCardProps {
   readonly available: { readonly amount: string; readonly formatted: string } | undefined;
   readonly limits: readonly Limit[];
   readonly payee: Payee | undefined;
-  readonly onRefusal: (refusal: Refusal | undefined) => void;
-  readonly onCancelled: () => void;
+  /** Called when the quote is cancelled, or with the reason why it can no longer be executed. */
+  readonly onEnd: (reason?: string) => void;
 }
 
 /** Moves the focus to the element that replaces a button, so that the keyboard focus continues from there. */
@@ -295,7 +292,7 @@ function followed(element: HTMLElement | null) {
 }
 
 /** Shows a quote with the remaining time to execute it, and then its payment. */
-function QuoteCard({ quoted, available, limits, payee, onRefusal, onCancelled }: QuoteCardProps) {
+function QuoteCard({ quoted, available, limits, payee, onEnd }: QuoteCardProps) {
   const { quote, serverTime, waits } = quoted;
   const { amount } = quote.totalSendingAmount;
   const isBeyond = (most: { readonly amount: string }) => BigInt(amount) > BigInt(most.amount);
@@ -303,6 +300,9 @@ function QuoteCard({ quoted, available, limits, payee, onRefusal, onCancelled }:
     ({ leftAmount, leftPayments }) => leftPayments === 0 || (leftAmount && isBeyond(leftAmount)),
   );
   const tooMuch = available && isBeyond(available) ? shortText(available.formatted) : limit && beyondText(limit);
+  const [refusal, setRefusal] = useState<string>();
+  useReconnected(() => setRefusal((now) => (now?.startsWith(noConnection) ? undefined : now)));
+  const problem = tooMuch ?? refusal;
   const warning = payee && nameWarning(payee);
   const seconds = useCountdown(quote.expiresAt, serverTime);
   const [executeQuote, { loading, data }] = useMutation(ExecuteQuote);
@@ -315,18 +315,18 @@ function QuoteCard({ quoted, available, limits, payee, onRefusal, onCancelled }:
   async function execute() {
     if (isOver) return;
     const input = { quoteId: quote.id, idempotencyKey: key.current };
-    onRefusal(undefined);
+    setRefusal(undefined);
     try {
       const result = (await executeQuote({ variables: { input, locale } })).data?.executeQuote;
-      if (result && 'message' in result) onRefusal({ message: refusalText(result), isEnd: result.code in endings });
+      if (result && 'message' in result) (result.code in endings ? onEnd : setRefusal)(refusalText(result));
     } catch (error) {
-      onRefusal({ message: reasonOf(error) });
+      setRefusal(reasonOf(error));
     }
   }
 
   /** Releases the quote. If it cannot be cancelled, it expires. */
   async function cancel() {
-    onCancelled();
+    onEnd();
     await cancelQuote({ variables: { input: { quoteId: quote.id } } }).catch(() => undefined);
   }
 
@@ -355,8 +355,8 @@ function QuoteCard({ quoted, available, limits, payee, onRefusal, onCancelled }:
           ) : (
             <p role="timer">Good for {minutesText(seconds)}</p>
           )}
-          {warning && <p role="alert">{warning}</p>}
-          {tooMuch && <p role="alert">{tooMuch}</p>}
+          {warning && <p role="status">{warning}</p>}
+          {problem && <p role="alert">{problem}</p>}
           {waits && <p>The payment will wait until somebody else approves it.</p>}
           <p>
             <button className="main" type="button" onClick={execute} aria-disabled={isOver} aria-busy={loading}>

@@ -45,11 +45,13 @@ const statusNotes: { readonly [Status in ExternalAccountStatus]?: string } = {
 };
 
 /** Returns the warning about a payee whose bank knows its owner by another name. */
-export function nameWarning({ beneficiaryVerificationStatus: status }: Payee): string | undefined {
-  if (status === 'NOT_MATCHED') return 'The bank knows the owner of this account by another name.';
-  return status === 'PARTIAL_MATCH'
-    ? 'The bank knows the owner of this account by a slightly different name.'
-    : undefined;
+export function nameWarning({
+  beneficiaryVerificationStatus: status,
+  beneficiaryVerifiedData: known,
+}: Payee): string | undefined {
+  if (status !== 'NOT_MATCHED' && status !== 'PARTIAL_MATCH') return undefined;
+  const name = known?.fullName ? `as “${known.fullName}”` : 'by another name';
+  return `The bank knows the owner of this account ${name}. Check the name before you pay.`;
 }
 
 /** Brings a new element into view, because on a phone it may be below the visible part of the page. */
@@ -233,7 +235,7 @@ interface TextProps {
 function Text({ name, label, isRequired, isOneOf, about, format, fault }: TextProps) {
   const hint = useId();
   const isSame = format?.includes(about?.replace(/ characters$/, '') ?? '');
-  const hints = [isRequired || isOneOf ? '' : 'optional', isSame ? '' : about, format];
+  const hints = [isRequired || isOneOf ? '' : 'optional', isSame ? '' : about, format?.replace(`a ${label} `, '')];
   return (
     <label>
       {label}

@@ -1,4 +1,4 @@
-import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
+import { ApolloClient, ApolloLink, type FieldMergeFunction, HttpLink, InMemoryCache } from '@apollo/client';
 import { ServerError } from '@apollo/client/errors';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { useEffect } from 'react';
@@ -20,8 +20,11 @@ export function openService() {
       return response.json();
     },
   });
+  const settings = apolloCache();
+  const accounts = settings.typePolicies.Customer?.fields?.accounts as { merge: FieldMergeFunction } | undefined;
+  if (accounts) accounts.merge = keepingPages(accounts.merge);
   const apollo = new ApolloClient({
-    cache: new InMemoryCache(apolloCache()),
+    cache: new InMemoryCache(settings),
     link: ApolloLink.from([
       new ApolloLink(newestVersions()),
       ApolloLink.split(
@@ -32,6 +35,16 @@ export function openService() {
     ]),
   });
   return { payments, apollo, network };
+}
+
+/** Keeps the pages after the first one when that one is read again, which happens after each payment. */
+function keepingPages(merge: FieldMergeFunction): FieldMergeFunction {
+  return (known, page, options) => {
+    const last = page?.edges?.at(-1)?.cursor;
+    const at = known?.edges.findIndex(({ cursor }: { cursor: string }) => cursor === last) ?? -1;
+    const before = at < 0 || options.args?.after ? undefined : known.edges[at + 1]?.cursor;
+    return merge(known, page, before ? { ...options, args: { ...options.args, before } } : options);
+  };
 }
 
 /** The locale in which amounts and times are formatted. */
@@ -54,13 +67,17 @@ export function reasonOf(error: unknown): string {
 
 export const noConnection = 'There is no connection.';
 
-/** Calls `act` whenever a connection is established, for example to remove messages about a lost connection. */
+/** Calls `act` whenever the connection is back, for example to remove messages about a lost connection. */
 export function useReconnected(act: () => void): void {
   const state = useConnectionState();
   // biome-ignore lint/correctness/useExhaustiveDependencies: acts on a change of the state, not on each render
   useEffect(() => {
     if (state === 'OPEN') act();
   }, [state]);
+  useEffect(() => {
+    addEventListener(recovered, act);
+    return () => removeEventListener(recovered, act);
+  });
 }
 
 /** Formats a message from the service like the wallet's own, with a full stop and amounts in the reader's notation. */
@@ -83,9 +100,14 @@ export interface Account {
   readonly maskedNumber: string | null;
 }
 
-/** Names an account in a way that distinguishes it from others of the same person: "Ada Muster •••• 1234". */
+/**
+ * Names an account in a way that distinguishes it from others of the same person: "Ada Muster •••• 1234". An address may
+ * break after its "@".
+ */
 export const accountText = (account: Account | null) =>
-  [account?.displayName ?? '…', account?.maskedNumber?.replace(' ', '\u00a0')].filter(Boolean).join(' ');
+  [account?.displayName ?? '…', account?.maskedNumber?.replace(' ', '\u00a0').replace('@', '@\u200b')]
+    .filter(Boolean)
+    .join(' ');
 
 /** Formats a time for the reader's locale. */
 export function timeText(time: string): string {
@@ -95,12 +117,26 @@ export function timeText(time: string): string {
 /** The failure of a request while the wallet's own switch has cut the network. */
 class NetworkCut extends TypeError {}
 
+/** The event that a request succeeds after another one failed: the socket may have stayed open meanwhile. */
+const recovered = 'wallet-recovered';
+
 /** Cuts and restores the wallet's network, to show what happens when a phone is in a tunnel. */
 export class Network {
   isCut = false;
+  #hasFailed = false;
 
-  readonly fetch: typeof fetch = (input, init) =>
-    this.isCut ? Promise.reject(new NetworkCut('the network is cut')) : fetch(input, init);
+  readonly fetch: typeof fetch = async (input, init) => {
+    try {
+      if (this.isCut) throw new NetworkCut('the network is cut');
+      const response = await fetch(input, init);
+      if (this.#hasFailed) dispatchEvent(new Event(recovered));
+      this.#hasFailed = false;
+      return response;
+    } catch (error) {
+      this.#hasFailed = true;
+      throw error;
+    }
+  };
 
   /** Opens a socket, as WebSocket does; while the network is cut, returns a socket that closes at once. */
   readonly WebSocket = Object.assign(

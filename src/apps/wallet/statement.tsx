@@ -10,14 +10,20 @@ function open(dialog: HTMLDialogElement | null): void {
   if (dialog && !dialog.open) dialog.showModal();
 }
 
+/** An account as the list of balances shows it. */
+export interface Listed {
+  readonly id: string;
+  readonly displayName: string;
+}
+
 /** Shows the last thirty days of an account, up to the moment when the statement was opened. */
-export function Statement({ accountId, onClose }: { accountId: string; onClose: () => void }) {
+export function Statement({ of, onClose }: { of: Listed; onClose: () => void }) {
   const [period] = useState(() => {
     const to = Date.now() + 60_000;
     return { from: new Date(to - 30 * 86_400_000).toISOString(), to: new Date(to).toISOString() };
   });
   const { data, error, loading, fetchMore } = useQuery(StatementQuery, {
-    variables: { accountId, ...period, locale },
+    variables: { accountId: of.id, ...period, locale },
     fetchPolicy: 'network-only',
     notifyOnNetworkStatusChange: true,
   });
@@ -25,7 +31,7 @@ export function Statement({ accountId, onClose }: { accountId: string; onClose: 
   return (
     <dialog className="card" aria-labelledby="statement" onClose={onClose} ref={open}>
       <header>
-        <h2 id="statement">Statement {account && `of ${account.displayName}`}</h2>
+        <h2 id="statement">Statement of {of.displayName}</h2>
         <button type="button" onClick={({ currentTarget }) => currentTarget.closest('dialog')?.close()}>
           Close
         </button>

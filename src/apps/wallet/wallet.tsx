@@ -1,11 +1,11 @@
 import { useApolloClient, useQuery, useSubscription } from '@apollo/client/react';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { FollowAccounts, FollowTransactions, History, Home, PayeePicker } from '../client/generated/documents.ts';
 import { useConnectionState, usePayments } from '../client/react.ts';
 import { Payments } from './history.tsx';
 import { Pay } from './pay.tsx';
 import { breakable, locale, type Network, reasonOf, useReconnected } from './service.ts';
-import { Statement } from './statement.tsx';
+import { type Listed, Statement } from './statement.tsx';
 
 /** Renders the wallet: balances, a payment, past payments, and a statement. */
 export function Wallet({ network }: { network: Network }) {
@@ -35,7 +35,7 @@ export function Wallet({ network }: { network: Network }) {
       onQueryUpdated: (query) => query.getCurrentResult().error !== undefined,
     }),
   );
-  const [statementOf, setStatementOf] = useState<string>();
+  const [statementOf, setStatementOf] = useState<Listed>();
   const customer = data?.viewer.customer;
   const all = customer?.accounts.edges.flatMap(({ node }) => ('balance' in node ? [node] : [])) ?? [];
   const empty = all.filter(({ balance }) => balance.amount === '0');
@@ -45,7 +45,7 @@ export function Wallet({ network }: { network: Network }) {
       <li key={account.id}>
         <span>{account.displayName}</span>
         <strong>{breakable(account.balance.formatted)}</strong>
-        <button type="button" onClick={() => setStatementOf(account.id)}>
+        <button type="button" onClick={() => setStatementOf(account)}>
           Statement<span className="hidden"> of {account.displayName}</span>
         </button>
       </li>
@@ -79,9 +79,7 @@ export function Wallet({ network }: { network: Network }) {
             </details>
           )}
         </section>
-        {statementOf !== undefined && (
-          <Statement key={statementOf} accountId={statementOf} onClose={() => setStatementOf(undefined)} />
-        )}
+        {statementOf && <Statement key={statementOf.id} of={statementOf} onClose={() => setStatementOf(undefined)} />}
         <Pay />
         <Payments />
       </main>
@@ -96,14 +94,24 @@ function NetworkSwitch({ network }: { network: Network }) {
   const { socket } = usePayments();
   const state = useConnectionState();
   const [isCut, setCut] = useState(network.isCut);
+  const [isOnline, setOnline] = useState(navigator.onLine);
+  // A socket does not notice that the network is gone or back, but the browser does.
+  useEffect(() => {
+    const change = () => {
+      setOnline(navigator.onLine);
+      socket.reconnect();
+    };
+    const control = new AbortController();
+    for (const type of ['online', 'offline']) addEventListener(type, change, control);
+    return () => control.abort();
+  }, [socket]);
   return (
     <p className="network">
       <span role="status" data-state={state}>
-        {isCut ? 'no network' : states[state]}
+        {isCut || !isOnline ? 'no network' : states[state]}
       </span>
       <button
         type="button"
-        aria-pressed={isCut}
         onClick={() => {
           network.isCut = !isCut;
           setCut(!isCut);

@@ -4,7 +4,7 @@ import type * as of from './operations.ts';
 
 export type * from './operations.ts';
 export const AddPayee =
-  'sha256:f180d9612be36dac355f8dbb8db107975391b5b8a9e77d3a95ecdebb60123560' as Operation<of.AddPayeeMutation, of.AddPayeeMutationVariables>;
+  'sha256:cd1870a4479c2034566c95a6c70e43c619447ceb6a271b387ca48cd431dc9d28' as Operation<of.AddPayeeMutation, of.AddPayeeMutationVariables>;
 export const CancelQuote =
   'sha256:7d3d9983cdf0b4ce8c5b45c278748a2999fd10ea2742013566bc2b4d37d6c226' as Operation<of.CancelQuoteMutation, of.CancelQuoteMutationVariables>;
 export const CreateQuote =
@@ -22,7 +22,7 @@ export const PayIn =
 export const PayeeForm =
   'sha256:1aa51609ba45a51687540f1e6f4762f4dc766b695a9c839ff788575f50b64703' as Operation<of.PayeeFormQuery, of.PayeeFormQueryVariables>;
 export const PayeePicker =
-  'sha256:a17c8d82786bc90e956b665b1a0b3649a3b81c7e593912d4c706757795fd9ed2' as Operation<of.PayeePickerQuery, of.PayeePickerQueryVariables>;
+  'sha256:5713535ebfe667c596b437c77ab84d38c2f143c8ce8674b579ecb7aff9c9a2d4' as Operation<of.PayeePickerQuery, of.PayeePickerQueryVariables>;
 export const Quote =
   'sha256:ee12621c34d12e109c73d2eab306338185a3b72d2c5e88436c90f57b087daed6' as Operation<of.QuoteQuery, of.QuoteQueryVariables>;
 export const Receipt =

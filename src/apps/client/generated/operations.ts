@@ -1015,13 +1015,13 @@ export type AddPayeeMutationVariables = Exact<{
 export type AddPayeeMutation = { createExternalAccount:
     | { __typename: 'ConflictError', code: RefusalCode, message: string, existing:
         | { id: string }
-        | { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, accountInfo:
+        | { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo:
             | { accountType: ExternalAccountType }
            }
         | { id: string }
        | null, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'CreateExternalAccountSuccess', replayed: boolean, warnings: Array<{ path: Array<string | number>, message: string }>, accountEdge: { cursor: string, node:
-          | { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, accountInfo:
+          | { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo:
               | { accountType: ExternalAccountType }
              }
           | { id: string }
@@ -1128,7 +1128,7 @@ export type AccountPartsFragment =
   | AccountParts_InternalAccount_Fragment
 ;
 
-export type PayeePartsFragment = { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, accountInfo:
+export type PayeePartsFragment = { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo:
     | { accountType: ExternalAccountType }
    };
 
@@ -1332,7 +1332,7 @@ export type PayeePickerQuery = { viewer: { permissions: Array<Permission>, grant
             | { status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, version: number, displayName: string, maskedNumber: string, currency: { code: string, symbol: string, decimals: number } }
             | { id: string, version: number, displayName: string, maskedNumber: string, balance: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, currency: { code: string, symbol: string, decimals: number } }
            }> }, payees: { edges: Array<{ cursor: string, node:
-            | { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, accountInfo:
+            | { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo:
                 | { accountType: ExternalAccountType }
                }
             | { id: string }
@@ -1898,6 +1898,9 @@ const PayeeParts = `fragment PayeeParts on ExternalAccount {
   }
   status
   beneficiaryVerificationStatus
+  beneficiaryVerifiedData {
+    fullName
+  }
   accountInfo {
     accountType
   }
