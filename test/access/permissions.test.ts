@@ -20,8 +20,8 @@ import { countedGateway } from '../setup/statements.ts';
 import { endpointUntil } from '../webhooks/endpoint.ts';
 
 /**
- * A token without VIEW can read what its own mutation has created or moved, but only the id of a record that existed
- * before. It can read nothing else: neither the record's owner nor the owner's other records.
+ * A token without VIEW can read the record that its own mutation created, and the payment that it moved. Of any other
+ * record it can read only the id, and nothing of the record's owner or of the owner's other records.
  */
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });

@@ -161,9 +161,9 @@ const prices: Readonly<Record<Costs | 'list', number>> = {
 };
 
 /**
- * Stores the price that a field adds for each row that has it, excluding its subfields, and the extra price of
- * searching for the rows of a list or sum: some 30,000 rows are examined for each way of finding a list's rows if no
- * index has exactly those rows in order, and for every sum.
+ * Stores the cost of a field per row, without its subfields, and the additional cost of finding the rows of a list or
+ * sum. A sum examines some 30,000 rows. So does a filtered list, once for each relation that leads to its rows, unless
+ * an index contains exactly these rows in order.
  */
 function price(schema: GraphQLSchema, type: Fields, { args, extensions }: Field): void {
   const { read } = extensions;
