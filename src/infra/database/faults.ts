@@ -59,8 +59,16 @@ const transientStates = [
 
 /** The operating system's error codes for a failed or broken connection. */
 const connectionErrors = new Set([
-  ...['EADDRNOTAVAIL', 'EAI_AGAIN', 'ECONNABORTED', 'ECONNREFUSED', 'ECONNRESET'],
-  ...['EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EPIPE', 'ETIMEDOUT'],
+  'EADDRNOTAVAIL',
+  'EAI_AGAIN',
+  'ECONNABORTED',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
 ]);
 
 /** The errors of pg and its pool that have a message but no code. */
@@ -117,8 +125,14 @@ function driverCause(error: Error): DriverCause | undefined {
 }
 
 const driverKinds: ReadonlySet<unknown> = new Set([
-  ...['AuthenticationFailed', 'ConnectionClosed', 'DatabaseAccessDenied', 'DatabaseDoesNotExist'],
-  ...['DatabaseNotReachable', 'SocketTimeout', 'TooManyConnections', 'TransactionWriteConflict'],
+  'AuthenticationFailed',
+  'ConnectionClosed',
+  'DatabaseAccessDenied',
+  'DatabaseDoesNotExist',
+  'DatabaseNotReachable',
+  'SocketTimeout',
+  'TooManyConnections',
+  'TransactionWriteConflict',
 ]);
 
 function isDriverFault(cause: DriverCause | undefined): boolean {

@@ -5,7 +5,11 @@ import { localPlatformStatement, platformStatement } from './platform-statement.
 
 /** Statements that do not belong to a single request. They identify the caller, set the platform, or are shared. */
 const ofNoRequest: ReadonlySet<string | undefined> = new Set([
-  ...['api_token_by_client_id', 'api_token_used', 'client_token', 'commit_batches', 'text_reads'],
+  'api_token_by_client_id',
+  'api_token_used',
+  'client_token',
+  'commit_batches',
+  'text_reads',
   ...[platformStatement.name, localPlatformStatement.name],
 ]);
 
