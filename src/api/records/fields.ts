@@ -4,7 +4,7 @@ import { trustedJson } from '../../infra/database/rows.ts';
 
 /** Defines the fields that several records have in common. Values that are null are omitted (decision 13). */
 
-/** Returns `frozenAt`, the time when a customer or account was frozen; an empty object if it is not frozen (decision 78). */
+/** Returns the time when a customer or account was frozen as `frozenAt`, or no member if it is not frozen (decision 78). */
 export function frozenRecord({ frozenAt }: { readonly frozenAt: Date | null }): { readonly frozenAt?: string } {
   return frozenAt === null ? {} : { frozenAt: frozenAt.toISOString() };
 }

@@ -76,7 +76,7 @@ export function Opening({ settings, picked, onPick }: OpeningProps) {
   );
 }
 
-/** Reads the tabs that GraphiQL will open: those stored on the last visit or, if there are none, one per step. */
+/** Reads the tabs that GraphiQL will open: those of the last visit, or one per step on the first visit. */
 function storedTabs(): { readonly tabs: readonly Tab[]; readonly activeTabIndex: number } {
   try {
     const stored = JSON.parse(localStorage.getItem('graphiql:tabState') ?? '');

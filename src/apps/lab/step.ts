@@ -37,7 +37,7 @@ export interface WrittenStep {
   /** The values of variables that no response provides. */
   readonly variables?: Readonly<Record<string, string>>;
   /**
-   * Extracts the values that the step's response provides to other tabs; undefined if there are none. The second
+   * Returns the values from the step's response that other tabs use, or undefined if it has none of them. The second
    * argument is the paying account.
    */
   readonly gives?: (

@@ -203,7 +203,7 @@ export function Pay() {
                 drop();
                 setChosen(payee);
               }}
-              // A quote or payment made in the meantime is kept.
+              // Keep a quote or payment that the customer has made since.
               onChecked={(payee) => quoted || setChosen(payee)}
             />
           )}

@@ -47,6 +47,7 @@ export function checkFacts<Given extends object>(given: Given, path: FieldPath, 
   const fields = Object.entries(checks).filter(([name]) => Reflect.has(given, name));
   const checked = checkEach(fields, ([name, check]) => [
     name,
+    // The compiler does not relate a name's check to the type of its value.
     check(Reflect.get(given, name) as never, [...path, name], now),
   ]);
   return { ...given, ...Object.fromEntries(checked) };
