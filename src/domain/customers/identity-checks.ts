@@ -1,8 +1,7 @@
 import { type Lease, type LeasedTable, leasing, postponing, workOnDue } from '../../infra/database/leases.ts';
-import { retryLostRaces } from '../../infra/database/retry.ts';
 import type { Customer } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
-import { inTransaction } from '../../infra/database/transaction.ts';
+import { inTransaction, retryLostRaces } from '../../infra/database/transaction.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
 import { commitPlanOn } from '../ledger/commit.ts';
 import { railAnswer, wholeMs } from '../orders/orders.ts';

@@ -21,6 +21,13 @@ export class OutcomeUnknown extends Error {
   }
 }
 
+/** The failure of a statement by Prisma. Prisma would replace its cause, the error of Postgres or the connection. */
+export class StatementFailed extends Error {
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
 /** Awaits a read that follows a commit. Any error becomes OutcomeUnknown. */
 export async function afterCommit<T>(reading: Promise<T>): Promise<T> {
   return reading.catch((error: unknown) => {
@@ -75,8 +82,8 @@ const connectionErrors = new Set([
 const connectionMessages =
   /^(timeout exceeded when trying to connect|timeout expired|Connection terminated|Query read timeout|Client has encountered a connection error|Client was closed and is not queryable|Cannot use a pool after calling end)/;
 
-/** Prisma's codes for the same errors (https://www.prisma.io/docs/orm/reference/error-reference). */
-const prismaCodes = new Set(['P1001', 'P1002', 'P1008', 'P1011', 'P1017', 'P1018', 'P2024', 'P2028', 'P2034', 'P2037']);
+/** Prisma's codes for a transaction that has ended or has exceeded its time limit. */
+const prismaCodes = new Set(['P1018', 'P2028']);
 
 /** Returns whether the database was unreachable, overloaded or read-only, so that the request may succeed later. */
 export function isDatabaseFault(error: unknown): boolean {
@@ -87,14 +94,13 @@ export function isDatabaseFault(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return isTransient(code) || isFatal(error.severity);
   if (connectionMessages.test(error.message) || error.name === 'TooLate') return true;
   if (error.name.startsWith('Prisma') && code !== undefined && prismaCodes.has(code)) return true;
-  return isDriverFault(driverCause(error)) || (error.cause !== error && isDatabaseFault(error.cause));
+  return error.cause !== error && isDatabaseFault(error.cause);
 }
 
-/** Returns whether a statement exceeded the lock timeout. Prisma's errors wrap its driver's. */
+/** Returns whether a statement, possibly one of Prisma's, exceeded the lock timeout. */
 export function isLockTimeout(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (sqlState(error) === '55P03' || driverCause(error)?.originalCode === '55P03') return true;
-  return error.cause !== error && isLockTimeout(error.cause);
+  return sqlState(error) === '55P03' || (error.cause !== error && isLockTimeout(error.cause));
 }
 
 /** Returns whether a statement was waiting for a row that another transaction is writing, not for a whole table. */
@@ -108,38 +114,4 @@ function isTransient(state: unknown): boolean {
 
 function isFatal(severity: unknown): boolean {
   return severity === 'FATAL' || severity === 'PANIC';
-}
-
-interface DriverCause {
-  readonly kind?: unknown;
-  readonly severity?: unknown;
-  readonly code?: unknown;
-  readonly originalCode?: unknown;
-}
-
-/** Returns adapter-pg's form of its driver's error: on the error itself, or in the `meta` of Prisma's error. */
-function driverCause(error: Error): DriverCause | undefined {
-  const { meta } = error as { readonly meta?: { readonly driverAdapterError?: { readonly cause?: unknown } } };
-  const cause = meta?.driverAdapterError?.cause ?? error.cause;
-  return typeof cause === 'object' && cause !== null && 'kind' in cause ? cause : undefined;
-}
-
-const driverKinds: ReadonlySet<unknown> = new Set([
-  'AuthenticationFailed',
-  'ConnectionClosed',
-  'DatabaseAccessDenied',
-  'DatabaseDoesNotExist',
-  'DatabaseNotReachable',
-  'SocketTimeout',
-  'TooManyConnections',
-  'TransactionWriteConflict',
-]);
-
-function isDriverFault(cause: DriverCause | undefined): boolean {
-  if (!cause) return false;
-  return (
-    driverKinds.has(cause.kind) ||
-    isFatal(cause.severity) ||
-    [cause.originalCode, cause.code].some((code) => isTransient(code))
-  );
 }

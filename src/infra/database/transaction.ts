@@ -1,6 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import { lostRaces } from '../instruments/instruments.ts';
 import type { Database } from './database.ts';
-import { isConnectionLost, isReadOnly, OutcomeUnknown, wasRolledBack } from './faults.ts';
+import { isConnectionLost, isReadOnly, OutcomeUnknown, sqlState, wasRolledBack } from './faults.ts';
 import type { Prisma } from './generated/client/client.ts';
 import { type Queryable, statement } from './statement.ts';
 
@@ -19,25 +21,18 @@ export async function inTransaction<T>(
   database: Pick<Database, 'pool' | 'commits' | 'joinPrisma'>,
   work: (transaction: Transaction) => Promise<T>,
 ): Promise<T> {
-  const client = await database.pool.connect();
-  let broken: unknown;
-  try {
+  return withClient(await database.pool.connect(), async (client, onBroken) => {
     const joined = () => database.joinPrisma(client, (prisma) => work({ client, prisma }));
-    const onBroken = (error: unknown) => {
-      broken = error;
-    };
     const result = await transactionOn(client, joined, { onBroken });
     database.commits.emit('committed');
     return result;
-  } finally {
-    client.release(asError(broken));
-  }
+  });
 }
 
 interface TransactionOptions {
   /** The statement that begins the transaction: `begin`, with an isolation level and access mode. */
   readonly begin?: `begin${string}`;
-  /** Called when the connection becomes unusable because it is lost, cannot roll back, or is read-only. */
+  /** Called when the connection becomes unusable because it cannot roll back. */
   readonly onBroken?: (error: unknown) => void;
 }
 
@@ -57,11 +52,7 @@ export async function transactionOn<T>(
     return result;
   } catch (error) {
     // A lost connection, or one that cannot roll back, is destroyed, which rolls back its transaction.
-    if (isConnectionLost(error)) onBroken(error);
-    else {
-      await client.query('rollback').catch(onBroken);
-      if (isReadOnly(error)) onBroken(error);
-    }
+    if (!isConnectionLost(error)) await client.query('rollback').catch(onBroken);
     throw error;
   }
 }
@@ -91,12 +82,18 @@ export async function runCommitting<T>(
   return withClient(await database.connectForFunctions(), (client) => withKnownOutcome(statement(client)));
 }
 
-async function withClient<T>(client: pg.PoolClient, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+async function withClient<T>(
+  client: pg.PoolClient,
+  work: (client: pg.PoolClient, onBroken: (error: unknown) => void) => Promise<T>,
+): Promise<T> {
   let broken: unknown;
+  const onBroken = (error: unknown) => {
+    broken = error;
+  };
   try {
-    return await work(client);
+    return await work(client, onBroken);
   } catch (error) {
-    broken = isConnectionLost(error) || isReadOnly(error) ? error : undefined;
+    if (isConnectionLost(error) || isReadOnly(error)) onBroken(error);
     throw error;
   } finally {
     client.release(asError(broken));
@@ -113,6 +110,24 @@ async function withKnownOutcome<T>(statement: Promise<T>): Promise<T> {
 /** Returns the argument for `release`. The pool destroys a connection that is released with an error. */
 function asError(error: unknown): Error | undefined {
   return error === undefined || error instanceof Error ? error : new Error(String(error));
+}
+
+/** The SQLSTATEs of a lost race: serialization failure, deadlock, unique violation (the next run sees the row). */
+const lostRace = new Set(['40001', '40P01', '23505']);
+
+/** Runs a command up to five times while it loses races and is rolled back, with random pauses of up to 200 ms. */
+export async function retryLostRaces<T>(command: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await command();
+    } catch (error) {
+      const state = sqlState(error);
+      if (state === undefined || !lostRace.has(state)) throw error;
+      lostRaces.inc({ result: attempt === 5 ? 'gave_up' : 'retried' });
+      if (attempt === 5) throw error;
+      await delay(Math.random() * Math.min(200, 10 * 2 ** attempt));
+    }
+  }
 }
 
 const clockStatement = statement<{ now: Date; id: string }>('read_clock', 'select clock_ms() as now, uuid_v7() as id');
