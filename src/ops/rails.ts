@@ -7,7 +7,7 @@ import { formatForeign, formatMajor, requiredCurrency } from '../core/currencies
 import { publicId } from '../core/ids.ts';
 import { recordAct } from '../domain/access/operator-acts.ts';
 import { connectedRail } from '../domain/commands/command.ts';
-import { attributeDeposit, closeDeposit, listDeposits } from '../domain/providers/decide-deposits.ts';
+import { attributeDeposit, closeDeposit, listDeposits } from '../domain/providers/deposits.ts';
 import {
   closeDifference,
   type DayTotal,

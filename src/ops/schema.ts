@@ -108,7 +108,7 @@ function textOf(value: unknown): string {
 }
 
 /** Generates docs/accounts.md from the declared account types and their examples. */
-export function accountsPage(): string {
+function accountsPage(): string {
   const kinds = Object.entries(accountTypes) as [ExternalAccountType, AccountType][];
   return `# External accounts
 

@@ -7,7 +7,7 @@ import { inTransaction } from '../../infra/database/transaction.ts';
 import { inSpan } from '../../infra/instruments/spans.ts';
 import type { OrderNews, RailNews, RailWebhook, ReceivedWebhook } from '../../rails/rail-parts.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
-import { wakeIdentityCheck } from '../customers/identity-checks.ts';
+import { wakeIdentityCheck } from '../customers/customers.ts';
 import { railAnswer, wakeOrder } from '../orders/orders.ts';
 import { wakeDeposits } from './deposits.ts';
 

@@ -4,7 +4,7 @@ import type { RailHost, RailModule } from '../port.ts';
 import type { FundingRequest, PaymentInstruction, Rail } from '../rail.ts';
 import type { DepositsPage, DepositsRequest, DepositToTake, RailDeposit, TakenDeposit } from '../rail-parts.ts';
 import { checkedSettings } from '../rail-settings.ts';
-import { balances, checkAccount, internalId, type Upstream } from './upstream-accounts.ts';
+import { balances, checkAccount, checkIdentity, customerIn, internalId, type Upstream } from './upstream-accounts.ts';
 import {
   transactionRecord,
   UpstreamClient,
@@ -13,11 +13,9 @@ import {
   upstreamConnection,
   upstreamSettings,
 } from './upstream-client.ts';
-import { checkIdentity, customerIn } from './upstream-identity.ts';
-import { isWithin, memoOf, orderIdIn, readMovements, states } from './upstream-movements.ts';
 import { collect, findOrder, giveBack, payOut } from './upstream-orders.ts';
 import { lockRate, lookUp, readTerms } from './upstream-quotes.ts';
-import { newsIn, verifyWebhook } from './upstream-webhooks.ts';
+import { isWithin, memoOf, newsIn, orderIdIn, readMovements, states, verifyWebhook } from './upstream-webhooks.ts';
 
 /** Parses a stored connection to an upstream service. @throws RangeError that describes the fault, without secrets */
 function parseConnection(text: string): UpstreamConnection {

@@ -11,7 +11,7 @@ import {
   UpstreamRefusal,
   unlessRefused,
 } from './upstream-client.ts';
-import { hasBegun, memoOf } from './upstream-movements.ts';
+import { hasBegun, memoOf } from './upstream-webhooks.ts';
 
 // Sends a platform's orders to its upstream service, and queries them, without keeping any state.
 

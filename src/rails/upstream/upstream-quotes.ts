@@ -12,7 +12,7 @@ import {
 } from '../../core/fraction.ts';
 import type { RateTerms, UmaReceiver } from '../rail.ts';
 import type { LockAnswer, LockRequest, UmaPayment } from '../rail-parts.ts';
-import { externalId, internalId, type Upstream } from './upstream-accounts.ts';
+import { customerThere, externalId, internalId, type Upstream } from './upstream-accounts.ts';
 import {
   internalAccountList,
   type QuoteRecord,
@@ -22,8 +22,7 @@ import {
   UpstreamRefusal,
   unlessRefused,
 } from './upstream-client.ts';
-import { customerThere } from './upstream-identity.ts';
-import { memoOf } from './upstream-movements.ts';
+import { memoOf } from './upstream-webhooks.ts';
 
 /** The fraction of an upstream quote's lifetime that this gateway promises. The rest is left for executing it. */
 const promisedShare = 0.9;
