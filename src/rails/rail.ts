@@ -1,12 +1,12 @@
 import type { Currency } from '../core/currencies.ts';
 import type {
-  BeneficiaryVerificationStatus,
   ExternalAccountStatus,
   ExternalAccountType,
   FailureReason,
   RailOrderKind,
 } from '../infra/database/generated/client/client.ts';
 import type {
+  AccountVerification,
   DepositsPage,
   DepositsRequest,
   DepositToTake,
@@ -156,21 +156,17 @@ export type RailRequest = Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 's
 
 /** A rail's answer about an external account. */
 export type AccountCheck =
-  | {
+  | (AccountVerification & {
       readonly accepted: true;
       /** A new account cannot be INACTIVE; answer `accepted: false` instead. */
       readonly status: ExternalAccountStatus;
-      /** Null if there is no owner to compare. */
-      readonly verification: BeneficiaryVerificationStatus | null;
-      /** The owner's name at the bank, if the rail knows it. */
-      readonly verifiedName: string | null;
       /** The name that was compared; omitted if it is the owner's name as given by the platform. */
       readonly comparedName?: string | undefined;
       /** The human-readable reason; undefined if there is nothing to explain. */
       readonly explanation?: string | undefined;
       /** When to check again, in milliseconds from now; undefined if this answer is final. */
       readonly checkInMs?: number | undefined;
-    }
+    })
   /** The account cannot be used. `explanation` is the message of the refusal, or the reason for the status INACTIVE. */
   | { readonly accepted: false; readonly explanation: string };
 

@@ -66,16 +66,8 @@ const transientStates = [
 
 /** The operating system's error codes for a failed or broken connection. */
 const connectionErrors = new Set([
-  'EADDRNOTAVAIL',
-  'EAI_AGAIN',
-  'ECONNABORTED',
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EPIPE',
-  'ETIMEDOUT',
+  ...['EADDRNOTAVAIL', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND'],
+  ...['ECONNABORTED', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'],
 ]);
 
 /** The errors of pg and its pool that have a message but no code. */

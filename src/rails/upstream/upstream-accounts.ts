@@ -4,7 +4,6 @@ import type { AccountDetails } from '../../core/account-fields.ts';
 import { identityOf } from '../../core/account-types.ts';
 import type { boundedCache } from '../../core/bounded-cache.ts';
 import { withoutNulls } from '../../core/json.ts';
-import type { KycStatus } from '../../infra/database/generated/client/client.ts';
 import type { AccountCheck, AccountToCheck } from '../rail.ts';
 import type { IdentityCheck, IdentityRequest, RailAccount } from '../rail-parts.ts';
 import {
@@ -117,8 +116,7 @@ export async function checkIdentity(
   customer: IdentityRequest,
 ): Promise<IdentityCheck & { readonly upstreamId: string }> {
   const known = customer.attempts > 0 ? await readCustomer(client, customer) : undefined;
-  const { id, kycStatus } = known ?? (await makeCustomer(client, customer));
-  const status = kycStatuses.find((known) => known === kycStatus) ?? 'PENDING_REVIEW';
+  const { id, kycStatus: status } = known ?? (await makeCustomer(client, customer));
   return { upstreamId: id, status, ...(status === 'PENDING_REVIEW' && { checkInMs }) };
 }
 
@@ -159,8 +157,3 @@ function nameThere({ customerId, name }: Named): string {
 export function customerIn(platformCustomerId: string | null | undefined): string | undefined {
   return /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-[0-9a-f]{8}$/.exec(platformCustomerId ?? '')?.[1];
 }
-
-const kycStatuses: readonly KycStatus[] = [
-  ...(['APPROVED', 'REJECTED', 'PENDING_REVIEW', 'EXPIRED', 'CANCELED'] as const),
-  ...(['MANUALLY_APPROVED', 'MANUALLY_REJECTED'] as const),
-];
