@@ -1,17 +1,6 @@
 import { maxAmount } from '../../core/checks.ts';
 import { formatMajor } from '../../core/currencies.ts';
-import {
-  divide,
-  multiply,
-  parseDecimal,
-  rateDigits,
-  rateFault,
-  roundHalfUp,
-  subtract,
-  tenTo,
-  toDecimal,
-  whole,
-} from '../../core/fraction.ts';
+import { parseDecimal, rateDigits, rateFault, tenTo, whole } from '../../core/fraction.ts';
 import { invalid, Refusal } from '../../core/refusal.ts';
 import { statement } from '../../infra/database/statement.ts';
 import type { RateLock, UmaPayment } from '../../rails/rail-parts.ts';
@@ -167,14 +156,14 @@ export function priceByLock(request: PricingRequest, listed: Pricing, lock: Rate
   const feesIncluded = lock.fees + part.fee;
   const charged = send - fixedFees;
   const rate = {
-    shareAfterFee: charged > 0n ? divide(whole(send - feesIncluded), whole(charged)) : whole(1n),
-    unitsBought: divide(tenTo(receiving.decimals - sending.decimals), parseDecimal(lock.rate)),
+    shareAfterFee: charged > 0n ? whole(send - feesIncluded).over(whole(charged)) : whole(1n),
+    unitsBought: tenTo(receiving.decimals - sending.decimals).over(parseDecimal(lock.rate)),
   };
   const listedPart = listed.steps.filter(({ step }) => step === 'PLATFORM_VARIABLE_FEE');
   return {
     totalSendingAmount: send,
     totalReceivingAmount: lock.received,
-    exchangeRate: toDecimal(parseDecimal(lock.rate), rateDigits),
+    exchangeRate: parseDecimal(lock.rate).toDecimal(rateDigits),
     feesIncluded,
     fixedFees,
     platformFee: part.fee,
@@ -192,8 +181,8 @@ function platformPart({ rate, platformFee, sending }: PricingRequest, { sent }: 
   const variable = parseDecimal(platformFee.variableFeeRate);
   if (variable.numerator === 0n) return { fee: platformFee.fixedFee };
   const net = sent > rate.serviceFixedFee ? sent - rate.serviceFixedFee : 0n;
-  const exact = divide(multiply(whole(net), variable), subtract(whole(1n), variable));
-  const amount = roundHalfUp(exact);
+  const exact = whole(net).times(variable).over(whole(1n).minus(variable));
+  const amount = exact.roundHalfUp();
   const formula = `${net} × ${platformFee.variableFeeRate} ÷ (1 − ${platformFee.variableFeeRate})`;
   const text = `${formula}, rounded half up to ${amount} (${formatMajor(amount, sending)})`;
   const step = stepOf('PLATFORM_VARIABLE_FEE', { exact, amount }, sending, 'HALF_UP', text);

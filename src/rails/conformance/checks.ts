@@ -1,17 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  add,
-  divide,
-  type Fraction,
-  isLess,
-  multiply,
-  parseDecimal,
-  rateFault,
-  subtract,
-  tenTo,
-  whole,
-} from '../../core/fraction.ts';
+import { type Fraction, parseDecimal, rateFault, tenTo, whole } from '../../core/fraction.ts';
 import type { Rail, RailOrder, UmaReceiver } from '../rail.ts';
 import type { LockRequest, RailDeposit, RailWebhook, RateLock } from '../rail-parts.ts';
 import {
@@ -222,11 +211,11 @@ async function expectLocked({ lock, drive }: Awaited<ReturnType<typeof lockOf>>,
 
 /** Checks that the sent amount less fees is worth the received amount, to within one smallest unit of each currency. */
 function expectRateLaw({ sending, receiving }: TrialLock, { sent, fees, received, rate }: RateLock): void {
-  const unitsBought = divide(tenTo(receiving.decimals - sending.decimals), parseDecimal(rate));
-  const worth = multiply(whole(sent - fees), unitsBought);
-  const tolerance = add(whole(1n), unitsBought);
-  const beyond = (difference: Fraction) => isLess(tolerance, difference);
-  if (beyond(subtract(worth, whole(received))) || beyond(subtract(whole(received), worth)))
+  const unitsBought = tenTo(receiving.decimals - sending.decimals).over(parseDecimal(rate));
+  const worth = whole(sent - fees).times(unitsBought);
+  const tolerance = whole(1n).plus(unitsBought);
+  const beyond = (difference: Fraction) => tolerance.isLessThan(difference);
+  if (beyond(worth.minus(whole(received))) || beyond(whole(received).minus(worth)))
     throw new Breach(`${sent} less fees of ${fees} at ${rate} is not ${received}`);
 }
 

@@ -1,15 +1,5 @@
 import type { Currency } from '../../core/currencies.ts';
-import {
-  divide,
-  multiply,
-  parseDecimal,
-  rateDigits,
-  ratePlaces,
-  roundUp,
-  tenTo,
-  toDecimal,
-  whole,
-} from '../../core/fraction.ts';
+import { parseDecimal, rateDigits, ratePlaces, tenTo, whole } from '../../core/fraction.ts';
 import type { RateTerms, UmaReceiver } from '../rail.ts';
 import type { LockAnswer, LockRequest, UmaPayment } from '../rail-parts.ts';
 import { customerThere, externalId, internalId, type Upstream } from './upstream-accounts.ts';
@@ -157,13 +147,15 @@ export async function readTerms(
 
 /** Returns a share as a decimal, rounded up, so that upstream never charges more than this gateway does. */
 function shareOf(part: number, of: number): string {
-  const share = divide(whole(BigInt(part)), whole(BigInt(of)));
-  const units = roundUp(multiply(share, tenTo(feePlaces)));
-  return toDecimal(multiply(whole(units), tenTo(-feePlaces)), rateDigits);
+  const share = whole(BigInt(part)).over(whole(BigInt(of)));
+  const units = share.times(tenTo(feePlaces)).roundUp();
+  return whole(units).times(tenTo(-feePlaces)).toDecimal(rateDigits);
 }
 
 /** Formats a JSON number as a plain decimal. `String` would give small numbers an exponent. */
 export function decimalOf(value: number): string {
   const [digits = '0', exponent = '0'] = String(value).split('e');
-  return toDecimal(multiply(parseDecimal(digits), tenTo(Number(exponent))), rateDigits, ratePlaces);
+  return parseDecimal(digits)
+    .times(tenTo(Number(exponent)))
+    .toDecimal(rateDigits, ratePlaces);
 }
