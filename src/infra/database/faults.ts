@@ -21,13 +21,6 @@ export class OutcomeUnknown extends Error {
   }
 }
 
-/** The failure of a statement by Prisma. Prisma would replace its cause, the error of Postgres or the connection. */
-export class StatementFailed extends Error {
-  constructor(cause: unknown) {
-    super(cause instanceof Error ? cause.message : String(cause), { cause });
-  }
-}
-
 /** Awaits a read that follows a commit. Any error becomes OutcomeUnknown. */
 export async function afterCommit<T>(reading: Promise<T>): Promise<T> {
   return reading.catch((error: unknown) => {

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 import { withoutNulls } from '../../core/json.ts';
 import { currentPlatform, noPlatform } from '../../infra/database/connections/platform-scope.ts';
-import { StatementFailed } from '../../infra/database/faults.ts';
+import { StatementFailed } from '../../infra/database/connections/prisma-driver.ts';
 import { currentRequest } from '../../infra/instruments/request-facts.ts';
 
 /** The names of fields with secrets or personal data. Their values are redacted, also one level down. */

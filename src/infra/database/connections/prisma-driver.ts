@@ -8,8 +8,14 @@ import {
   type Transaction,
 } from '@prisma/driver-adapter-utils';
 import pg from 'pg';
-import { StatementFailed } from '../faults.ts';
 import type { Prisma, PrismaClient } from '../generated/client/client.ts';
+
+/** The failure of a statement by Prisma. Prisma would replace its cause, the error of Postgres or the connection. */
+export class StatementFailed extends Error {
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
 
 /** Returns the name of the prepared statement with this text; '' for a statement that is planned each time. */
 type NameOf = (sql: string) => string;
