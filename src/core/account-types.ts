@@ -1,38 +1,12 @@
 import { clabe } from 'clabe-validator';
 import { countrySpecs, isSEPACountry, ValidationErrorsIBAN, validateIBAN } from 'ibantools';
 import type { ExternalAccountType } from '../infra/database/generated/client/client.ts';
-import {
-  type AccountDetails,
-  type AccountField,
-  atAddress,
-  bankName,
-  bicField,
-  checkDigits,
-  choice,
-  digits,
-  formOf,
-  ibanField,
-  ibanForm,
-  identifyingBankName,
-  lettersOrDigits,
-  pixKey,
-  pixTaxId,
-  purposeOfPayment,
-  sortCode,
-  text,
-} from './account-fields.ts';
+import type { AccountDetails, AccountField } from './account-fields.ts';
+import * as field from './account-fields.ts';
 import type { CharacterSetName } from './carried-text.ts';
 import type { CurrencyCode } from './currencies.ts';
 import { foldedText } from './texts.ts';
-import {
-  domainFault,
-  evmAddress,
-  layer2Address,
-  lightningInvoice,
-  lightningOffer,
-  solanaAddress,
-  tronAddress,
-} from './wallet-fields.ts';
+import * as wallets from './wallet-fields.ts';
 
 export interface AccountType {
   /** The names of the GraphQL type and of the input field (decision 16). */
@@ -81,13 +55,13 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
     country: 'US',
     characters: 'ACH',
     fields: {
-      accountNumber: digits('Account number, 4 to 17 digits.', 4, 17),
-      routingNumber: digits('ABA routing number, 9 digits.', 9, 9, { check: routingNumberFault }),
-      accountCategory: choice('The category of the bank account: CHECKING or SAVINGS.', {
+      accountNumber: field.digits('Account number, 4 to 17 digits.', 4, 17),
+      routingNumber: field.digits('ABA routing number, 9 digits.', 9, 9, { check: routingNumberFault }),
+      accountCategory: field.choice('The category of the bank account: CHECKING or SAVINGS.', {
         CHECKING: 'A checking account.',
         SAVINGS: 'A savings account.',
       }),
-      bankName,
+      bankName: field.bankName,
     },
     identifier: ['accountNumber'],
     bank: ['routingNumber'],
@@ -95,7 +69,7 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
   CLABE: bankAccount('clabe', 'MXN', {
     description: 'A bank account in Mexico.',
     country: 'MX',
-    fields: { clabeNumber: digits('CLABE, 18 digits.', 18, 18, { check: clabeFault }), bankName },
+    fields: { clabeNumber: field.digits('CLABE, 18 digits.', 18, 18, { check: clabeFault }), bankName: field.bankName },
     identifier: ['clabeNumber'],
   }),
   PIX: bankAccount('pix', 'BRL', {
@@ -103,16 +77,16 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
     country: 'BR',
     fields: {
       // The key type comes first, because forms show it first and the key's format depends on it.
-      pixKeyType: choice('The Pix key type: CPF, CNPJ, EMAIL, PHONE or RANDOM.', {
+      pixKeyType: field.choice('The Pix key type: CPF, CNPJ, EMAIL, PHONE or RANDOM.', {
         CPF: "A Brazilian individual's tax number: 11 digits.",
         CNPJ: "A Brazilian company's tax number: 14 characters.",
         EMAIL: 'An e-mail address.',
         PHONE: 'A telephone number with its country code, such as +5511999998888.',
         RANDOM: 'A random key of 32 letters or digits.',
       }),
-      pixKey,
-      taxId: pixTaxId,
-      bankName,
+      pixKey: field.pixKey,
+      taxId: field.pixTaxId,
+      bankName: field.bankName,
     },
     identifier: ['pixKey'],
   }),
@@ -120,12 +94,12 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
     description: 'A bank account with an IBAN, in the euro area.',
     characters: 'SEPA',
     fields: {
-      iban: ibanField(ibanFault),
-      swiftBic: bicField("The bank's BIC; required if the IBAN's country is outside SEPA.", {
+      iban: field.ibanField(ibanFault),
+      swiftBic: field.bicField("The bank's BIC; required if the IBAN's country is outside SEPA.", {
         optional: true,
         requiredBeside: bicNeeded,
       }),
-      bankName,
+      bankName: field.bankName,
     },
     identifier: ['iban'],
   }),
@@ -133,7 +107,7 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
     description: 'A UPI address in India.',
     country: 'IN',
     fields: {
-      vpa: atAddress(
+      vpa: field.atAddress(
         'Virtual payment address, user@bank.',
         'user@bank',
         /^\s*[A-Za-z0-9](?:[A-Za-z0-9._\x2d]{0,62}[A-Za-z0-9])?@[A-Za-z](?:\.?[A-Za-z0-9]){1,63}\s*$/,
@@ -145,9 +119,9 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
     description: 'A bank account in Nigeria.',
     country: 'NG',
     fields: {
-      accountNumber: digits('Account number (NUBAN), 10 digits.', 10, 10, { check: nubanFault }),
-      bankName: identifyingBankName,
-      purposeOfPayment,
+      accountNumber: field.digits('Account number (NUBAN), 10 digits.', 10, 10, { check: nubanFault }),
+      bankName: field.identifyingBankName,
+      purposeOfPayment: field.purposeOfPayment,
     },
     identifier: ['accountNumber'],
     bank: ['bankName'],
@@ -156,10 +130,10 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
     description: 'A bank account in Canada.',
     country: 'CA',
     fields: {
-      bankCode: digits('Institution number, 3 digits.', 3),
-      branchCode: digits('Transit number, 5 digits.', 5),
-      accountNumber: digits('Account number, 7 to 12 digits.', 7, 12),
-      bankName,
+      bankCode: field.digits('Institution number, 3 digits.', 3),
+      branchCode: field.digits('Transit number, 5 digits.', 5),
+      accountNumber: field.digits('Account number, 7 to 12 digits.', 7, 12),
+      bankName: field.bankName,
     },
     identifier: ['accountNumber'],
     bank: ['bankCode', 'branchCode'],
@@ -167,14 +141,18 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
   GBP_ACCOUNT: bankAccount('gbpAccount', 'GBP', {
     description: 'A bank account in the United Kingdom.',
     country: 'GB',
-    fields: { sortCode, accountNumber: digits('Account number, 8 digits.', 8), bankName },
+    fields: {
+      sortCode: field.sortCode,
+      accountNumber: field.digits('Account number, 8 digits.', 8),
+      bankName: field.bankName,
+    },
     identifier: ['accountNumber'],
     bank: ['sortCode'],
   }),
   PHP_ACCOUNT: bankAccount('phpAccount', 'PHP', {
     description: 'A bank account in the Philippines.',
     country: 'PH',
-    fields: { bankName: identifyingBankName, accountNumber: lettersOrDigits },
+    fields: { bankName: field.identifyingBankName, accountNumber: field.lettersOrDigits },
     identifier: ['accountNumber'],
     bank: ['bankName'],
   }),
@@ -182,35 +160,35 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
     description: 'A bank account in Singapore.',
     country: 'SG',
     fields: {
-      bankName: text('Bank name.'),
-      swiftCode: bicField("The bank's BIC."),
-      accountNumber: lettersOrDigits,
+      bankName: field.text('Bank name.'),
+      swiftCode: field.bicField("The bank's BIC."),
+      accountNumber: field.lettersOrDigits,
     },
     identifier: ['accountNumber'],
     bank: ['swiftCode'],
   }),
   LAYER2_WALLET: wallet('layer2Wallet', 'A wallet on the second-layer Bitcoin network.', ['BTC'], {
-    address: layer2Address,
+    address: wallets.layer2Address,
   }),
   LIGHTNING: wallet(
     'lightning',
     'A Lightning destination: exactly one of an invoice, an offer and an address.',
     ['BTC'],
     {
-      invoice: lightningInvoice,
-      bolt12: lightningOffer,
-      lightningAddress: atAddress(
+      invoice: wallets.lightningInvoice,
+      bolt12: wallets.lightningOffer,
+      lightningAddress: field.atAddress(
         'Lightning address, user@domain.',
         'user@domain',
         /^\s*[A-Za-z0-9._+\x2d]{1,64}@[A-Za-z0-9.\x2d]{3,190}\s*$/,
-        { optional: true, check: domainFault },
+        { optional: true, check: wallets.domainFault },
       ),
     },
   ),
-  SOLANA_WALLET: wallet('solanaWallet', 'A wallet on Solana.', ['USDC', 'USDT'], { address: solanaAddress }),
-  TRON_WALLET: wallet('tronWallet', 'A wallet on Tron.', ['USDT'], { address: tronAddress }),
-  POLYGON_WALLET: wallet('polygonWallet', 'A wallet on Polygon.', ['USDC'], { address: evmAddress }),
-  BASE_WALLET: wallet('baseWallet', 'A wallet on Base.', ['USDC'], { address: evmAddress }),
+  SOLANA_WALLET: wallet('solanaWallet', 'A wallet on Solana.', ['USDC', 'USDT'], { address: wallets.solanaAddress }),
+  TRON_WALLET: wallet('tronWallet', 'A wallet on Tron.', ['USDT'], { address: wallets.tronAddress }),
+  POLYGON_WALLET: wallet('polygonWallet', 'A wallet on Polygon.', ['USDC'], { address: wallets.evmAddress }),
+  BASE_WALLET: wallet('baseWallet', 'A wallet on Base.', ['USDC'], { address: wallets.evmAddress }),
 };
 
 /** The fields that distinguish an account from others of its type (decision 37), in canonical form. */
@@ -226,10 +204,10 @@ export function identityOf(type: ExternalAccountType, details: AccountDetails): 
   const compared = (names: readonly string[]) =>
     names.flatMap((name) => {
       const value = details[name] ?? undefined;
-      const field = fields[name];
-      if (value === undefined || !field) return [];
-      const canonical = formOf(field, details).canonical(value);
-      return [field.compared?.(canonical) ?? canonical];
+      const rule = fields[name];
+      if (value === undefined || !rule) return [];
+      const canonical = field.formOf(rule, details).canonical(value);
+      return [rule.compared?.(canonical) ?? canonical];
     });
   return { identifier: compared(identifier).join(' '), bank: bank ? compared(bank).join(' ') : null };
 }
@@ -246,15 +224,15 @@ function routingNumberFault(value: string, details: AccountDetails): string | un
   }
   return routingChecksum(value, details, value);
 }
-const routingChecksum = checkDigits(
+const routingChecksum = field.checkDigits(
   'its 9th digit, the check digit, does',
   (value) => weighted(value, [3, 7, 1]) % 10 === 0,
 );
 
 const isSound = (value: string) => validateIBAN(value).valid;
-const ibanChecksum = checkDigits('its characters 3 and 4, the check digits, do', isSound);
+const ibanChecksum = field.checkDigits('its characters 3 and 4, the check digits, do', isSound);
 
-const nationalDigits = checkDigits('the national check digits within the number do', isSound);
+const nationalDigits = field.checkDigits('the national check digits within the number do', isSound);
 
 /** Checks an IBAN: country, length, letter positions, check digits, and the national check digits. */
 function ibanFault(value: string, details: AccountDetails): string | undefined {
@@ -278,13 +256,13 @@ function ibanFault(value: string, details: AccountDetails): string | undefined {
 
 /** Returns why an IBAN requires a BIC: outside SEPA, the BIC identifies the bank. */
 function bicNeeded({ iban }: AccountDetails): string | undefined {
-  const country = ibanForm.canonical(iban ?? '').slice(0, 2);
+  const country = field.ibanForm.canonical(iban ?? '').slice(0, 2);
   // A value that is not an IBAN is refused for that reason alone.
   if (!countrySpecs[country]?.chars || isSEPACountry(country)) return undefined;
   return `an IBAN of ${country}, which is outside SEPA, needs the BIC of its bank`;
 }
 
-const clabeChecksum = checkDigits(
+const clabeChecksum = field.checkDigits(
   'its 18th digit, the check digit, does',
   (value) => clabe.computeChecksum(value) === Number(value.at(-1)),
 );
@@ -325,7 +303,7 @@ const nigerianBanks: ReadonlyMap<string, string> = new Map(
   }).flatMap(([code, names]) => names.map((name) => [name, code])),
 );
 
-const nubanChecksum = checkDigits('its 10th digit, the check digit, does', (value, { bankName }) => {
+const nubanChecksum = field.checkDigits('its 10th digit, the check digit, does', (value, { bankName }) => {
   const bank = nigerianBanks.get(nameOfBank(bankName ?? ''));
   if (bank === undefined) return true;
   return (10 - (weighted(`${bank}${value.slice(0, 9)}`, [3, 7, 3]) % 10)) % 10 === Number(value.at(-1));
