@@ -90,10 +90,7 @@ interface ActFilter {
   readonly limit: number;
 }
 
-async function listActs(
-  { database }: Tools,
-  { platform, by, act, subject, from, to, limit }: ActFilter,
-): Promise<Answer> {
+async function listActs({ database }: Tools, { platform, by, act, subject, from, to, limit }: ActFilter) {
   const where: Prisma.OperatorActWhereInput = {
     ...(platform !== undefined && { platformId: (await platformNamed(database, platform)).platformId }),
     ...(by !== undefined && { operator: by }),

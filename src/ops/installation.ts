@@ -142,11 +142,7 @@ async function listKeys({ database, config }: Tools): Promise<Answer> {
   return listed(keys, 'No instance has used a key yet.');
 }
 
-async function retireKey(
-  { database, config, webhooks }: Tools,
-  id: string,
-  { lost, ...said }: Said & { lost?: true },
-): Promise<Answer> {
+async function retireKey({ database, config, webhooks }: Tools, id: string, { lost, ...said }: Said & { lost?: true }) {
   const key = (await listKeysInUse(database)).find(({ keyId }) => keyId === id);
   if (!key) throw new Failure(`No instance has used a key with the id ${id}.`);
   const role = roleOf(config, id);

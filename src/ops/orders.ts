@@ -99,11 +99,7 @@ interface FailOrder extends Decided {
   readonly withoutAsking?: boolean;
 }
 
-async function failPayment(
-  { payments }: Tools,
-  id: string,
-  { withoutAsking = false, ...said }: FailOrder,
-): Promise<Answer> {
+async function failPayment({ payments }: Tools, id: string, { withoutAsking = false, ...said }: FailOrder) {
   const done = await failOrder(payments, id, { operator: operatorOf('order fail', said), withoutAsking });
   const answered = done.said === undefined ? 'The rail was not asked.' : `The rail said: ${done.said}.`;
   return {

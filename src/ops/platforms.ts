@@ -179,11 +179,7 @@ interface NewToken extends Said {
   readonly permissions: Permission[];
 }
 
-async function issueToken(
-  { payments }: Tools,
-  platform: string,
-  { name, permissions, ...said }: NewToken,
-): Promise<Answer> {
+async function issueToken({ payments }: Tools, platform: string, { name, permissions, ...said }: NewToken) {
   const operator = { ...operatorOf('token issue', said), after: { name, permissions } };
   const caller = platformItself(await platformNamed(payments.database, platform), operator);
   const { apiToken, secret } = await issueApiToken(payments.database, caller, { name, permissions });

@@ -229,11 +229,7 @@ async function listOpenDeposits({ database }: Tools): Promise<Answer> {
   return listed(rows, 'No deposit awaits a decision.');
 }
 
-async function creditDeposit(
-  { database }: Tools,
-  id: string,
-  said: Decided & { readonly to: string },
-): Promise<Answer> {
+async function creditDeposit({ database }: Tools, id: string, said: Decided & { readonly to: string }) {
   await attributeDeposit(database, id, said.to, operatorOf('deposits credit', said));
   return { data: { deposit: id, account: said.to }, lines: [`${id} is for ${said.to}. The workers will credit it.`] };
 }

@@ -10,7 +10,7 @@ import type { RateLock } from '../../rails/rail-parts.ts';
 import { type ActFacts, type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
 import type { Payments } from '../commands/command.ts';
 import { difference, type Moves } from '../commands/movements.ts';
-import type { Journal, Money, PlanGroup } from '../ledger/plan.ts';
+import type { Journal, Money } from '../ledger/plan.ts';
 import { type DueOrder, isPull, railRequest } from '../orders/orders.ts';
 import { askWithoutSending, commitByHand, endedMeanwhile, paymentUuid, withOrder } from './order-by-hand.ts';
 import { planDelivery } from './outcomes.ts';
@@ -224,11 +224,7 @@ async function settle(payments: Payments, facts: ToSettle, operator: Decider) {
 }
 
 /** Plans the delivery of the promised amount, with the difference as a separate journal. */
-function planSettlement(
-  { order, outcome, moved }: ToSettle,
-  journal: Journal | undefined,
-  { by, reason }: Decider,
-): PlanGroup {
+function planSettlement({ order, outcome, moved }: ToSettle, journal: Journal | undefined, { by, reason }: Decider) {
   const [own, ...others] = planDelivery(order, { information: outcome.information });
   if (!own) throw new Error(`order ${order.id} has no plan`);
   const { out, in: come } = moved;

@@ -17,11 +17,7 @@ export async function withAdvisoryLock<T>(
 }
 
 /** Runs `work` on a separate connection for `use`, without the pool's statement limits. */
-export function withClient<T>(
-  databaseUrl: string,
-  work: (client: pg.Client) => Promise<T>,
-  use = 'set-up',
-): Promise<T> {
+export function withClient<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>, use = 'set-up') {
   const config = {
     connectionString: firstServer(databaseUrl),
     hosts: Hosts.of(databaseUrl),

@@ -67,10 +67,7 @@ export async function inRolledBackTransaction<T>(client: pg.ClientBase, work: ()
 }
 
 /** Runs `work` in a transaction on one of the pool's connections, and always rolls it back. */
-export async function rolledBack<T>(
-  { pool }: Pick<Database, 'pool'>,
-  work: (client: pg.PoolClient) => Promise<T>,
-): Promise<T> {
+export async function rolledBack<T>({ pool }: Pick<Database, 'pool'>, work: (client: pg.PoolClient) => Promise<T>) {
   return withClient(await pool.connect(), (client) => inRolledBackTransaction(client, () => work(client)));
 }
 

@@ -134,12 +134,7 @@ async function lookAgain(upstream: Upstream, order: RailOrder): Promise<RailOutc
   return { kind: 'contradiction', explanation: 'the upstream service no longer has this payment' };
 }
 
-async function execute(
-  upstream: Upstream,
-  order: RailOrder,
-  { reference }: RateLock,
-  prepare?: () => Promise<void>,
-): Promise<Sent> {
+async function execute(upstream: Upstream, order: RailOrder, { reference }: RateLock, prepare?: () => Promise<void>) {
   try {
     await prepare?.();
     const path = `/quotes/${encodeURIComponent(reference)}/execute`;

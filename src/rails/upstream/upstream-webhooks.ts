@@ -1,14 +1,7 @@
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { z } from 'zod';
 import { InexactJson, parseJson } from '../../core/json.ts';
-import type {
-  MovementsPage,
-  MovementsRequest,
-  RailMovement,
-  RailNews,
-  RailWebhook,
-  ReceivedWebhook,
-} from '../rail-parts.ts';
+import type { MovementsRequest, RailMovement, RailNews, RailWebhook, ReceivedWebhook } from '../rail-parts.ts';
 import { customerIn, type Upstream } from './upstream-accounts.ts';
 import { type TransactionRecord, transactionPage } from './upstream-client.ts';
 
@@ -101,10 +94,7 @@ export function isWithin({ description, source, destination }: Ends): boolean {
   return isOurs && isOwn(source) && isOwn(destination);
 }
 
-export async function readMovements(
-  { client }: Upstream,
-  { from, to, cursor }: MovementsRequest,
-): Promise<MovementsPage> {
+export async function readMovements({ client }: Upstream, { from, to, cursor }: MovementsRequest) {
   const period = { startDate: from.toISOString(), endDate: to.toISOString() };
   const query = { ...period, sortOrder: 'asc', limit: '100', cursor };
   const { data, nextCursor } = await client.get('/transactions', transactionPage, query);
