@@ -1,7 +1,8 @@
 import { accountNameIn, uuidOf } from '../../core/ids.ts';
 import type { Database } from '../../infra/database/database.ts';
+import { retryLostRaces } from '../../infra/database/retry.ts';
 import { statement } from '../../infra/database/statement.ts';
-import { retryLostRaces, runCommitting } from '../../infra/database/transaction.ts';
+import { runCommitting } from '../../infra/database/transaction.ts';
 import { RefusedByHand } from '../access/operator-acts.ts';
 
 /** Freezes a customer or an account (decision 78). Not offered by any API, only by operators' commands. */

@@ -4,8 +4,9 @@ import { accountNameIn, paymentReference, publicId, uuidOf } from '../../core/id
 import type { Database } from '../../infra/database/database.ts';
 import type { Prisma, RailDeposit as StoredDeposit } from '../../infra/database/generated/client/client.ts';
 import { type Lease, type LeasedTable, leasing, postponing, workOnDue } from '../../infra/database/leases.ts';
+import { retryLostRaces } from '../../infra/database/retry.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
-import { inTransaction, readClock, retryLostRaces, type Transaction } from '../../infra/database/transaction.ts';
+import { inTransaction, readClock, type Transaction } from '../../infra/database/transaction.ts';
 import type { RailDeposit } from '../../rails/rail-parts.ts';
 import { type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';

@@ -1,7 +1,8 @@
 import { publicId, uuidOf } from '../../core/ids.ts';
 import type { Database } from '../../infra/database/database.ts';
+import { retryLostRaces } from '../../infra/database/retry.ts';
 import { statement } from '../../infra/database/statement.ts';
-import { inTransaction, retryLostRaces } from '../../infra/database/transaction.ts';
+import { inTransaction } from '../../infra/database/transaction.ts';
 import { type ActFacts, type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
 import type { Payments } from '../commands/command.ts';
 import { commitGroupsOn, type PlanRefusal } from '../ledger/commit.ts';

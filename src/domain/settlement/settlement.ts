@@ -1,7 +1,7 @@
 import { publicId } from '../../core/ids.ts';
 import { Slots } from '../../core/slots.ts';
 import type { Postponement } from '../../infra/database/leases.ts';
-import { retryLostRaces } from '../../infra/database/transaction.ts';
+import { retryLostRaces } from '../../infra/database/retry.ts';
 import { inSpan } from '../../infra/instruments/spans.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
 import { platformItself } from '../access/platform-itself.ts';

@@ -1,8 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { lostRaces } from '../instruments/instruments.ts';
 import type { Database } from './database.ts';
-import { isConnectionLost, isReadOnly, OutcomeUnknown, sqlState, wasRolledBack } from './faults.ts';
+import { isConnectionLost, isReadOnly, OutcomeUnknown, wasRolledBack } from './faults.ts';
 import type { Prisma } from './generated/client/client.ts';
 import { type Queryable, statement } from './statement.ts';
 
@@ -107,24 +105,6 @@ async function withKnownOutcome<T>(statement: Promise<T>): Promise<T> {
 /** Returns the argument for `release`. The pool destroys a connection that is released with an error. */
 function asError(error: unknown): Error | undefined {
   return error === undefined || error instanceof Error ? error : new Error(String(error));
-}
-
-/** The SQLSTATEs of a lost race: serialization failure, deadlock, unique violation (the next run sees the row). */
-const lostRace = new Set(['40001', '40P01', '23505']);
-
-/** Runs a command up to five times while it loses races and is rolled back, with random pauses of up to 200 ms. */
-export async function retryLostRaces<T>(command: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await command();
-    } catch (error) {
-      const state = sqlState(error);
-      if (state === undefined || !lostRace.has(state)) throw error;
-      lostRaces.inc({ result: attempt === 5 ? 'gave_up' : 'retried' });
-      if (attempt === 5) throw error;
-      await delay(Math.random() * Math.min(200, 10 * 2 ** attempt));
-    }
-  }
 }
 
 const clockStatement = statement<{ now: Date; id: string }>('read_clock', 'select clock_ms() as now, uuid_v7() as id');
