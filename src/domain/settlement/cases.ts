@@ -2,7 +2,7 @@ import { maxAmount } from '../../core/checks.ts';
 import { formatMajor, requiredCurrency } from '../../core/currencies.ts';
 import { publicId } from '../../core/ids.ts';
 import type { Database } from '../../infra/database/database.ts';
-import type { RailCase, RailCaseKind, TransactionStatus } from '../../infra/database/generated/client/client.ts';
+import type { RailCase, TransactionStatus } from '../../infra/database/generated/client/client.ts';
 import { statement } from '../../infra/database/statement.ts';
 import { inTransaction, readClock } from '../../infra/database/transaction.ts';
 import type { RailOrder, RailOutcome } from '../../rails/rail.ts';
@@ -20,11 +20,7 @@ import { planDelivery } from './outcomes.ts';
 /** An outcome that is not a contradiction of an earlier one. */
 export type CredibleOutcome = Exclude<RailOutcome, { kind: 'contradiction' }>;
 
-export interface Contradiction {
-  readonly kind: RailCaseKind;
-  readonly said: string;
-  readonly stands: string;
-}
+export type Contradiction = Pick<RailCase, 'kind' | 'said' | 'stands'>;
 
 const noteStatement = statement<object>(
   'note_rail_case',
