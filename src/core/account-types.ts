@@ -1,34 +1,12 @@
+import { clabe } from 'clabe-validator';
+import { countrySpecs, isSEPACountry, ValidationErrorsIBAN, validateIBAN } from 'ibantools';
 import type { ExternalAccountType } from '../infra/database/generated/client/client.ts';
-import {
-  type AccountDetails,
-  type AccountField,
-  atAddress,
-  bankName,
-  bicField,
-  choice,
-  digits,
-  formOf,
-  ibanField,
-  identifyingBankName,
-  lettersOrDigits,
-  pixKey,
-  pixTaxId,
-  purposeOfPayment,
-  sortCode,
-  text,
-} from './account-fields.ts';
+import type { AccountDetails, AccountField } from './account-fields.ts';
+import * as field from './account-fields.ts';
 import type { CharacterSetName } from './carried-text.ts';
-import { bicNeeded, clabeFault, ibanFault, nubanFault, routingNumberFault } from './check-digits.ts';
 import type { CurrencyCode } from './currencies.ts';
-import {
-  domainFault,
-  evmAddress,
-  layer2Address,
-  lightningInvoice,
-  lightningOffer,
-  solanaAddress,
-  tronAddress,
-} from './wallet-fields.ts';
+import { foldedText } from './texts.ts';
+import * as wallets from './wallet-fields.ts';
 
 export interface AccountType {
   /** The names of the GraphQL type and of the input field (decision 16). */
@@ -77,13 +55,13 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
     country: 'US',
     characters: 'ACH',
     fields: {
-      accountNumber: digits('Account number, 4 to 17 digits.', 4, 17),
-      routingNumber: digits('ABA routing number, 9 digits.', 9, 9, { check: routingNumberFault }),
-      accountCategory: choice('The category of the bank account: CHECKING or SAVINGS.', {
+      accountNumber: field.digits('Account number, 4 to 17 digits.', 4, 17),
+      routingNumber: field.digits('ABA routing number, 9 digits.', 9, 9, { check: routingNumberFault }),
+      accountCategory: field.choice('The category of the bank account: CHECKING or SAVINGS.', {
         CHECKING: 'A checking account.',
         SAVINGS: 'A savings account.',
       }),
-      bankName,
+      bankName: field.bankName,
     },
     identifier: ['accountNumber'],
     bank: ['routingNumber'],
@@ -91,7 +69,7 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
   CLABE: bankAccount('clabe', 'MXN', {
     description: 'A bank account in Mexico.',
     country: 'MX',
-    fields: { clabeNumber: digits('CLABE, 18 digits.', 18, 18, { check: clabeFault }), bankName },
+    fields: { clabeNumber: field.digits('CLABE, 18 digits.', 18, 18, { check: clabeFault }), bankName: field.bankName },
     identifier: ['clabeNumber'],
   }),
   PIX: bankAccount('pix', 'BRL', {
@@ -99,16 +77,16 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
     country: 'BR',
     fields: {
       // The key type comes first, because forms show it first and the key's format depends on it.
-      pixKeyType: choice('The Pix key type: CPF, CNPJ, EMAIL, PHONE or RANDOM.', {
+      pixKeyType: field.choice('The Pix key type: CPF, CNPJ, EMAIL, PHONE or RANDOM.', {
         CPF: "A Brazilian individual's tax number: 11 digits.",
         CNPJ: "A Brazilian company's tax number: 14 characters.",
         EMAIL: 'An e-mail address.',
         PHONE: 'A telephone number with its country code, such as +5511999998888.',
         RANDOM: 'A random key of 32 letters or digits.',
       }),
-      pixKey,
-      taxId: pixTaxId,
-      bankName,
+      pixKey: field.pixKey,
+      taxId: field.pixTaxId,
+      bankName: field.bankName,
     },
     identifier: ['pixKey'],
   }),
@@ -116,12 +94,12 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
     description: 'A bank account with an IBAN, in the euro area.',
     characters: 'SEPA',
     fields: {
-      iban: ibanField(ibanFault),
-      swiftBic: bicField("The bank's BIC; required if the IBAN's country is outside SEPA.", {
+      iban: field.ibanField(ibanFault),
+      swiftBic: field.bicField("The bank's BIC; required if the IBAN's country is outside SEPA.", {
         optional: true,
         requiredBeside: bicNeeded,
       }),
-      bankName,
+      bankName: field.bankName,
     },
     identifier: ['iban'],
   }),
@@ -129,7 +107,7 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
     description: 'A UPI address in India.',
     country: 'IN',
     fields: {
-      vpa: atAddress(
+      vpa: field.atAddress(
         'Virtual payment address, user@bank.',
         'user@bank',
         /^\s*[A-Za-z0-9](?:[A-Za-z0-9._\x2d]{0,62}[A-Za-z0-9])?@[A-Za-z](?:\.?[A-Za-z0-9]){1,63}\s*$/,
@@ -141,9 +119,9 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
     description: 'A bank account in Nigeria.',
     country: 'NG',
     fields: {
-      accountNumber: digits('Account number (NUBAN), 10 digits.', 10, 10, { check: nubanFault }),
-      bankName: identifyingBankName,
-      purposeOfPayment,
+      accountNumber: field.digits('Account number (NUBAN), 10 digits.', 10, 10, { check: nubanFault }),
+      bankName: field.identifyingBankName,
+      purposeOfPayment: field.purposeOfPayment,
     },
     identifier: ['accountNumber'],
     bank: ['bankName'],
@@ -152,10 +130,10 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
     description: 'A bank account in Canada.',
     country: 'CA',
     fields: {
-      bankCode: digits('Institution number, 3 digits.', 3),
-      branchCode: digits('Transit number, 5 digits.', 5),
-      accountNumber: digits('Account number, 7 to 12 digits.', 7, 12),
-      bankName,
+      bankCode: field.digits('Institution number, 3 digits.', 3),
+      branchCode: field.digits('Transit number, 5 digits.', 5),
+      accountNumber: field.digits('Account number, 7 to 12 digits.', 7, 12),
+      bankName: field.bankName,
     },
     identifier: ['accountNumber'],
     bank: ['bankCode', 'branchCode'],
@@ -163,14 +141,18 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
   GBP_ACCOUNT: bankAccount('gbpAccount', 'GBP', {
     description: 'A bank account in the United Kingdom.',
     country: 'GB',
-    fields: { sortCode, accountNumber: digits('Account number, 8 digits.', 8), bankName },
+    fields: {
+      sortCode: field.sortCode,
+      accountNumber: field.digits('Account number, 8 digits.', 8),
+      bankName: field.bankName,
+    },
     identifier: ['accountNumber'],
     bank: ['sortCode'],
   }),
   PHP_ACCOUNT: bankAccount('phpAccount', 'PHP', {
     description: 'A bank account in the Philippines.',
     country: 'PH',
-    fields: { bankName: identifyingBankName, accountNumber: lettersOrDigits },
+    fields: { bankName: field.identifyingBankName, accountNumber: field.lettersOrDigits },
     identifier: ['accountNumber'],
     bank: ['bankName'],
   }),
@@ -178,35 +160,35 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
     description: 'A bank account in Singapore.',
     country: 'SG',
     fields: {
-      bankName: text('Bank name.'),
-      swiftCode: bicField("The bank's BIC."),
-      accountNumber: lettersOrDigits,
+      bankName: field.text('Bank name.'),
+      swiftCode: field.bicField("The bank's BIC."),
+      accountNumber: field.lettersOrDigits,
     },
     identifier: ['accountNumber'],
     bank: ['swiftCode'],
   }),
   LAYER2_WALLET: wallet('layer2Wallet', 'A wallet on the second-layer Bitcoin network.', ['BTC'], {
-    address: layer2Address,
+    address: wallets.layer2Address,
   }),
   LIGHTNING: wallet(
     'lightning',
     'A Lightning destination: exactly one of an invoice, an offer and an address.',
     ['BTC'],
     {
-      invoice: lightningInvoice,
-      bolt12: lightningOffer,
-      lightningAddress: atAddress(
+      invoice: wallets.lightningInvoice,
+      bolt12: wallets.lightningOffer,
+      lightningAddress: field.atAddress(
         'Lightning address, user@domain.',
         'user@domain',
         /^\s*[A-Za-z0-9._+\x2d]{1,64}@[A-Za-z0-9.\x2d]{3,190}\s*$/,
-        { optional: true, check: domainFault },
+        { optional: true, check: wallets.domainFault },
       ),
     },
   ),
-  SOLANA_WALLET: wallet('solanaWallet', 'A wallet on Solana.', ['USDC', 'USDT'], { address: solanaAddress }),
-  TRON_WALLET: wallet('tronWallet', 'A wallet on Tron.', ['USDT'], { address: tronAddress }),
-  POLYGON_WALLET: wallet('polygonWallet', 'A wallet on Polygon.', ['USDC'], { address: evmAddress }),
-  BASE_WALLET: wallet('baseWallet', 'A wallet on Base.', ['USDC'], { address: evmAddress }),
+  SOLANA_WALLET: wallet('solanaWallet', 'A wallet on Solana.', ['USDC', 'USDT'], { address: wallets.solanaAddress }),
+  TRON_WALLET: wallet('tronWallet', 'A wallet on Tron.', ['USDT'], { address: wallets.tronAddress }),
+  POLYGON_WALLET: wallet('polygonWallet', 'A wallet on Polygon.', ['USDC'], { address: wallets.evmAddress }),
+  BASE_WALLET: wallet('baseWallet', 'A wallet on Base.', ['USDC'], { address: wallets.evmAddress }),
 };
 
 /** The fields that distinguish an account from others of its type (decision 37), in canonical form. */
@@ -222,10 +204,123 @@ export function identityOf(type: ExternalAccountType, details: AccountDetails): 
   const compared = (names: readonly string[]) =>
     names.flatMap((name) => {
       const value = details[name] ?? undefined;
-      const field = fields[name];
-      if (value === undefined || !field) return [];
-      const canonical = formOf(field, details).canonical(value);
-      return [field.compared?.(canonical) ?? canonical];
+      const rule = fields[name];
+      if (value === undefined || !rule) return [];
+      const canonical = field.formOf(rule, details).canonical(value);
+      return [rule.compared?.(canonical) ?? canonical];
     });
   return { identifier: compared(identifier).join(' '), bank: bank ? compared(bank).join(' ') : null };
+}
+
+// The check digits of bank account numbers. A check finds typing errors; it never proves that an account exists.
+
+const weighted = (value: string, weights: readonly number[]) =>
+  [...value].reduce((sum, digit, place) => sum + Number(digit) * (weights[place % weights.length] ?? 0), 0);
+
+/** Checks an ABA routing number: its district, and its 9th digit, which makes the weighted sum a multiple of 10. */
+function routingNumberFault(value: string, details: AccountDetails): string | undefined {
+  if (!/^(?:0[0-9]|1[0-2]|2[1-9]|3[0-2]|6[1-9]|7[0-2]|80)/.test(value) || /^0+$/.test(value)) {
+    return 'no routing number begins like this';
+  }
+  return routingChecksum(value, details, value);
+}
+const routingChecksum = field.checkDigits(
+  'its 9th digit, the check digit, does',
+  (value) => weighted(value, [3, 7, 1]) % 10 === 0,
+);
+
+const isSound = (value: string) => validateIBAN(value).valid;
+const ibanChecksum = field.checkDigits('its characters 3 and 4, the check digits, do', isSound);
+
+const nationalDigits = field.checkDigits('the national check digits within the number do', isSound);
+
+/** Checks an IBAN: country, length, letter positions, check digits, and the national check digits. */
+function ibanFault(value: string, details: AccountDetails): string | undefined {
+  const { valid, errorCodes } = validateIBAN(value);
+  if (valid) return undefined;
+  const country = value.slice(0, 2);
+  const length = countrySpecs[country]?.chars;
+  if (errorCodes.includes(ValidationErrorsIBAN.NoIBANCountry)) return `no country with the code ${country} has IBANs`;
+  if (errorCodes.includes(ValidationErrorsIBAN.WrongBBANLength)) {
+    return `an IBAN of ${country} has ${length} characters, not ${value.length}`;
+  }
+  if (!errorCodes.includes(ValidationErrorsIBAN.WrongIBANChecksum)) return nationalDigits(value, details, value);
+  const reason = ibanChecksum(value, details, value);
+  return errorCodes.includes(ValidationErrorsIBAN.WrongBBANFormat)
+    ? reason?.replace(
+        /^.*?(; |$)/,
+        `it has a letter where an IBAN of ${country} has a digit, or a digit where it has a letter$1`,
+      )
+    : reason;
+}
+
+/** Returns why an IBAN requires a BIC: outside SEPA, the BIC identifies the bank. */
+function bicNeeded({ iban }: AccountDetails): string | undefined {
+  const country = field.ibanForm.canonical(iban ?? '').slice(0, 2);
+  // A value that is not an IBAN is refused for that reason alone.
+  if (!countrySpecs[country]?.chars || isSEPACountry(country)) return undefined;
+  return `an IBAN of ${country}, which is outside SEPA, needs the BIC of its bank`;
+}
+
+const clabeChecksum = field.checkDigits(
+  'its 18th digit, the check digit, does',
+  (value) => clabe.computeChecksum(value) === Number(value.at(-1)),
+);
+
+/** Checks a CLABE: its bank and its check digit, but not its city, because many accounts have unlisted city codes. */
+function clabeFault(value: string, details: AccountDetails): string | undefined {
+  const reason = clabeChecksum(value, details, value);
+  if (reason !== undefined) return reason;
+  return clabe.validate(value).valid.bank ? undefined : `no bank has the code ${value.slice(0, 3)}`;
+}
+
+/** Nigeria's commercial banks and their codes (Central Bank of Nigeria), without the words that most names share. */
+const nigerianBanks: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    '011': ['first'],
+    '023': ['citi', 'citibank'],
+    '032': ['union'],
+    '033': ['uba', 'united bank for africa'],
+    '035': ['wema'],
+    '044': ['access'],
+    '050': ['ecobank'],
+    '057': ['zenith'],
+    '058': ['guaranty trust', 'gt', 'gtbank'],
+    '068': ['standard chartered'],
+    '070': ['fidelity'],
+    '076': ['polaris'],
+    '082': ['keystone'],
+    '100': ['suntrust'],
+    '101': ['providus'],
+    '102': ['titan', 'titan trust'],
+    '103': ['globus'],
+    '105': ['premiumtrust', 'premium trust'],
+    '214': ['first city monument', 'fcmb'],
+    '215': ['unity'],
+    '221': ['stanbic ibtc'],
+    '232': ['sterling'],
+    '301': ['jaiz'],
+  }).flatMap(([code, names]) => names.map((name) => [name, code])),
+);
+
+const nubanChecksum = field.checkDigits('its 10th digit, the check digit, does', (value, { bankName }) => {
+  const bank = nigerianBanks.get(nameOfBank(bankName ?? ''));
+  if (bank === undefined) return true;
+  return (10 - (weighted(`${bank}${value.slice(0, 9)}`, [3, 7, 3]) % 10)) % 10 === Number(value.at(-1));
+});
+
+const nameOfBank = (name: string) => {
+  const words = foldedText(name)
+    .replace(/[^a-z ]/g, '')
+    .trim();
+  if (nigerianBanks.has(words)) return words;
+  return words
+    .replace(/\b(?:bank|of|nigeria|plc|ltd|limited|the)\b/g, '')
+    .replace(/ +/g, ' ')
+    .trim();
+};
+
+/** Checks a Nigerian account number (NUBAN). Its 10th digit depends on the bank code, if that is known. */
+function nubanFault(value: string, details: AccountDetails): string | undefined {
+  return /^0+$/.test(value) ? 'it is all zeros' : nubanChecksum(value, details, value);
 }

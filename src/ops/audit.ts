@@ -1,12 +1,15 @@
 import { inspect } from 'node:util';
-import { type Answer, Failure, jsonOf } from '../apps/terminal/answer.ts';
+import { type Answer, Failure, jsonOf, listed } from '../apps/terminal/answer.ts';
 import { counted, type Program } from '../apps/terminal/program.ts';
+import { publicId } from '../core/ids.ts';
 import { type Audit, auditRules, ReplicaUnfit, runAudit } from '../domain/ledger/audit.ts';
+import type { Prisma } from '../infra/database/generated/client/client.ts';
 import type { Config } from '../server/config.ts';
 import { messageForUser } from '../server/print-error.ts';
-import { type Tools, withDatabase } from './tools.ts';
+import { platformNamed } from './platforms.ts';
+import { momentIn, type Tools, withDatabase } from './tools.ts';
 
-interface Options {
+interface AuditChoices {
   readonly full?: true;
   readonly replica?: number | true;
 }
@@ -17,10 +20,10 @@ export function addAudit(program: Program): void {
     .description('check the ledger; prints rows that break a rule and exits with 1 if there are any')
     .option('--full', 'check all rows, not only those that are new or could have changed since the last sound audit')
     .option('--replica [number]', 'read from this replica of DATABASE_READ_URL (default: the first)', counted(1, 9_999))
-    .action(withDatabase(run));
+    .action(withDatabase(auditLedger));
 }
 
-async function run({ config, database, screen }: Tools, { full, replica }: Options): Promise<Answer> {
+async function auditLedger({ config, database, screen }: Tools, { full, replica }: AuditChoices): Promise<Answer> {
   const result = await runAudit(database, {
     full,
     replica: replica === undefined ? undefined : addressOf(config, replica === true ? 1 : replica),
@@ -59,4 +62,62 @@ function addressOf({ DATABASE_READ_URL: urls }: Config, number: number): string 
   const address = urls[number - 1];
   if (address === undefined) throw new Failure(`DATABASE_READ_URL has no replica number ${number}.`);
   return address;
+}
+
+export function addActs(program: Program): void {
+  program
+    .command('acts')
+    .description(
+      'list what operators did with these commands, latest first; --json includes the state before and after',
+    )
+    .option('--platform <name>', 'on this platform')
+    .option('--by <name>', 'by this operator')
+    .option('--act <command>', 'with this command: customer, or "customer freeze"')
+    .option('--subject <id>', 'on this row, such as Customer:…')
+    .option('--from <time>', 'from this time on, such as 2026-01-01T00:00:00Z', momentIn)
+    .option('--to <time>', 'before this time', momentIn)
+    .option('--limit <count>', 'the maximum number to list', counted(1, 10_000), 100)
+    .action(withDatabase(listActs));
+}
+
+interface ActFilter {
+  readonly platform?: string;
+  readonly by?: string;
+  readonly act?: string;
+  readonly subject?: string;
+  readonly from?: Date;
+  readonly to?: Date;
+  readonly limit: number;
+}
+
+async function listActs({ database }: Tools, { platform, by, act, subject, from, to, limit }: ActFilter) {
+  const where: Prisma.OperatorActWhereInput = {
+    ...(platform !== undefined && { platformId: (await platformNamed(database, platform)).platformId }),
+    ...(by !== undefined && { operator: by }),
+    ...(act !== undefined && { OR: [{ act }, { act: { startsWith: `${act} ` } }] }),
+    ...(subject !== undefined && { subject }),
+    at: { ...(from && { gte: from }), ...(to && { lt: to }) },
+  };
+  const acts = await database.prisma.operatorAct.findMany({
+    where,
+    orderBy: { id: 'desc' },
+    take: limit,
+    include: { platform: { select: { name: true } } },
+  });
+  const rows = acts.map((one) => ({
+    at: one.at,
+    by: one.operator,
+    act: one.act,
+    subject: one.subject,
+    platform: one.platform?.name ?? null,
+    reason: one.reason,
+  }));
+  const data = acts.map(({ id, platformId, before, after }, position) => ({
+    ...rows[position],
+    id,
+    platformId: platformId && publicId('Platform', platformId),
+    before,
+    after,
+  }));
+  return { ...listed(rows, 'No act matches.'), data };
 }

@@ -28,8 +28,8 @@ export interface Limits {
   readonly lockSeconds: number;
 }
 
-/** The result of a check: a single verdict, one verdict per finding, or none if the check does not apply. */
-export type Verdicts = Verdict | readonly Verdict[];
+/** The result of a check: a fault, a single verdict, one verdict per finding, or none if the check does not apply. */
+export type Verdicts = string | Verdict | readonly Verdict[];
 
 export type Checks<Of> = Readonly<Record<string, (of: Of) => Verdicts | Promise<Verdicts>>>;
 
@@ -54,7 +54,7 @@ export const beginningChecks: Checks<Patient> = {
       (): Verdicts => ['ok', 'all are applied'],
       (error: unknown) => {
         if (!(error instanceof OperatorError)) throw error;
-        return ['fault', error.message];
+        return error.message;
       },
     ),
   async login({ database, config }) {
@@ -89,18 +89,16 @@ export const serverChecks: Checks<Patient> = {
   version: oneRow<{ version: number }>(`select current_setting('server_version_num')::int as version`, ({ version }) =>
     version >= 150_000
       ? ['ok', `Postgres ${Math.floor(version / 10_000)}`]
-      : ['fault', `Postgres 15 or newer is required, but this is ${Math.floor(version / 10_000)}`],
+      : `Postgres 15 or newer is required, but this is ${Math.floor(version / 10_000)}`,
   ),
   encoding: oneRow<{ encoding: string }>(`select current_setting('server_encoding') as encoding`, ({ encoding }) =>
-    encoding === 'UTF8'
-      ? ['ok', encoding]
-      : ['fault', `the database has the encoding ${encoding}, but UTF8 is required`],
+    encoding === 'UTF8' ? ['ok', encoding] : `the database has the encoding ${encoding}, but UTF8 is required`,
   ),
   writable: oneRow<{ standby: boolean; readOnly: boolean }>(
     `select pg_is_in_recovery() as standby, current_setting('transaction_read_only')::boolean as read_only`,
     ({ standby, readOnly }) => {
-      if (standby) return ['fault', 'it is a standby: name the primary in DATABASE_URL'];
-      return readOnly ? ['fault', 'default_transaction_read_only is on: nothing can be written'] : ['ok', 'yes'];
+      if (standby) return 'it is a standby: name the primary in DATABASE_URL';
+      return readOnly ? 'default_transaction_read_only is on: nothing can be written' : ['ok', 'yes'];
     },
   ),
   session: oneRow<{ role: string; settings: Readonly<Record<string, string>> }>(
@@ -111,10 +109,7 @@ export const serverChecks: Checks<Patient> = {
         .map(([name, value]) => `${name} is ${value}`);
       if (role !== patient.role) wrong.push(`the role is ${role}`);
       if (wrong.length === 0) return ['ok', `role ${role}, UTC`];
-      return [
-        'fault',
-        `${wrong.join(', ')}. Undo it (ALTER DATABASE … RESET, ALTER ROLE … RESET); if a pooler drops the settings of sessions, set DATABASE_DIRECT_URL`,
-      ];
+      return `${wrong.join(', ')}. Undo it (ALTER DATABASE … RESET, ALTER ROLE … RESET); if a pooler drops the settings of sessions, set DATABASE_DIRECT_URL`;
     },
     () => Object.keys(sessionSettings),
   ),
@@ -125,10 +120,7 @@ export const serverChecks: Checks<Patient> = {
     ({ mighty }) =>
       mighty === null
         ? ['ok', 'the roles of the service have no rights that they do not need']
-        : [
-            'fault',
-            `${mighty} has more rights than the service needs: it must not be superuser, BYPASSRLS, CREATEROLE or a member of an owner`,
-          ],
+        : `${mighty} has more rights than the service needs: it must not be superuser, BYPASSRLS, CREATEROLE or a member of an owner`,
   ),
   durability: oneRow<{ off: string | null; missing: string }>(
     `select (select string_agg(name, ', ' order by name) from pg_settings
@@ -136,14 +128,10 @@ export const serverChecks: Checks<Patient> = {
        case when exists (select from pg_stat_replication where coalesce(sync_state, 'sync') in ('sync', 'quorum')) then ''
          else current_setting('synchronous_standby_names') end as missing`,
     ({ off, missing }) => {
-      if (off !== null)
-        return ['fault', `${off} is off: a crash of the machine loses acknowledged payments. Set it to on`];
+      if (off !== null) return `${off} is off: a crash of the machine loses acknowledged payments. Set it to on`;
       return missing === ''
         ? ['ok', 'acknowledged commits survive a crash']
-        : [
-            'fault',
-            `no standby of synchronous_standby_names (${missing}) is connected, and all commits wait for one: start it, or remove it from the setting`,
-          ];
+        : `no standby of synchronous_standby_names (${missing}) is connected, and all commits wait for one: start it, or remove it from the setting`;
     },
   ),
   autovacuum: oneRow<{ off: string | null; tables: string | null }>(
@@ -154,10 +142,7 @@ export const serverChecks: Checks<Patient> = {
       const what = [off && `${off} is off`, tables && `it is off for ${tables}`].filter(Boolean).join(', and ');
       return what === ''
         ? ['ok', 'on']
-        : [
-            'fault',
-            `${what}: dead rows are not removed, and the server stops when its transaction ids are used up. Set it to on`,
-          ];
+        : `${what}: dead rows are not removed, and the server stops when its transaction ids are used up. Set it to on`;
     },
   ),
   clock: oneRow<{ ahead: number }>(
@@ -240,10 +225,7 @@ export const serverChecks: Checks<Patient> = {
     ({ name, used }) =>
       used < 1_000_000_000
         ? ['ok', `${Math.round(used / 21_000_000)} % of the transaction ids are used`]
-        : [
-            'fault',
-            `the database ${name} has used ${Math.round(used / 21_000_000)} % of its transaction ids: end old transactions, then VACUUM it`,
-          ],
+        : `the database ${name} has used ${Math.round(used / 21_000_000)} % of its transaction ids: end old transactions, then VACUUM it`,
   ),
   async pooler({ config }) {
     try {
@@ -256,7 +238,7 @@ export const serverChecks: Checks<Patient> = {
           : 'it does not support prepared statements: each statement is planned every time',
       ];
     } catch (error) {
-      return ['fault', messageForUser(error) ?? wordsOf(error)];
+      return messageForUser(error) ?? wordsOf(error);
     }
   },
 };

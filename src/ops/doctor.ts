@@ -1,18 +1,21 @@
 import { pino } from 'pino';
 import { type Answer, listed } from '../apps/terminal/answer.ts';
 import { actionOf, type Program } from '../apps/terminal/program.ts';
+import { oncePer } from '../core/once-per.ts';
+import { stepLock, unmarkedRestore } from '../domain/events/sequencer.ts';
 import { openDatabase } from '../infra/database/database.ts';
 import { sqlState } from '../infra/database/faults.ts';
+import { type Catalog, expectedCatalog, readCatalog } from '../infra/database/migrations/catalog.ts';
+import { hasNewerMigrations } from '../infra/database/migrations/migrate.ts';
 import { openReplicas } from '../infra/database/replicas/replicas.ts';
 import { type Config, ConfigError, readConfig } from '../server/config.ts';
 import { messageForUser, wordsOf } from '../server/print-error.ts';
+import { listKeysInUse, missingKeys } from '../server/start/keys-in-use.ts';
 import { directUrl } from '../server/start/prepare-database.ts';
 import { reachDatabase } from '../server/start/reach-database.ts';
 import { findUnsafe } from '../server/start/unsafe-settings.ts';
-import { catalogChecks } from './doctor-catalog.ts';
 import type { Checks, Finding, Limits, Patient, Verdict, Verdicts } from './doctor-server.ts';
-import { beginningChecks, serverChecks } from './doctor-server.ts';
-import { serviceChecks } from './doctor-service.ts';
+import { beginningChecks, oneRow, serverChecks } from './doctor-server.ts';
 
 export function addDoctor(program: Program): void {
   program
@@ -41,10 +44,7 @@ const settingsChecks: Checks<Config> = {
   // The largest private network is 10.0.0.0/8 in IPv4, and fc00::/7 in IPv6.
   proxies: ({ TRUSTED_PROXIES: ranges }) =>
     ranges.some(([address, bits]) => bits < (address.kind() === 'ipv4' ? 8 : 7))
-      ? [
-          'fault',
-          'TRUSTED_PROXIES trusts every address: clients can choose their address with X-Forwarded-For, and evade limits by address. Name only your proxies',
-        ]
+      ? 'TRUSTED_PROXIES trusts every address: clients can choose their address with X-Forwarded-For, and evade limits by address. Name only your proxies'
       : ['ok', ranges.length === 0 ? 'no proxy is trusted' : `${ranges.length} ranges are trusted`],
   'own keys'({ NODE_ENV, ROLE, SECRET_KEY, CLIENT_TOKEN_KEY }) {
     if (NODE_ENV !== 'production') return [];
@@ -58,6 +58,125 @@ const settingsChecks: Checks<Config> = {
     if (!CLIENT_TOKEN_KEY) missing.push(['warning', 'CLIENT_TOKEN_KEY is not set: no client tokens can be created']);
     return missing.length > 0 ? missing : ['ok', 'both are set'];
   },
+};
+
+/** The checks, each with a pattern for the facts that it covers, and the danger posed by a difference. */
+const catalogKinds: Readonly<Record<string, readonly [facts: RegExp, danger: string]>> = {
+  objects: [/^there\b/, 'the service cannot work without it'],
+  rights: [/^right\b/, 'requests fail, or the restrictions of docs/database-roles.md do not hold'],
+  'row security': [/^(policy|row-level)\b/, "platforms may see each other's data, or none at all"],
+  triggers: [/^triggers?\b/, 'balances are not updated, events not written, or rules of the ledger not enforced'],
+  functions: [/^(body|security)\b/, 'money moves by different rules'],
+  columns: [/^columns\b/, 'statements fail, or store wrong data'],
+  constraints: [/^constraint\b/, 'invalid rows can be stored, or valid ones cannot'],
+  indexes: [/^(index|unique)\b/, 'reads are slow, or commands are refused'],
+};
+
+/** Compares the database with the catalog, once for all checks; undefined if a newer version migrated the database. */
+const differencesOf = oncePer(async ({ database }: Patient) => {
+  if (await hasNewerMigrations(database.pool)) return undefined;
+  const expected = await expectedCatalog();
+  const found: Catalog = await readCatalog(database.pool);
+  const different = new Map<string, string[]>();
+  const note = (fact: string, words: string) => {
+    const kind = Object.keys(catalogKinds).find((one) => catalogKinds[one]?.[0].test(fact)) ?? 'objects';
+    different.set(kind, [...(different.get(kind) ?? []), words]);
+  };
+  for (const [object, facts] of Object.entries(expected)) {
+    const there = found[object];
+    if (there === undefined) {
+      note('there', `${object} is missing`);
+      continue;
+    }
+    for (const fact of facts) {
+      if (there.includes(fact)) continue;
+      if (/^(body|columns) /.test(fact)) note(fact, `${object} differs in its ${fact.split(' ', 1)[0]}`);
+      else note(fact, `${object} lacks the ${fact}`);
+    }
+    // An additional index is harmless to the service.
+    for (const fact of there) {
+      if (!facts.includes(fact) && !/^(body|columns|index) /.test(fact))
+        note(fact, `${object} has the additional ${fact}`);
+    }
+  }
+  return different;
+});
+
+function compareCatalog(kind: string, danger: string): (patient: Patient) => Promise<Verdicts> {
+  return async (patient) => {
+    const different = await differencesOf(patient);
+    if (different === undefined) return ['skipped', 'a newer version has migrated the database'];
+    const words = different.get(kind) ?? [];
+    if (words.length === 0) return ['ok', 'as the migrations define them'];
+    const shown = [...words.slice(0, 5), ...(words.length > 5 ? [`and ${words.length - 5} more`] : [])].join('; ');
+    return `${shown}: ${danger}. The database was changed by hand, or restored incompletely. Repair it as its owner: docs/night.md, "The database has been changed by hand"`;
+  };
+}
+
+/** The checks that compare what Postgres reports about tables and functions with what the migrations define. */
+const catalogChecks: Checks<Patient> = Object.fromEntries(
+  Object.entries(catalogKinds).map(([kind, [, danger]]) => [kind, compareCatalog(kind, danger)]),
+);
+
+const hidden: Verdict = [
+  'skipped',
+  'ROLE=serve may not read it: run the doctor with the settings of an instance that does background work',
+];
+
+/** Creates a check from a count that only background work can read. */
+function counting(count: string, words: (count: number) => Verdicts): (patient: Patient) => Promise<Verdicts> {
+  const look = oneRow<{ count: number }>(`select count(*)::int as count from ${count}`, ({ count: found }) =>
+    found === 0 ? ['ok', 'none'] : words(found),
+  );
+  return async (patient) => (patient.role === 'gateway_serving' ? hidden : look(patient));
+}
+
+const warning = (count: string, words: string) => counting(count, (found) => ['warning', `${found} ${words}`]);
+
+const stalledFeed = oneRow<{ count: number; holder: number | null; program: string | null }>(
+  `select count(*)::int as count, max(pid) as holder, max(format('%s, login %s', coalesce(nullif(application_name, ''), 'no application name'), usename)) as program
+   from outbox left join (
+     select a.pid, a.application_name, a.usename from pg_locks l join pg_stat_activity a using (pid)
+     where l.locktype = 'advisory' and l.classid = 0 and l.objid = ${stepLock} and l.granted and a.datname = current_database()) as sequencer on true
+   where occurred_at < clock_timestamp() - interval '15 seconds'`,
+  ({ count, holder, program }) => {
+    if (count === 0) return ['ok', 'none'];
+    const holds = `Process ${holder} (${program}) holds the lock of the sequencer. To end it: select pg_terminate_backend(${holder})`;
+    const detail = `${count} events have waited for 15 s or more: no instance sequences them`;
+    return holder === null ? detail : `${detail}. ${holds}`;
+  },
+);
+
+const serviceChecks: Checks<Patient> = {
+  async keys({ database, config }) {
+    const missing = missingKeys(await listKeysInUse(database), config);
+    return missing.length === 0
+      ? ['ok', 'this instance has all keys in use']
+      : missing.map((words) => ['fault', words]);
+  },
+  feed: async (patient) => (patient.role === 'gateway_serving' ? hidden : stalledFeed(patient)),
+  orders: warning(
+    `rail_order where due_at < clock_timestamp() - interval '30 seconds'`,
+    'orders to rails are overdue: see "order list"',
+  ),
+  suspense: warning(
+    'transaction where refund_reference is not null and refund_settled_at is null',
+    'refunds may await a decision: see "suspense list"',
+  ),
+  cases: warning('rail_case where closed_at is null', 'contradictions of rails are open: see "cases list"'),
+  deposits: warning(
+    `rail_deposit where status = 'UNATTRIBUTED'`,
+    'deposits could not be credited: see "deposits list"',
+  ),
+  differences: warning(
+    'reconciliation_difference where closed_at is null and gone_at is null',
+    'differences with providers are open: see "reconcile list"',
+  ),
+  ledger: counting(
+    '(select broken from audit_run order by id desc limit 1) as last_audit cross join unnest(broken)',
+    (count) => `the last audit found ${count} rules of the ledger broken: "audit" prints the rows`,
+  ),
+  restore: counting('feed_epoch where marked_at is null', () => ['warning', unmarkedRestore]),
 };
 
 const replicaChecks: Checks<Patient> = {
@@ -127,7 +246,12 @@ const notThere = ['42501', '42P01', '42703', '42883'];
 /** The SQLSTATE of a statement that reached `lock_timeout`. */
 const lockNotAvailable = '55P03';
 
-const isOne = (verdicts: Verdicts): verdicts is Verdict => typeof verdicts[0] === 'string';
+const isOne = (verdicts: Exclude<Verdicts, string>): verdicts is Verdict => typeof verdicts[0] === 'string';
+
+function listOf(verdicts: Verdicts): readonly Verdict[] {
+  if (typeof verdicts === 'string') return [['fault', verdicts]];
+  return isOne(verdicts) ? [verdicts] : verdicts;
+}
 
 async function run<Of>(checks: Checks<Of>, of: Of): Promise<Finding[]> {
   const findings: Finding[] = [];
@@ -137,8 +261,7 @@ async function run<Of>(checks: Checks<Of>, of: Of): Promise<Finding[]> {
       if (!notThere.includes(sqlState(error) ?? '')) throw error;
       return ['skipped', wordsOf(error)];
     });
-    const all = isOne(verdicts) ? [verdicts] : verdicts;
-    for (const [result, detail] of all) findings.push({ check, result, detail });
+    for (const [result, detail] of listOf(verdicts)) findings.push({ check, result, detail });
   }
   return findings;
 }

@@ -1,11 +1,15 @@
 import { Option } from 'commander';
-import { type Answer, Failure, tableOf } from '../apps/terminal/answer.ts';
+import { type Answer, Failure, listed, tableOf } from '../apps/terminal/answer.ts';
 import { counted, type Program } from '../apps/terminal/program.ts';
+import { formatMajor, requiredCurrency } from '../core/currencies.ts';
 import { publicId, uuidOf } from '../core/ids.ts';
 import { recordAct } from '../domain/access/operator-acts.ts';
+import type { Money } from '../domain/ledger/plan.ts';
 import { wakeOrders } from '../domain/orders/orders.ts';
+import { closeCases, listCases, settleCase } from '../domain/settlement/cases.ts';
 import { failOrder } from '../domain/settlement/order-by-hand.ts';
-import type { Prisma } from '../infra/database/generated/client/client.ts';
+import { listSuspense, releaseSuspense, type SuspendedRefund } from '../domain/settlement/suspense.ts';
+import type { Prisma, RailCase } from '../infra/database/generated/client/client.ts';
 import { TransactionStatus } from '../infra/database/generated/client/enums.ts';
 import { inTransaction } from '../infra/database/transaction.ts';
 import { platformNamed } from './platforms.ts';
@@ -21,27 +25,27 @@ export function addOrders(program: Program): void {
       new Option('--status <status>', 'whose payments have this status').choices(Object.values(TransactionStatus)),
     )
     .option('--limit <count>', 'the maximum number to list', counted(1, 10_000), 100)
-    .action(withDatabase(list));
+    .action(withDatabase(listOrders));
   actOf(order.command('retry'))
     .description('query the rail now about the orders of a payment that have no outcome yet')
     .argument('<transaction>', 'the id of the payment: Transaction:…')
-    .action(withDatabase(retry));
+    .action(withDatabase(retryOrder));
   decisionOf(order.command('fail'), 'how you know that the money has not arrived; platforms do not see it')
     .description(
       'end an order by hand if its rail can no longer report the outcome: the payment becomes FAILED, and its money returns to its source. Asks the rail once more first, and is refused if the order has settled',
     )
     .argument('<transaction>', 'the id of the payment: Transaction:…')
     .option('--without-asking', 'do not ask the rail first, because it no longer exists or does not respond')
-    .action(withDatabase(fail));
+    .action(withDatabase(failPayment));
 }
 
-interface Filter {
+interface OrderFilter {
   readonly platform?: string;
   readonly status?: TransactionStatus;
   readonly limit: number;
 }
 
-async function list({ database }: Tools, { platform, status, limit }: Filter): Promise<Answer> {
+async function listOrders({ database }: Tools, { platform, status, limit }: OrderFilter): Promise<Answer> {
   const where: Prisma.RailOrderWhereInput = {
     ...(platform !== undefined && { platformId: (await platformNamed(database, platform)).platformId }),
     ...(status !== undefined && { transaction: { status } }),
@@ -68,7 +72,7 @@ async function list({ database }: Tools, { platform, status, limit }: Filter): P
   return { data: rows, lines: [...tableOf(rows, 'No order awaits an outcome.'), ...more] };
 }
 
-async function retry({ database }: Tools, transactionId: string, said: Said): Promise<Answer> {
+async function retryOrder({ database }: Tools, transactionId: string, said: Said): Promise<Answer> {
   const id = uuidOf(transactionId, 'Transaction');
   const transaction = id && (await database.prisma.transaction.findFirst({ where: { id } }));
   if (!transaction) throw new Failure(`There is no ${transactionId}.`);
@@ -91,15 +95,127 @@ async function retry({ database }: Tools, transactionId: string, said: Said): Pr
   };
 }
 
-interface Fail extends Decided {
+interface FailOrder extends Decided {
   readonly withoutAsking?: boolean;
 }
 
-async function fail({ payments }: Tools, id: string, { withoutAsking = false, ...said }: Fail): Promise<Answer> {
+async function failPayment({ payments }: Tools, id: string, { withoutAsking = false, ...said }: FailOrder) {
   const done = await failOrder(payments, id, { operator: operatorOf('order fail', said), withoutAsking });
   const answered = done.said === undefined ? 'The rail was not asked.' : `The rail said: ${done.said}.`;
   return {
     data: { transaction: id, order: done.orderId, status: 'FAILED', said: done.said ?? null },
     lines: [`${id} is FAILED, and its money is back at its source. ${answered}`],
   };
+}
+
+export function addCases(program: Program): void {
+  const cases = program
+    .command('cases')
+    .description('reports of rails that contradict the ledger and await an operator');
+  cases
+    .command('list')
+    .description('list the open cases, oldest first')
+    .option('--all', 'include closed cases')
+    .action(withDatabase(listOpenCases));
+  decisionOf(cases.command('settle'), 'why the provider has moved a different amount')
+    .description(
+      'settle a payment as promised although its provider has moved a different amount: queries the rail once more, and books the difference to DIFFERENCES',
+    )
+    .argument('<transaction>', 'the id of the payment: Transaction:…')
+    .action(withDatabase(settlePayment));
+  decisionOf(cases.command('close'), 'what the investigation has found')
+    .description('close the cases of a payment after an investigation; moves no money')
+    .argument('<transaction>', 'the id of the payment: Transaction:…')
+    .action(withDatabase(closePayment));
+}
+
+async function listOpenCases({ database }: Tools, { all = false }: { readonly all?: boolean }): Promise<Answer> {
+  const rows = (await listCases(database, { all })).map((one) => ({
+    transaction: publicId('Transaction', one.transactionId),
+    said: one.said,
+    stands: one.stands,
+    since: one.createdAt,
+    times: one.times,
+    order: one.orderId,
+    ...(all && { closedAt: one.closedAt, closedBy: one.closedBy, reason: one.closedReason, ends: endOf(one) }),
+  }));
+  return listed(rows, all ? 'There are no cases.' : 'There are no open cases.');
+}
+
+function endOf({ closedAt, movedOut, movedIn }: Pick<RailCase, 'closedAt' | 'movedOut' | 'movedIn'>) {
+  if (movedOut !== null || movedIn !== null) return 'settled';
+  return closedAt && 'closed';
+}
+
+async function settlePayment({ payments }: Tools, id: string, said: Decided): Promise<Answer> {
+  const done = await settleCase(payments, id, operatorOf('cases settle', said));
+  const words = ({ amount, currency }: Money) => formatMajor(amount, requiredCurrency(currency));
+  const differences = done.differences.map(words);
+  const end = done.isPull ? `The pull of ${id} has settled, and its payout follows.` : `${id} is COMPLETED.`;
+  const answer = `The rail reported: ${done.said}. On record: ${done.stands}.`;
+  return {
+    data: {
+      transaction: id,
+      order: done.orderId,
+      ...{ said: done.said, stands: done.stands, differences },
+      short: done.short ? words(done.short) : null,
+    },
+    lines: [
+      `${end} ${answer}`,
+      differences.length > 0 ? `Booked to DIFFERENCES: ${differences.join(', ')}.` : 'Nothing to book to DIFFERENCES.',
+      ...(done.short
+        ? [
+            `The receiver got ${words(done.short)} too little: have the provider send the rest, or credit the payer with adjust propose.`,
+          ]
+        : []),
+    ],
+  };
+}
+
+async function closePayment({ database }: Tools, id: string, said: Decided): Promise<Answer> {
+  await closeCases(database, id, operatorOf('cases close', said));
+  return { data: { closed: id }, lines: [`The cases of ${id} are closed.`] };
+}
+
+export function addSuspense(program: Program): void {
+  const suspense = program.command('suspense').description('refunds that could not be paid and await an operator');
+  suspense.command('list').description('list these refunds, oldest first').action(withDatabase(listRefunds));
+  actOf(suspense.command('release'))
+    .description(
+      'pay a refund to the internal account that it is owed to, once you know that the money is back; releasing it twice has no effect',
+    )
+    .argument('<transaction>', 'the id of the payment: Transaction:…')
+    .action(withDatabase(releaseRefund));
+}
+
+async function listRefunds({ database }: Tools): Promise<Answer> {
+  const rows = (await listSuspense(database)).map((suspended) => ({
+    transaction: publicId('Transaction', suspended.transaction.id),
+    refund: refundOf(suspended),
+    since: suspended.transaction.refundInitiatedAt,
+    reference: suspended.transaction.refundReference,
+    platform: suspended.platformName,
+  }));
+  return listed(rows, 'Nothing waits in suspense.');
+}
+
+async function releaseRefund({ database }: Tools, id: string, said: Said): Promise<Answer> {
+  const released = await releaseSuspense(database, id, operatorOf('suspense release', said));
+  const { suspended, settledAt, kind } = released;
+  const account = publicId('InternalAccount', suspended.refundAccountId);
+  const refund = refundOf(suspended);
+  const onward = suspended.onward?.accountId;
+  const passedOnTo = kind === 'paid' && onward ? publicId('InternalAccount', onward) : null;
+  return {
+    data: { transaction: id, refund, account, passedOnTo, settledAt, paidNow: kind === 'paid' },
+    lines: [
+      kind === 'paid'
+        ? `Paid ${refund} to ${account}${passedOnTo ? `, and on to ${passedOnTo}: the customer is deleted` : ''}.`
+        : `Nothing done: ${refund} was already paid to ${account} at ${settledAt.toISOString()}.`,
+    ],
+  };
+}
+
+function refundOf({ transaction }: SuspendedRefund): string {
+  return formatMajor(transaction.refundAmount ?? 0n, requiredCurrency(transaction.sentCurrency ?? ''));
 }

@@ -1,17 +1,26 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
+import { replay } from '../api/webhooks/endpoints/replay.ts';
 import { type Answer, Failure, listed } from '../apps/terminal/answer.ts';
 import type { Program } from '../apps/terminal/program.ts';
+import { formatMajor, requiredCurrency } from '../core/currencies.ts';
 import { publicId } from '../core/ids.ts';
 import type { Tenant } from '../core/tenant.ts';
+import { platformItself } from '../domain/access/platform-itself.ts';
 import { formatRate, parseRate, type Rate, type RateChanges } from '../domain/access/rates.ts';
 import { basicAuthorization } from '../domain/access/tokens/api-tokens.ts';
+import { issueApiToken } from '../domain/access/tokens/issue-tokens.ts';
+import { revokeApiToken } from '../domain/access/tokens/revoke-tokens.ts';
+import type { LimitState } from '../domain/ledger/commit.ts';
 import { changeRates, createPlatform, findPlatform, giveUmaDomain } from '../domain/platforms/platforms.ts';
+import { limitsOfPolicies, type StoredApproval } from '../domain/policies/policies.ts';
 import type { Database } from '../infra/database/database.ts';
+import { Permission } from '../infra/database/generated/client/client.ts';
+import { trustedJson } from '../infra/database/rows.ts';
 import { actOf, operatorOf, type Said, type Tools, withDatabase } from './tools.ts';
 
 export function addPlatforms(program: Program): void {
   const platform = program.command('platform').description('the platforms of this installation');
-  platform.command('list').description('list all platforms').action(withDatabase(list));
+  platform.command('list').description('list all platforms').action(withDatabase(listPlatforms));
   actOf(platform.command('create'))
     .description('create a platform and print its first API token, once')
     .argument('<name>', 'the name of the platform; it must be unique')
@@ -51,7 +60,7 @@ function rateIn(text: string): Rate | null {
   return rate;
 }
 
-async function list({ database }: Tools): Promise<Answer> {
+async function listPlatforms({ database }: Tools): Promise<Answer> {
   const platforms = await database.prisma.platform.findMany({ orderBy: { name: 'asc' } });
   const rows = platforms.map(({ id, name, environment, umaDomain, createdAt }) => ({
     name,
@@ -75,7 +84,7 @@ async function create({ payments }: Tools, name: string, { sandbox, ...said }: S
 }
 
 /** Returns the credentials of a newly created token. */
-export function secretOnce(about: object, head: string, credentials: { clientId: string; secret: string }): Answer {
+function secretOnce(about: object, head: string, credentials: { clientId: string; secret: string }): Answer {
   const authorization = basicAuthorization(credentials);
   const { clientId, secret } = credentials;
   return {
@@ -117,4 +126,201 @@ async function limits({ database, config }: Tools, name: string, given: Said & R
       `  each client token  ${row(own.clientToken, config.RATE_LIMIT_CLIENT_TOKEN)}`,
     ],
   };
+}
+
+export function addTokens(program: Program): void {
+  const token = program.command('token').description('the API tokens of a platform');
+  const platform = ['<platform>', 'the name of the platform'] as const;
+  token
+    .command('list')
+    .description("list a platform's API tokens that have not been revoked")
+    .argument(...platform)
+    .action(withDatabase(listTokens));
+  actOf(token.command('issue'))
+    .description('create a token and print its secret, once')
+    .argument(...platform)
+    .requiredOption('--name <name>', 'what the token is for')
+    .addOption(
+      new Option('--permissions <permission...>', 'its permissions')
+        .choices(Object.values(Permission))
+        .makeOptionMandatory(),
+    )
+    .action(withDatabase(issueToken));
+  actOf(token.command('revoke'))
+    .description(
+      'revoke a token, with all tokens and webhook endpoints that it created; the last token with MANAGE cannot be revoked',
+    )
+    .argument(...platform)
+    .argument('<token>', 'its id: ApiToken:…')
+    .option('--keep-descendants', 'keep the tokens and webhook endpoints that it created')
+    .action(withDatabase(revokeToken));
+}
+
+async function listTokens({ database }: Tools, name: string): Promise<Answer> {
+  const { platformId } = await platformNamed(database, name);
+  const tokens = await database.prisma.apiToken.findMany({
+    where: { platformId, revokedAt: null },
+    orderBy: { id: 'asc' },
+  });
+  const rows = tokens.map((token) => ({
+    id: publicId('ApiToken', token.id),
+    name: token.name,
+    permissions: token.permissions,
+    clientId: token.clientId,
+    createdAt: token.createdAt,
+    createdById: token.createdById && publicId('ApiToken', token.createdById),
+    lastUsedAt: token.lastUsedAt,
+  }));
+  return listed(rows, `The platform ${name} has no token.`);
+}
+
+interface NewToken extends Said {
+  readonly name: string;
+  readonly permissions: Permission[];
+}
+
+async function issueToken({ payments }: Tools, platform: string, { name, permissions, ...said }: NewToken) {
+  const operator = { ...operatorOf('token issue', said), after: { name, permissions } };
+  const caller = platformItself(await platformNamed(payments.database, platform), operator);
+  const { apiToken, secret } = await issueApiToken(payments.database, caller, { name, permissions });
+  const id = publicId('ApiToken', apiToken.id);
+  const about = { id, name, permissions: apiToken.permissions };
+  return secretOnce(about, `${id} of the platform ${platform}`, { clientId: apiToken.clientId, secret });
+}
+
+async function revokeToken(
+  { database }: Tools,
+  platform: string,
+  tokenId: string,
+  { keepDescendants = false, ...said }: Said & { keepDescendants?: boolean },
+): Promise<Answer> {
+  const caller = platformItself(await platformNamed(database, platform), operatorOf('token revoke', said));
+  const ended = await revokeApiToken(database, caller, { tokenId, revokeDescendants: !keepDescendants });
+  const { endedApiTokens, endedClientTokens, disabledEndpoints } = ended;
+  return {
+    data: { revokedId: tokenId, endedApiTokens, endedClientTokens, disabledEndpoints },
+    lines: [
+      `${tokenId} is revoked, with ${endedApiTokens} API tokens, ${endedClientTokens} client tokens and ${disabledEndpoints} webhook endpoints that it created.`,
+    ],
+  };
+}
+
+export function addPolicies(program: Program): void {
+  const policy = program.command('policy').description('the policies of a platform, and the payments that they hold');
+  const platform = ['<platform>', 'the name of the platform'] as const;
+  policy
+    .command('list')
+    .description('list the policies of a platform, and how much is left of their limits')
+    .argument(...platform)
+    .action(withDatabase(listPolicies));
+  policy
+    .command('held')
+    .description('list the payments of a platform that await approval by a second person, oldest first')
+    .argument(...platform)
+    .action(withDatabase(listHeld));
+}
+
+async function listPolicies({ database }: Tools, name: string): Promise<Answer> {
+  const { platformId } = await platformNamed(database, name);
+  const policies = await database.prisma.policy.findMany({ where: { platformId }, orderBy: { id: 'asc' } });
+  const limits = await limitsOfPolicies(database, platformId);
+  const rows = policies.map((policy) => ({
+    subject: `${policy.subjectType}:${policy.subjectId}`,
+    left: (limits.get(policy.id) ?? []).map(leftOf),
+    kinds: policy.kinds,
+    receivers: [...policy.receiverAccountIds, ...policy.receiverCountries, ...policy.receiverUmaAddresses],
+    hours: policy.hoursFrom === null ? null : `${policy.hoursFrom}-${policy.hoursTo}`,
+    timeZone: policy.timeZone,
+    approval: approvalOf(trustedJson<StoredApproval | null>(policy.approval)),
+    updatedAt: policy.updatedAt,
+  }));
+  return listed(rows, `The platform ${name} has no policy.`);
+}
+
+function leftOf({ period, currency, amount, leftAmount, payments, leftPayments }: LimitState): string {
+  return currency === null
+    ? `${period} ${leftPayments} of ${payments} payments`
+    : `${period} ${major(leftAmount, currency)} of ${major(amount, currency)}`;
+}
+
+const major = (digits: string | bigint | null, currency: string | null) =>
+  formatMajor(BigInt(digits ?? 0), requiredCurrency(currency ?? ''));
+
+function approvalOf(approval: StoredApproval | null): string[] {
+  if (!approval) return [];
+  return [
+    ...(approval.always ? ['always'] : []),
+    ...approval.above.map(({ amount, currency }) => `above ${major(amount, currency)}`),
+    ...(approval.newReceivers ? ['new receivers'] : []),
+  ];
+}
+
+async function listHeld({ database }: Tools, name: string): Promise<Answer> {
+  const { platformId } = await platformNamed(database, name);
+  const payments = await database.prisma.transaction.findMany({
+    where: { platformId, status: 'CREATED', approvalDueAt: { not: null } },
+    orderBy: { id: 'asc' },
+  });
+  const rows = payments.map((payment) => ({
+    transaction: publicId('Transaction', payment.id),
+    amount: major(payment.sentAmount, payment.sentCurrency),
+    customer: payment.customerId && publicId('Customer', payment.customerId),
+    askedBy: payment.createdBy,
+    until: payment.approvalDueAt,
+  }));
+  return listed(rows, `No payment of the platform ${name} waits for an approval.`);
+}
+
+export function addWebhooks(program: Program): void {
+  const webhook = program.command('webhook').description('the webhook endpoints of a platform');
+  webhook
+    .command('list')
+    .description('list the endpoints of a platform and their pending deliveries')
+    .argument('<platform>', 'the name of the platform')
+    .action(withDatabase(listEndpoints));
+  actOf(webhook.command('replay'))
+    .description('resend one event, or the events between two feed cursors, to an endpoint')
+    .argument('<platform>', 'the name of the platform')
+    .argument('<endpoint>', 'the id of the endpoint: WebhookEndpoint:…')
+    .option('--event <id>', 'one event: Event:…')
+    .option('--after <cursor>', 'events after this cursor')
+    .option('--before <cursor>', 'events before this cursor')
+    .action(withDatabase(replayEvents));
+}
+
+async function listEndpoints({ database }: Tools, platform: string): Promise<Answer> {
+  const { platformId } = await platformNamed(database, platform);
+  const endpoints = await database.prisma.webhookEndpoint.findMany({ where: { platformId }, orderBy: { id: 'asc' } });
+  const rows = await Promise.all(
+    endpoints.map(async ({ id, url, status, failures, tokenId, notice }) => ({
+      id: publicId('WebhookEndpoint', id),
+      url,
+      tokenId: tokenId && publicId('ApiToken', tokenId),
+      status,
+      failures,
+      pending: await database.prisma.webhookDelivery.count({
+        where: { platformId, endpointId: id, status: 'PENDING' },
+      }),
+      notice,
+    })),
+  );
+  return listed(rows, `The platform ${platform} has no endpoint.`);
+}
+
+interface ReplayRange extends Said {
+  readonly event?: string;
+  readonly after?: string;
+  readonly before?: string;
+}
+
+async function replayEvents(
+  { database, webhooks }: Tools,
+  platform: string,
+  endpointId: string,
+  { event, after, before, ...said }: ReplayRange,
+): Promise<Answer> {
+  const operator = { ...operatorOf('webhook replay', said), subject: endpointId };
+  const caller = platformItself(await platformNamed(database, platform), operator);
+  const { count } = await replay(webhooks, caller, { endpointId, eventId: event, after, before }, undefined);
+  return { data: { endpointId, count }, lines: [`${count} events will be sent to ${endpointId} again.`] };
 }

@@ -3,10 +3,18 @@ import { InvalidArgumentError } from 'commander';
 import { type Answer, Failure, listed } from '../apps/terminal/answer.ts';
 import { actionOf, type Job, type Program } from '../apps/terminal/program.ts';
 import type { Period } from '../core/checks.ts';
+import { formatForeign, formatMajor, requiredCurrency } from '../core/currencies.ts';
 import { publicId } from '../core/ids.ts';
 import { recordAct } from '../domain/access/operator-acts.ts';
 import { connectedRail } from '../domain/commands/command.ts';
-import { runReconciliation } from '../domain/reconciliation/reconciliation.ts';
+import { attributeDeposit, closeDeposit, listDeposits } from '../domain/providers/deposits.ts';
+import {
+  closeDifference,
+  type DayTotal,
+  listDifferences,
+  runReconciliation,
+} from '../domain/reconciliation/reconciliation.ts';
+import { trustedJson } from '../infra/database/rows.ts';
 import { inTransaction } from '../infra/database/transaction.ts';
 import { runConformance } from '../rails/conformance/run.ts';
 import type { RailTrial } from '../rails/conformance/trial.ts';
@@ -14,7 +22,7 @@ import { railAddress } from '../rails/load-rails.ts';
 import { openConnections } from '../server/gateway.ts';
 import { strangeKey } from '../server/start/keys-in-use.ts';
 import { platformNamed } from './platforms.ts';
-import { actOf, operatorOf, periodOf, type Said, type Tools, withDatabase } from './tools.ts';
+import { actOf, type Decided, decisionOf, operatorOf, periodOf, type Said, type Tools, withDatabase } from './tools.ts';
 
 export function addRails(program: Program): void {
   const rails = program.command('rails').description("the platforms' connections to the providers of their rails");
@@ -113,4 +121,120 @@ async function trialOf(name: string): Promise<RailTrial> {
   if (typeof trial?.open !== 'function' || typeof trial.order !== 'function')
     throw new InvalidArgumentError(`${name} exports no trial.`);
   return trial;
+}
+
+export function addReconcile(program: Program): void {
+  const found = program
+    .command('reconcile')
+    .description('differences between the ledger and the providers, which the service looks for every day');
+  found
+    .command('list')
+    .description('list the open differences, oldest first')
+    .option('--all', 'include those that are closed or no longer found')
+    .action(withDatabase(listOpenDifferences));
+  decisionOf(found.command('close'), 'what the investigation has found')
+    .description('close a difference after an investigation; moves no money')
+    .argument('<difference>', 'its id: ReconciliationDifference:…')
+    .action(withDatabase(closeFound));
+  periodOf(found.command('days'))
+    .description('list the movements of each day in each currency, in the ledger and at the provider, and the balances')
+    .argument('<platform>', 'the name of the platform')
+    .action(withDatabase(listDays));
+}
+
+async function listOpenDifferences({ database }: Tools, { all = false }: { readonly all?: boolean }): Promise<Answer> {
+  const rows = (await listDifferences(database, { all })).map((one) => ({
+    difference: publicId('ReconciliationDifference', one.id),
+    platform: one.platform.name,
+    fault: one.fault,
+    transaction: one.transactionId && publicId('Transaction', one.transactionId),
+    here: one.here,
+    there: one.there,
+    reference: one.reference,
+    since: one.foundAt,
+    times: one.times,
+    ...(all && { goneAt: one.goneAt, closedAt: one.closedAt, closedBy: one.closedBy }),
+  }));
+  return listed(rows, 'The ledger and the providers agree.');
+}
+
+async function closeFound({ database }: Tools, id: string, said: Decided): Promise<Answer> {
+  await closeDifference(database, id, operatorOf('reconcile close', said));
+  return { data: { closed: id }, lines: [`${id} is closed.`] };
+}
+
+async function listDays({ database }: Tools, name: string, { from, to }: Period): Promise<Answer> {
+  const { platformId } = await platformNamed(database, name);
+  const runs = await database.prisma.reconciliation.findMany({
+    where: { platformId, periodFrom: { gte: from }, periodTo: { lte: to } },
+    orderBy: [{ periodFrom: 'asc' }, { periodTo: 'asc' }],
+  });
+  const rows = runs.flatMap(({ periodFrom, periodTo, finishedAt, failure, totals }) => {
+    const about = { from: periodFrom, to: periodTo };
+    const currencies = trustedJson<readonly DayTotal[]>(totals);
+    const none = { currency: null, receivedHere: null, receivedThere: null, paidHere: null, paidThere: null };
+    const sums = currencies.length > 0 ? currencies.map(inMajor) : [{ ...none, booked: null, held: null }];
+    return sums.map((sum) => ({ ...about, ...sum, comparedAt: finishedAt, failure }));
+  });
+  return listed(rows, 'No day in this period was compared.');
+}
+
+function inMajor({ currency, ...sums }: DayTotal) {
+  const words = (units: string | null) => units && formatMajor(BigInt(units), requiredCurrency(currency));
+  return {
+    currency,
+    receivedHere: words(sums.receivedHere),
+    receivedThere: words(sums.receivedThere),
+    paidHere: words(sums.paidHere),
+    paidThere: words(sums.paidThere),
+    booked: words(sums.booked),
+    held: words(sums.held),
+  };
+}
+
+export function addDeposits(program: Program): void {
+  const deposits = program
+    .command('deposits')
+    .description('deposits at providers that the service cannot assign to an account');
+  deposits
+    .command('list')
+    .description('list the deposits that await a decision, oldest first')
+    .action(withDatabase(listOpenDeposits));
+  depositDecision(deposits, 'credit', 'assign a deposit to an account; the workers credit it')
+    .requiredOption('--to <account>', "an internal account of the deposit's platform and currency: InternalAccount:…")
+    .action(withDatabase(creditDeposit));
+  depositDecision(
+    deposits,
+    'close',
+    'close a deposit that belongs to no account of this installation; moves no money',
+  ).action(withDatabase(closeUnassigned));
+}
+
+function depositDecision(deposits: Program, name: string, description: string): Program {
+  return decisionOf(deposits.command(name)).description(description).argument('<deposit>', 'its id: Deposit:…');
+}
+
+async function listOpenDeposits({ database }: Tools): Promise<Answer> {
+  const rows = (await listDeposits(database)).map((one) => ({
+    deposit: publicId('Deposit', one.id),
+    platform: one.platform.name,
+    amount: formatForeign(one.amount, one.currency),
+    reason: one.reason,
+    since: one.foundAt,
+    reference: one.reference,
+    payer: one.payer,
+    memo: one.memo,
+    account: one.accountId && publicId('InternalAccount', one.accountId),
+  }));
+  return listed(rows, 'No deposit awaits a decision.');
+}
+
+async function creditDeposit({ database }: Tools, id: string, said: Decided & { readonly to: string }) {
+  await attributeDeposit(database, id, said.to, operatorOf('deposits credit', said));
+  return { data: { deposit: id, account: said.to }, lines: [`${id} is for ${said.to}. The workers will credit it.`] };
+}
+
+async function closeUnassigned({ database }: Tools, id: string, said: Decided): Promise<Answer> {
+  await closeDeposit(database, id, operatorOf('deposits close', said));
+  return { data: { closed: id }, lines: [`${id} is closed. Nothing has moved.`] };
 }

@@ -7,10 +7,15 @@ import type { z } from 'zod';
 import { printedSchema, schema } from '../api/graphql/server/schema.ts';
 import { type Answer, Failure } from '../apps/terminal/answer.ts';
 import { actionOf, type Job, type Program } from '../apps/terminal/program.ts';
+import { accountExamples } from '../core/account-examples.ts';
+import type { AccountDetails } from '../core/account-fields.ts';
+import { type AccountType, accountTypes } from '../core/account-types.ts';
+import { invalidFieldsOf, Refusal } from '../core/refusal.ts';
 import type { Rate } from '../domain/access/rates.ts';
+import { checkAccountInfo } from '../domain/accounts/account-details.ts';
+import type { ExternalAccountType } from '../infra/database/generated/client/client.ts';
 import { secretSettings } from '../server/config.ts';
 import { settings } from '../server/settings.ts';
-import { accountsPage } from './accounts-page.ts';
 import { lasting, undatedDeprecations } from './deprecations.ts';
 
 /** The files that `npm run schema` writes, by path in the project. */
@@ -100,4 +105,63 @@ function textOf(value: unknown): string {
   if (typeof value !== 'object') return String(value);
   const { perSecond, burst } = value as Rate;
   return `${perSecond}/${burst}`;
+}
+
+/** Generates docs/accounts.md from the declared account types and their examples. */
+function accountsPage(): string {
+  const kinds = Object.entries(accountTypes) as [ExternalAccountType, AccountType][];
+  return `# External accounts
+
+This page is generated from \`src/core/account-types.ts\` and \`src/core/account-examples.ts\` (\`npm run schema\`).
+
+An external account has one of sixteen types. REST, GraphQL and the forms for payees (\`externalAccountForms\`) are generated from one declaration, so they cannot differ.
+
+- **Accepted spellings**: numbers may be written as on an invoice, with spaces and dashes between the characters and, where case does not matter, in lower case. If a character is invalid, the error gives its position (not counting spaces and dashes), and suggests a similar valid character, such as the digit 0 for the letter O. The service never corrects a character by itself.
+- **Stored spelling**: each account is stored in one canonical spelling, which is used to display it, to send it to the rail and to compare it with other accounts. Registering the same account in a different spelling is refused with CONFLICT, which names the existing account. For one owner and currency, an account is identified by its type, its number and its bank ([Decision 37](decisions.md#decision-37)).
+- **Check digits** are verified for PRODUCTION platforms. This covers ABA routing numbers, CLABE, CPF and CNPJ (with letters, too), IBANs and the national account numbers that they contain, Nigerian account numbers at known banks, bech32, bech32m, Base58Check and EIP-55. The country codes in BICs and IBANs are checked, too. Numbers that consist only of zeros are refused, and so are Lightning invoices that have expired. The sandbox's suffixes ([Decision 21](decisions.md#decision-21)) can break check digits, so the sandbox accepts such accounts, and the \`warnings\` in its response list what PRODUCTION would refuse.
+- **Only the form is checked** for UK account numbers and UPI addresses. The check digits of a UK account number depend on a table of weights for each sort code. The table is reissued several times a year, and an outdated copy would refuse valid accounts. For these accounts the rail's own check decides.
+- **Names** are sent to the rail both as entered, and converted to the characters that the rail supports: SEPA allows up to 70 characters from the European Payments Council's Latin set, and ACH allows up to 22 printable ASCII characters. If the converted name differs, the \`warnings\` in the response show it before a payment is made. A name that contains no supported characters is refused. \`beneficiaryVerificationStatus\` says whether the bank found that the owner's name matches; if the names differ, \`statusReason\` contains both.
+
+${kinds.map(([name, type]) => section(name, type)).join('\n')}`;
+}
+
+function section(name: ExternalAccountType, type: AccountType): string {
+  const code = (names: readonly string[]) => names.map((one) => `\`${one}\``);
+  const { bank = [], identifier, fields, currencies, description } = type;
+  const identity = [...code(bank), code(identifier).join(' or ')].join(' and ');
+  const rows = Object.entries(fields).map(([field, rule]) => {
+    const forms = Object.entries(rule.formBy?.forms ?? {}).map(([value, { form }]) => `${value}: ${form}`);
+    const taken = forms.length > 0 ? forms.join('; ') : rule.form;
+    return `| \`${field}\` | ${rule.description}${rule.optional ? ' Optional.' : ''} | ${taken} | ${rule.differIn ?? ''} |`;
+  });
+  const { taken, refused } = accountExamples[name];
+  return `## ${name}
+
+${description} Currency: ${currencies.join(' or ')}. ${type.beneficiary ? 'It has an owner' : 'It has no owner'}, and is identified by its ${identity}.
+
+| Field | Meaning | Accepted | Ignored differences |
+|---|---|---|---|
+${rows.join('\n')}
+
+| Example | Stored spelling, or why PRODUCTION refuses it |
+|---|---|
+${[...taken, ...refused].map((details) => `| ${shown(details)} | ${outcome(name, type, details)} |`).join('\n')}
+`;
+}
+
+function shown(details: AccountDetails): string {
+  const values = Object.values(details).filter((value) => value !== null && value !== undefined);
+  const shortened = values.map((value) => (value.length > 64 ? `${value.slice(0, 61)}…` : value));
+  return shortened.map((value) => `\`${value.replaceAll('\n', '↵')}\``).join(', ');
+}
+
+function outcome(accountType: ExternalAccountType, { currencies }: AccountType, details: AccountDetails): string {
+  try {
+    return shown(checkAccountInfo({ accountType, details, currency: currencies[0] }, 'PRODUCTION', new Date()).info);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return invalidFieldsOf(error)
+      .map(({ path, message }) => `\`${path.at(-1)}\`: ${message}`)
+      .join('; ');
+  }
 }

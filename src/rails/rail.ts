@@ -1,30 +1,11 @@
 import type { Currency } from '../core/currencies.ts';
 import type {
-  BeneficiaryVerificationStatus,
   ExternalAccountStatus,
   ExternalAccountType,
   FailureReason,
   RailOrderKind,
 } from '../infra/database/generated/client/client.ts';
-import type {
-  DepositsPage,
-  DepositsRequest,
-  DepositToTake,
-  IdentityAnswer,
-  IdentityRequest,
-  LockAnswer,
-  LockRequest,
-  MovementsPage,
-  MovementsRequest,
-  RailAccount,
-  RailNews,
-  RailStep,
-  RailWebhook,
-  RateLock,
-  ReceivedWebhook,
-  Simulation,
-  TakenDeposit,
-} from './rail-parts.ts';
+import type * as parts from './rail-parts.ts';
 
 /**
  * The port through which money arrives and leaves. The domain does not know which rail it calls. Every method is
@@ -42,7 +23,7 @@ export interface Rail {
    * `received`, and reports both amounts when it has `settled`. A lock that no order uses expires. An exception means
    * that nothing is locked, or that the lock will expire unused. Without this method quotes use the rate from `rate`.
    */
-  lockRate?(request: LockRequest): Promise<LockAnswer>;
+  lockRate?(request: parts.LockRequest): Promise<parts.LockAnswer>;
 
   /** Returns all payment instructions for this quote or account, or none. Their addresses belong to it exclusively. */
   paymentInstructions?(request: FundingRequest): Promise<PaymentInstruction[]>;
@@ -103,23 +84,23 @@ export interface Rail {
    * needed it, the command is refused; a later check is retried. Without this method every new customer is
    * PENDING_REVIEW.
    */
-  checkIdentity?(customer: IdentityRequest): Promise<IdentityAnswer>;
+  checkIdentity?(customer: parts.IdentityRequest): Promise<parts.IdentityAnswer>;
 
   /**
    * Lists deposits that began at or after a given time by the provider's clock, including deposits still in progress:
    * oldest first, page by page. Excludes money collected by the gateway's own orders. Requires `takeDeposit`.
    */
-  deposits?(request: DepositsRequest): Promise<DepositsPage>;
+  deposits?(request: parts.DepositsRequest): Promise<parts.DepositsPage>;
 
   /**
    * Makes a deposit available for the platform's payments, perhaps by moving it to the account that pays them. Called
    * at least once before the customer is credited, so pass `id` to the provider as the idempotency key. An exception
    * means that the outcome is unknown, and the method is called again.
    */
-  takeDeposit?(deposit: DepositToTake): Promise<TakenDeposit>;
+  takeDeposit?(deposit: parts.DepositToTake): Promise<parts.TakenDeposit>;
 
   /** Lists the provider's movements for the platform in a period by the provider's clock, page by page. */
-  movements?(request: MovementsRequest): Promise<MovementsPage>;
+  movements?(request: parts.MovementsRequest): Promise<parts.MovementsPage>;
 
   /** Returns the platform's current balances at the provider, in smallest units, by currency code. */
   balances?(): Promise<ReadonlyMap<string, bigint>>;
@@ -130,16 +111,16 @@ export interface Rail {
    * and the provider retries. The method must have no side effects. The gateway stores an accepted webhook and responds
    * to it before it calls `readWebhook`, which is also required.
    */
-  receiveWebhook?(webhook: RailWebhook): Promise<ReceivedWebhook | undefined>;
+  receiveWebhook?(webhook: parts.RailWebhook): Promise<parts.ReceivedWebhook | undefined>;
 
   /**
    * Returns the meaning of a stored webhook. Called at least once for each webhook, in any order, even after a crash.
    * An exception means that the meaning is unknown, and the method is called again later.
    */
-  readWebhook?(body: Uint8Array): Promise<readonly RailNews[]>;
+  readWebhook?(body: Uint8Array): Promise<readonly parts.RailNews[]>;
 
   /** The simulation of the outside world for developers; omitted by a rail that moves real money. */
-  readonly simulation?: Simulation;
+  readonly simulation?: parts.Simulation;
 
   /** Returns the rail for one platform, for example with its credentials. If omitted, all platforms share one rail. */
   forPlatform?(platformId: string): Rail;
@@ -156,21 +137,17 @@ export type RailRequest = Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 's
 
 /** A rail's answer about an external account. */
 export type AccountCheck =
-  | {
+  | (parts.AccountVerification & {
       readonly accepted: true;
       /** A new account cannot be INACTIVE; answer `accepted: false` instead. */
       readonly status: ExternalAccountStatus;
-      /** Null if there is no owner to compare. */
-      readonly verification: BeneficiaryVerificationStatus | null;
-      /** The owner's name at the bank, if the rail knows it. */
-      readonly verifiedName: string | null;
       /** The name that was compared; omitted if it is the owner's name as given by the platform. */
       readonly comparedName?: string | undefined;
       /** The human-readable reason; undefined if there is nothing to explain. */
       readonly explanation?: string | undefined;
       /** When to check again, in milliseconds from now; undefined if this answer is final. */
       readonly checkInMs?: number | undefined;
-    }
+    })
   /** The account cannot be used. `explanation` is the message of the refusal, or the reason for the status INACTIVE. */
   | { readonly accepted: false; readonly explanation: string };
 
@@ -192,7 +169,7 @@ export interface RateTerms {
 }
 
 /** An external account or wallet to check, with all its known facts. */
-export interface AccountToCheck extends RailAccount {
+export interface AccountToCheck extends parts.RailAccount {
   /** The uuid of the account, which is the idempotency key of its registration at a provider. */
   readonly id: string;
   readonly currency: string;
@@ -207,17 +184,17 @@ export interface AccountToCheck extends RailAccount {
 
 export interface RailOrder {
   readonly id: string;
-  readonly step: RailStep;
+  readonly step: parts.RailStep;
   /** PAYOUT pays the account; COLLECTION pulls money from it. */
   readonly kind: RailOrderKind;
   readonly amount: bigint;
   readonly currency: string;
   /** The external account; undefined if the money stays in the gateway, or if the other party has a UMA address. */
-  readonly account: RailAccount | undefined;
+  readonly account: parts.RailAccount | undefined;
   /** The other party's UMA address: a payout's receiver, or a collection's sender. */
   readonly umaAddress: string | undefined;
   /** The rate lock that the rail granted for the order. */
-  readonly lock?: RateLock | undefined;
+  readonly lock?: parts.RateLock | undefined;
   /** Whether the rail has already answered `settled`. */
   readonly settled: boolean;
   /** The time since the order was created, in milliseconds, by the database's clock. */

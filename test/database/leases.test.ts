@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { leaseDeliveries } from '../../src/api/webhooks/delivery/deliveries.ts';
 import { leaseAccountChecks } from '../../src/domain/accounts/external-accounts.ts';
-import { leaseIdentityChecks } from '../../src/domain/customers/identity-checks.ts';
+import { leaseIdentityChecks } from '../../src/domain/customers/customers.ts';
 import { Sequencer } from '../../src/domain/events/sequencer.ts';
 import { leaseOrders } from '../../src/domain/orders/orders.ts';
 import { leaseDepositQuestions, leaseDeposits } from '../../src/domain/providers/deposits.ts';

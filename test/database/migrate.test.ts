@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { beforeEach, expect, test } from 'vitest';
 import { migrate } from '../../src/infra/database/migrations/migrate.ts';
 import { readMigrations } from '../../src/infra/database/migrations/migration-files.ts';
-import { withSchemaEngine } from '../../src/infra/database/migrations/schema-diff.ts';
+import { withSchemaEngine } from '../../src/infra/database/migrations/new-migration.ts';
 import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
 import { emptyDatabase } from '../setup/database.ts';
 import { ownClient } from '../setup/gateway.ts';

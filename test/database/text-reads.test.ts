@@ -1,7 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { asPlatform } from '../../src/infra/database/connections/platform-scope.ts';
-import { ReplicaBehind } from '../../src/infra/database/connections/text-query.ts';
-import { TextReads } from '../../src/infra/database/connections/text-reads.ts';
+import { ReplicaBehind, TextReads } from '../../src/infra/database/connections/text-reads.ts';
 import { testGateway } from '../setup/gateway.ts';
 
 const t = await testGateway();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkDueIdentities, wakeIdentityCheck } from '../../src/domain/customers/identity-checks.ts';
+import { checkDueIdentities, wakeIdentityCheck } from '../../src/domain/customers/customers.ts';
 import type { IdentityAnswer, IdentityRequest } from '../../src/rails/rail-parts.ts';
 import { testGateway, uuidIn, withRail } from '../setup/gateway.ts';
 

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { maxAmount } from '../../src/core/checks.ts';
 import { type CurrencyCode, currencies, requiredCurrency } from '../../src/core/currencies.ts';
-import { toDecimal } from '../../src/core/fraction.ts';
-import { amountToLock, checkLock, priceByLock } from '../../src/domain/pricing/locked-pricing.ts';
+import { Fraction } from '../../src/core/fraction.ts';
 import { narrowest, type PricingRequest, priceQuote, receivingLimits } from '../../src/domain/pricing/pricing.ts';
+import { amountToLock, checkLock, priceByLock } from '../../src/domain/quotes/lock-rate.ts';
 import type { RateTerms } from '../../src/rails/rail.ts';
 import type { RateLock } from '../../src/rails/rail-parts.ts';
 import { request as plainRequest, plainTerms, quoted } from '../proof/quote-cases.ts';
@@ -102,7 +102,7 @@ describe('the limits of a receiving amount', () => {
   const conversions = fc
     .record({
       pair: fc.tuple(codes, codes),
-      rate: fc.bigInt(1n, 10n ** 8n).map((digits) => toDecimal({ numerator: digits, denominator: 10n ** 4n }, 15)),
+      rate: fc.bigInt(1n, 10n ** 8n).map((digits) => new Fraction(digits, 10n ** 4n).toDecimal(15)),
       bounds: fc.tuple(amounts, amounts),
       fees: fc.tuple(fc.bigInt(0n, 30n), fc.bigInt(0n, 30n)),
       shares: fc.tuple(shares, shares),

@@ -2,19 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { maxAmount } from '../../src/core/checks.ts';
 import { type CurrencyCode, requiredCurrency } from '../../src/core/currencies.ts';
-import {
-  add,
-  divide,
-  type Fraction,
-  isLess,
-  multiply,
-  parseDecimal,
-  roundUp,
-  subtract,
-  tenTo,
-  toDecimal,
-  whole,
-} from '../../src/core/fraction.ts';
+import { Fraction, parseDecimal, tenTo, whole } from '../../src/core/fraction.ts';
 import {
   type Pricing,
   type PricingRefusal,
@@ -41,8 +29,8 @@ describe('the worked examples', () => {
 
     const backward = quoted(request(from, to, 'RECEIVING', receive, terms));
     expect(backward).toMatchObject({ totalReceivingAmount: receive, feesIncluded: fees, exchangeRate: rate });
-    const worth = divide(whole(receive), unitsBought(request(from, to, 'RECEIVING', receive, terms)));
-    expect(backward.totalSendingAmount).toBe(fees + roundUp(worth));
+    const worth = whole(receive).over(unitsBought(request(from, to, 'RECEIVING', receive, terms)));
+    expect(backward.totalSendingAmount).toBe(fees + worth.roundUp());
   });
 });
 
@@ -122,16 +110,16 @@ describe('the rate details', () => {
   it('give the quote: (send − F) × both multipliers = receive, within rounding', () => {
     everyQuote(anyRequest, (asked, quote) => {
       const { serviceApiMultiplier, counterpartyMultiplier } = quote.rateDetails;
-      const factor = multiply(parseDecimal(serviceApiMultiplier), parseDecimal(counterpartyMultiplier));
-      const composed = multiply(whole(quote.totalSendingAmount - quote.fixedFees), factor);
+      const factor = parseDecimal(serviceApiMultiplier).times(parseDecimal(counterpartyMultiplier));
+      const composed = whole(quote.totalSendingAmount - quote.fixedFees).times(factor);
       // One smallest unit of each side for rounding, and 1 in 10^14 for each of the two printed multipliers.
-      const ofPrinted = multiply(composed, { numerator: 2n, denominator: 10n ** 14n });
-      const slack = add(add(whole(1n), unitsBought(asked)), ofPrinted);
-      const off = subtract(composed, whole(quote.totalReceivingAmount));
-      expect(isLess(slack, off) || isLess(off, subtract(whole(0n), slack))).toBe(false);
+      const ofPrinted = composed.times(new Fraction(2n, 10n ** 14n));
+      const slack = whole(1n).plus(unitsBought(asked)).plus(ofPrinted);
+      const off = composed.minus(whole(quote.totalReceivingAmount));
+      expect(slack.isLessThan(off) || off.isLessThan(whole(0n).minus(slack))).toBe(false);
       for (const multiplier of [serviceApiMultiplier, counterpartyMultiplier]) {
         expect(multiplier).toMatch(/^(0|[1-9]\d*)(\.\d+)?$/);
-        expect(toDecimal(parseDecimal(multiplier), 15)).toBe(multiplier);
+        expect(parseDecimal(multiplier).toDecimal(15)).toBe(multiplier);
       }
     });
   });
@@ -153,8 +141,8 @@ describe('for every pair, amount and fee', () => {
     const platform = { fixedFee: 7n, variableFeeRate: '0.0123456789' };
     const asked = request('USD', 'CAD', 'SENDING', 6_173_403_473_077_186n, terms, platform);
     const quote = quoted(asked);
-    const converted = multiply(whole(quote.totalSendingAmount - quote.feesIncluded), unitsBought(asked));
-    expect(toDecimal(subtract(whole(quote.totalReceivingAmount), converted), 3)).toBe('1.69');
+    const converted = whole(quote.totalSendingAmount - quote.feesIncluded).times(unitsBought(asked));
+    expect(whole(quote.totalReceivingAmount).minus(converted).toDecimal(3)).toBe('1.69');
   });
 });
 
@@ -282,5 +270,5 @@ const outOfRange = (reason: string): PricingRefusal => ({ code: 'AMOUNT_OUT_OF_R
 
 /** k: receiving smallest units per sending smallest unit. */
 function unitsBought({ sending, receiving, rate }: PricingRequest): Fraction {
-  return divide(tenTo(receiving.decimals - sending.decimals), parseDecimal(rate.rate));
+  return tenTo(receiving.decimals - sending.decimals).over(parseDecimal(rate.rate));
 }

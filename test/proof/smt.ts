@@ -1,4 +1,4 @@
-import { add, divide, type Fraction, multiply, parseDecimal, subtract, whole } from '../../src/core/fraction.ts';
+import { type Fraction, parseDecimal, whole } from '../../src/core/fraction.ts';
 
 /**
  * Reads definitions in SMT-LIB and evaluates them exactly for given numbers, so that the solver and the tests use the
@@ -113,11 +113,12 @@ const comparisons: Readonly<Record<string, (difference: bigint) => boolean>> = {
 };
 
 const arithmetic: Readonly<Record<string, (first: Fraction, ...others: readonly Fraction[]) => Value>> = {
-  '+': (first, ...others) => others.reduce(add, first),
-  '-': (first, ...others) => (others.length === 0 ? subtract(whole(0n), first) : others.reduce(subtract, first)),
-  '*': (first, ...others) => others.reduce(multiply, first),
-  '/': (first, second = missing('a divisor')) => divide(first, second),
-  div: (first, second = missing('a divisor')) => whole(floor(divide(first, second))),
+  '+': (first, ...others) => others.reduce((sum, other) => sum.plus(other), first),
+  '-': (first, ...others) =>
+    others.length === 0 ? whole(0n).minus(first) : others.reduce((rest, other) => rest.minus(other), first),
+  '*': (first, ...others) => others.reduce((product, other) => product.times(other), first),
+  '/': (first, second = missing('a divisor')) => first.over(second),
+  div: (first, second = missing('a divisor')) => whole(floor(first.over(second))),
   to_int: (first) => whole(floor(first)),
   to_real: (first) => first,
   is_int: (first) => first.numerator % first.denominator === 0n,
@@ -127,7 +128,7 @@ function builtIn(name: string, values: readonly Value[]): Value {
   const [connective, comparison, operation] = [logic[name], comparisons[name], arithmetic[name]];
   if (connective) return connective(values);
   const [first = missing('an argument'), ...others] = values.map(number);
-  if (comparison) return comparison(subtract(first, others[0] ?? missing('an argument')).numerator);
+  if (comparison) return comparison(first.minus(others[0] ?? missing('an argument')).numerator);
   if (!operation) throw new Error(`${name} is not defined`);
   return operation(first, ...others);
 }

@@ -262,8 +262,8 @@ export const wrongRoundings: readonly WrongRounding[] = [
     find: '(rounded_half_up receive',
     put: '(rounded_up receive',
     source: {
-      find: 'return halfUp(multiply(multiply(whole(send - fixedFees), shareAfterFee), unitsBought));',
-      put: 'const exact = multiply(multiply(whole(send - fixedFees), shareAfterFee), unitsBought);\n  return { exact, amount: roundUp(exact) };',
+      find: 'return halfUp(whole(send - fixedFees).times(shareAfterFee).times(unitsBought));',
+      put: 'const exact = whole(send - fixedFees).times(shareAfterFee).times(unitsBought);\n  return { exact, amount: exact.roundUp() };',
     },
     breaks: named('SENDING: the received amount is the nearest'),
   },
@@ -271,7 +271,10 @@ export const wrongRoundings: readonly WrongRounding[] = [
     wrong: 'the amount to send is rounded half up',
     find: '(rounded_up send',
     put: '(rounded_half_up send',
-    source: { find: 'return { exact, amount: roundUp(exact) };', put: 'return { exact, amount: roundHalfUp(exact) };' },
+    source: {
+      find: 'return { exact, amount: exact.roundUp() };',
+      put: 'return { exact, amount: exact.roundHalfUp() };',
+    },
     breaks: named('RECEIVING: the sent amount pays'),
   },
   {
@@ -279,8 +282,8 @@ export const wrongRoundings: readonly WrongRounding[] = [
     find: '(rounded_half_up amount (* charged rate))',
     put: '(rounded_up amount (* charged rate))',
     source: {
-      find: '=> halfUp(multiply(whole(charged), rate));',
-      put: '=> ({ exact: multiply(whole(charged), rate), amount: roundUp(multiply(whole(charged), rate)) });',
+      find: '=> halfUp(whole(charged).times(rate));',
+      put: '=> ({ exact: whole(charged).times(rate), amount: whole(charged).times(rate).roundUp() });',
     },
     breaks: named('SENDING: no fee is negative'),
   },
@@ -295,7 +298,7 @@ export const wrongRoundings: readonly WrongRounding[] = [
     wrong: 'a unit is taken even if it breaks the rate law on one side only',
     find: '(or (<= surplus 1) (<= (* surplus units_bought) 1))',
     put: '(and (<= surplus 1) (<= (* surplus units_bought) 1))',
-    source: { find: '!isLess(everything, surplus) || !isLess(', put: '!isLess(everything, surplus) && !isLess(' },
+    source: { find: '!isAboveOne(surplus) || !isAboveOne(', put: '!isAboveOne(surplus) && !isAboveOne(' },
     breaks: named('RECEIVING: a surplus is one unit'),
   },
 ];

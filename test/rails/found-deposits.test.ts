@@ -2,8 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { maxAmount } from '../../src/core/checks.ts';
 import { publicId } from '../../src/core/ids.ts';
 import { RefusedByHand } from '../../src/domain/access/operator-acts.ts';
-import { attributeDeposit, listDeposits } from '../../src/domain/providers/decide-deposits.ts';
-import { findDeposits, wakeDeposits } from '../../src/domain/providers/deposits.ts';
+import { attributeDeposit, findDeposits, listDeposits, wakeDeposits } from '../../src/domain/providers/deposits.ts';
 import type { DepositsPage, RailDeposit } from '../../src/rails/rail-parts.ts';
 import { tester, testGateway, uuidIn } from '../setup/gateway.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type CurrencyCode, currencies, requiredCurrency } from '../../src/core/currencies.ts';
-import { divide, isLess, multiply, parseDecimal, rateFault, tenTo, whole } from '../../src/core/fraction.ts';
+import { parseDecimal, rateFault, tenTo, whole } from '../../src/core/fraction.ts';
 import { checkedSettings } from '../../src/rails/rail-settings.ts';
 import { rateOverrides, sandboxTerms } from '../../src/rails/sandbox/rates.ts';
 
@@ -21,11 +21,11 @@ describe('the rate table of the sandbox', () => {
   it('converts a currency to itself at 1, and to any other and back at a loss of the spread', () => {
     for (const [sending, receiving] of pairs) {
       const there = parseDecimal(sandboxTerms(sending, receiving).rate);
-      const andBack = multiply(there, parseDecimal(sandboxTerms(receiving, sending).rate));
+      const andBack = there.times(parseDecimal(sandboxTerms(receiving, sending).rate));
       if (sending.code === receiving.code) expect(sandboxTerms(sending, receiving).rate).toBe('1');
       else {
-        expect(isLess(parseDecimal('1.0079'), andBack)).toBe(true);
-        expect(isLess(andBack, parseDecimal('1.0081'))).toBe(true);
+        expect(parseDecimal('1.0079').isLessThan(andBack)).toBe(true);
+        expect(andBack.isLessThan(parseDecimal('1.0081'))).toBe(true);
       }
     }
   });
@@ -44,8 +44,8 @@ describe('the rate table of the sandbox', () => {
     for (const sending of currencies) {
       const { serviceFixedFee, minSendingAmount, bridge } = sandboxTerms(sending, usd);
       const bitcoinInDollars = parseDecimal(sandboxTerms(usd, usd).bridge);
-      const tenCents = divide(multiply(parseDecimal('0.1'), parseDecimal(bridge)), bitcoinInDollars);
-      expect(isLess(multiply(tenCents, tenTo(sending.decimals)), whole(minSendingAmount))).toBe(false);
+      const tenCents = parseDecimal('0.1').times(parseDecimal(bridge)).over(bitcoinInDollars);
+      expect(tenCents.times(tenTo(sending.decimals)).isLessThan(whole(minSendingAmount))).toBe(false);
       expect(serviceFixedFee > 0n && serviceFixedFee < minSendingAmount).toBe(true);
     }
   });

@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
 import { platformItself } from '../../src/domain/access/platform-itself.ts';
 import { createCustomer, updateCustomer } from '../../src/domain/customers/customers.ts';
-import { fundAccount, sandboxSend } from '../../src/domain/sandbox/sandbox.ts';
-import { sandboxReceiveUma } from '../../src/domain/sandbox/sandbox-receive.ts';
-import { setExternalAccountStatus } from '../../src/domain/sandbox/set-statuses.ts';
+import {
+  fundAccount,
+  sandboxReceiveUma,
+  sandboxSend,
+  setExternalAccountStatus,
+} from '../../src/domain/sandbox/sandbox.ts';
 import { transferOut } from '../../src/domain/transfers/transfers.ts';
 import { sandboxOf, testGateway } from '../setup/gateway.ts';
 

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Planning } from '../../src/infra/database/connections/read-scope.ts';
-import { TextQuery } from '../../src/infra/database/connections/text-query.ts';
+import { TextQuery } from '../../src/infra/database/connections/text-reads.ts';
 import { connect, startTestGateway, type TestGateway } from './gateway.ts';
 
 /** Statements that authenticate, recheck rights, or record usage. They are sent occasionally, not once per request. */

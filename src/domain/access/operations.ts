@@ -103,10 +103,7 @@ export function changesRecord(name: Operation): boolean {
 }
 
 /** @throws Refusal FORBIDDEN for a caller who has none of these permissions */
-export function requirePermission(
-  { permissions }: Pick<Caller, 'permissions'>,
-  ...either: readonly Permission[]
-): void {
+export function requirePermission({ permissions }: Pick<Caller, 'permissions'>, ...either: readonly Permission[]) {
   if (!either.some((one) => permissions.includes(one)))
     throw new Refusal('FORBIDDEN', `this token lacks the permission ${either.join(' or ')}`);
 }

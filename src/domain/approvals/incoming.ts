@@ -24,7 +24,7 @@ interface Announced
 /**
  * Creates the INCOMING transaction of a payment from a UMA address. It is PENDING until its platform approves or
  * rejects it, or the deadline passes (decision 33). If the sender has only looked up the receiver, it is CREATED
- * (pay-request.ts).
+ * (settlement.ts).
  */
 export function announcedTransaction(
   { requested, lookedUpOnly = false, ...row }: Announced,

@@ -197,10 +197,7 @@ async function validate<Type extends ResultType>(
   return made;
 }
 
-function withRow(
-  { type, input }: Pick<Command<ResultType>, 'type' | 'input'>,
-  { result: id, ...plan }: CommandPlan,
-): Plan {
+function withRow({ type, input }: Pick<Command<ResultType>, 'type' | 'input'>, { result: id, ...plan }: CommandPlan) {
   const { expectedVersion: version } = input as Expecting;
   const result = { type, id };
   return { ...plan, result, ...(version != null && { expected: { ...result, version } }) };

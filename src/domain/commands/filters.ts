@@ -11,19 +11,7 @@ import {
 } from '../../core/conditions.ts';
 import { type AccountName, accountNameIn } from '../../core/ids.ts';
 import { foldedText } from '../../core/texts.ts';
-import type {
-  AccountKind,
-  BeneficiaryVerificationStatus,
-  CustomerType,
-  ExternalAccountStatus,
-  ExternalAccountType,
-  FailureReason,
-  KycStatus,
-  Prisma,
-  QuoteStatus,
-  TransactionStatus,
-  TransactionType,
-} from '../../infra/database/generated/client/client.ts';
+import type * as model from '../../infra/database/generated/client/client.ts';
 import {
   type Scope,
   seesAny,
@@ -45,7 +33,7 @@ export interface QuoteFilter extends CreationFilter {
   readonly receivingAccountId?: Given<string>;
   readonly sendingUmaAddress?: Given<string>;
   readonly receivingUmaAddress?: Given<string>;
-  readonly status?: Given<readonly QuoteStatus[]>;
+  readonly status?: Given<readonly model.QuoteStatus[]>;
 }
 
 /** A filter for transactions (specification 4.4). Identifiers are account ids or UMA addresses (decision 15). */
@@ -54,9 +42,9 @@ export interface TransactionFilter extends ChangeFilter {
   readonly platformCustomerId?: Given<string>;
   readonly senderAccountIdentifier?: Given<string>;
   readonly receiverAccountIdentifier?: Given<string>;
-  readonly status?: Given<readonly TransactionStatus[]>;
-  readonly type?: Given<readonly TransactionType[]>;
-  readonly failureReason?: Given<readonly FailureReason[]>;
+  readonly status?: Given<readonly model.TransactionStatus[]>;
+  readonly type?: Given<readonly model.TransactionType[]>;
+  readonly failureReason?: Given<readonly model.FailureReason[]>;
   readonly reference?: Given<string>;
   readonly accountId?: Given<string>;
   readonly currency?: Given<string>;
@@ -74,8 +62,8 @@ export interface AmountRange {
 
 export interface CustomerFilter extends ChangeFilter {
   readonly platformCustomerId?: Given<string>;
-  readonly customerType?: Given<CustomerType>;
-  readonly kycStatus?: Given<readonly KycStatus[]>;
+  readonly customerType?: Given<model.CustomerType>;
+  readonly kycStatus?: Given<readonly model.KycStatus[]>;
   /** A prefix of the full or legal name. */
   readonly name?: Given<string>;
   readonly umaAddress?: Given<string>;
@@ -83,18 +71,18 @@ export interface CustomerFilter extends ChangeFilter {
 }
 
 export interface AccountFilter {
-  readonly kind?: Given<AccountKind>;
+  readonly kind?: Given<model.AccountKind>;
   readonly currency?: Given<string>;
   readonly customerId?: Given<string>;
   readonly platformOwned?: Given<boolean>;
   readonly isIncludingDeleted?: Given<boolean>;
-  readonly status?: Given<readonly ExternalAccountStatus[]>;
-  readonly accountType?: Given<readonly ExternalAccountType[]>;
-  readonly beneficiaryVerificationStatus?: Given<readonly BeneficiaryVerificationStatus[]>;
+  readonly status?: Given<readonly model.ExternalAccountStatus[]>;
+  readonly accountType?: Given<readonly model.ExternalAccountType[]>;
+  readonly beneficiaryVerificationStatus?: Given<readonly model.BeneficiaryVerificationStatus[]>;
 }
 
 /** Returns the condition for the quotes that the caller may see and that match a filter. */
-export function whereQuotes(caller: Scope, filter: Given<QuoteFilter>): Prisma.QuoteWhereInput {
+export function whereQuotes(caller: Scope, filter: Given<QuoteFilter>): model.Prisma.QuoteWhereInput {
   if (!filter) return visibleQuotes(caller);
   return {
     AND: [
@@ -113,7 +101,7 @@ export function whereQuotes(caller: Scope, filter: Given<QuoteFilter>): Prisma.Q
 }
 
 /** Returns the condition for the transactions that a caller may see and that match a filter. */
-export function whereTransactions(caller: Scope, filter: Given<TransactionFilter>): Prisma.TransactionWhereInput {
+export function whereTransactions(caller: Scope, filter: Given<TransactionFilter>): model.Prisma.TransactionWhereInput {
   if (!filter) return visibleTransactions(caller);
   return {
     AND: [
@@ -149,7 +137,7 @@ export function whereTransactions(caller: Scope, filter: Given<TransactionFilter
 }
 
 /** Returns the condition for the customers that a caller may see and that match a filter. */
-export function whereCustomers(caller: Scope, filter: Given<CustomerFilter>): Prisma.CustomerWhereInput {
+export function whereCustomers(caller: Scope, filter: Given<CustomerFilter>): model.Prisma.CustomerWhereInput {
   return {
     AND: [
       visibleCustomers(caller),
@@ -166,7 +154,7 @@ export function whereCustomers(caller: Scope, filter: Given<CustomerFilter>): Pr
 }
 
 /** By default, deleted accounts do not match. */
-export function whereAccounts(caller: Scope, filter: Given<AccountFilter>): Prisma.AccountWhereInput {
+export function whereAccounts(caller: Scope, filter: Given<AccountFilter>): model.Prisma.AccountWhereInput {
   if (!filter) return { AND: [visibleAccounts(caller), { isDeleted: false }] };
   return {
     AND: [
@@ -188,19 +176,19 @@ export function whereAccounts(caller: Scope, filter: Given<AccountFilter>): Pris
  * EXPIRED, it has begun only if its approval timed out. The SQL must match the condition of the partial index
  * transaction_begun.
  */
-const begun: Prisma.TransactionWhereInput = {
+const begun: model.Prisma.TransactionWhereInput = {
   OR: [
     { quoteId: null },
     { AND: [{ status: { not: 'PENDING' } }, { status: { not: 'EXPIRED' } }] },
     { failureReason: 'PAYMENT_APPROVAL_TIMED_OUT' },
   ],
 };
-const notBegun: Prisma.TransactionWhereInput = {
+const notBegun: model.Prisma.TransactionWhereInput = {
   quoteId: { not: null },
   OR: [{ status: 'PENDING' }, { status: 'EXPIRED', failureReason: 'QUOTE_EXPIRED' }],
 };
 
-function ofAmount({ currency, min, max }: AmountRange): Prisma.TransactionWhereInput | object {
+function ofAmount({ currency, min, max }: AmountRange): model.Prisma.TransactionWhereInput | object {
   const range = { ...(min != null && { gte: min }), ...(max != null && { lte: max }) };
   return byText(currency, (code) => ({
     OR: [

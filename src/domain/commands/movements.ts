@@ -58,7 +58,7 @@ export function debit(flow: Flow): Journal {
     transactionId: flow.transactionId,
     legs: nonZero([
       { account: flow.sourceAccountId, currency: flow.sendingCurrency, amount: -flow.sent },
-      ...conversion(flow, 1n),
+      ...conversion(flow),
     ]),
   };
 }
@@ -86,14 +86,8 @@ export function delivery(flow: Flow): Journal {
 
 /** Reverses the debit of an undelivered payment. The credit is exempt from the account's balance limit. */
 export function refund(flow: Flow): Journal {
-  return {
-    kind: 'refund',
-    transactionId: flow.transactionId,
-    legs: nonZero([
-      { account: flow.sourceAccountId, currency: flow.sendingCurrency, amount: flow.sent, exempt: true },
-      ...conversion(flow, -1n),
-    ]),
-  };
+  const journal = reversed(debit(flow), 'refund');
+  return { ...journal, legs: journal.legs.map((leg) => ('account' in leg ? { ...leg, exempt: true } : leg)) };
 }
 
 export function refundOf({ id, sentAmount }: Pick<Transaction, 'id' | 'sentAmount'>) {
@@ -189,21 +183,21 @@ function waitingMoney(flow: Flow): Money {
     : { currency: flow.sendingCurrency, amount: flow.lockedSent };
 }
 
-function conversion(flow: Flow, direction: 1n | -1n): Leg[] {
+function conversion(flow: Flow): Leg[] {
   const { sendingCurrency, receivingCurrency, lockedSent } = flow;
   if (lockedSent !== undefined) {
     // The rail converts and keeps its fees; the remainder is the platform's share of the fees.
     return [
-      { system: 'FEES', currency: sendingCurrency, amount: direction * (flow.sent - lockedSent) },
-      { system: 'CLEARING', currency: sendingCurrency, amount: direction * lockedSent },
+      { system: 'FEES', currency: sendingCurrency, amount: flow.sent - lockedSent },
+      { system: 'CLEARING', currency: sendingCurrency, amount: lockedSent },
     ];
   }
   const net = flow.sent - flow.fees;
   return [
-    { system: 'FEES', currency: sendingCurrency, amount: direction * flow.fees },
-    { system: 'LIQUIDITY', currency: sendingCurrency, amount: direction * net },
-    { system: 'LIQUIDITY', currency: receivingCurrency, amount: direction * -flow.received },
-    { system: 'CLEARING', currency: receivingCurrency, amount: direction * flow.received },
+    { system: 'FEES', currency: sendingCurrency, amount: flow.fees },
+    { system: 'LIQUIDITY', currency: sendingCurrency, amount: net },
+    { system: 'LIQUIDITY', currency: receivingCurrency, amount: -flow.received },
+    { system: 'CLEARING', currency: receivingCurrency, amount: flow.received },
   ];
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { DatabaseClient } from '../../infra/database/connections/hosts.ts';
+import { withConnection } from '../../infra/database/advisory-lock.ts';
 import { connectionConfig, type Database } from '../../infra/database/database.ts';
 import { sqlState } from '../../infra/database/faults.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
@@ -141,9 +141,7 @@ async function onSnapshot<T>(
   work: (client: pg.Client) => Promise<T>,
   first: (client: pg.Client) => Promise<void> = async () => undefined,
 ): Promise<T> {
-  const client = new DatabaseClient(connectionConfig({ url, role: 'gateway_work', use: 'audit' }));
-  await client.connect();
-  try {
+  return withConnection(connectionConfig({ url, role: 'gateway_work', use: 'audit' }), async (client) => {
     await first(client);
     const within = async () => {
       await client.query('set local statement_timeout = 0');
@@ -152,10 +150,8 @@ async function onSnapshot<T>(
       await client.query("set local work_mem = '128MB'");
       return work(client);
     };
-    return await transactionOn(client, within, { begin: 'begin isolation level repeatable read read only' });
-  } finally {
-    await client.end();
-  }
+    return transactionOn(client, within, { begin: 'begin isolation level repeatable read read only' });
+  });
 }
 
 const offendersOf = (query: string) => `select * from (${query}) offenders limit 20`;

@@ -126,11 +126,7 @@ export function commitPlan(database: Database, platformId: string, plan: Plan): 
 /** Several requests may share a commit, so each records its own duration, including its wait for the others. */
 function watched<T>(committing: Promise<T>): Promise<T> {
   const end = beginStatement('commit_batches', commitText);
-  if (end)
-    committing.then(
-      () => end(undefined, 1),
-      (error) => end(error),
-    );
+  if (end) committing.then(() => end(undefined, 1), end);
   return committing;
 }
 

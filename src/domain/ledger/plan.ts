@@ -1,17 +1,5 @@
 import type { Claim } from '../../core/idempotency.ts';
-import type {
-  Account,
-  Arrival,
-  Customer,
-  ExternalAccountStatus,
-  PaymentKind,
-  Quote,
-  QuoteStatus,
-  RailOrder,
-  SystemAccount,
-  Transaction,
-  TransactionStatus,
-} from '../../infra/database/generated/client/client.ts';
+import type * as model from '../../infra/database/generated/client/client.ts';
 
 /**
  * A plan: all changes that a command makes, as data. `commitPlan` sends it to the database, which locks, checks and
@@ -31,11 +19,11 @@ export interface Plan {
   /** The payment that the plan begins. Policies allow or refuse it, and count it. */
   readonly spend?: Spend;
   readonly insert?: {
-    readonly customer?: readonly NewRow<Customer>[];
-    readonly account?: readonly NewRow<Account>[];
-    readonly transaction?: readonly NewRow<Transaction>[];
-    readonly quote?: readonly NewRow<Quote>[];
-    readonly arrival?: readonly Arrival[];
+    readonly customer?: readonly NewRow<model.Customer>[];
+    readonly account?: readonly NewRow<model.Account>[];
+    readonly transaction?: readonly NewRow<model.Transaction>[];
+    readonly quote?: readonly NewRow<model.Quote>[];
+    readonly arrival?: readonly model.Arrival[];
     readonly rail_order?: readonly NewOrder[];
     /** External accounts that the rail checks again, each after a delay in milliseconds. */
     readonly account_check?: readonly { readonly accountId: string; readonly dueInMs: number }[];
@@ -45,7 +33,10 @@ export interface Plan {
   readonly quotes?: readonly QuoteMove[];
   readonly transactions?: readonly TransactionMove[];
   /** Customers to change. A customer who is deleted must hold no money and have no payment in flight. */
-  readonly customers?: readonly { readonly id: string; readonly set: Partial<Omit<Customer, 'platformId' | 'id'>> }[];
+  readonly customers?: readonly {
+    readonly id: string;
+    readonly set: Partial<Omit<model.Customer, 'platformId' | 'id'>>;
+  }[];
   readonly accounts?: readonly AccountMove[];
   /** In milliseconds from now; null if the rail's last answer was final. */
   readonly checks?: readonly { readonly accountId: string; readonly dueInMs: number | null }[];
@@ -69,7 +60,7 @@ export interface Plan {
 
 export interface Spend {
   readonly transactionId: string;
-  readonly kind: PaymentKind;
+  readonly kind: model.PaymentKind;
   /** The uuids of those whose policies may limit the payment: platform, sending customer, token, and its creators. */
   readonly subjects: readonly string[];
   /** In smallest units. */
@@ -107,8 +98,8 @@ type Stamped = 'version' | 'createdAt' | 'updatedAt';
 /** A row to insert. Nullable columns may be omitted, and the database sets the version and times. */
 export type NewRow<T> = Omit<T, Stamped | Nullable<T>> & Partial<Pick<T, Exclude<Nullable<T>, Stamped>>>;
 
-export type NewOrder = Pick<RailOrder, 'platformId' | 'id' | 'transactionId' | 'kind'> &
-  Partial<Pick<RailOrder, 'scenario' | 'rateLock'>> & {
+export type NewOrder = Pick<model.RailOrder, 'platformId' | 'id' | 'transactionId' | 'kind'> &
+  Partial<Pick<model.RailOrder, 'scenario' | 'rateLock'>> & {
     /** In milliseconds from now; immediately if omitted. */
     readonly dueInMs?: number;
   };
@@ -122,15 +113,15 @@ interface Move<Status> {
   readonly isNew?: boolean;
 }
 
-export interface QuoteMove extends Move<QuoteStatus> {
+export interface QuoteMove extends Move<model.QuoteStatus> {
   /** Allows the move only before or only after the quote's expiry, by the database's clock under the quote's lock. */
   readonly expiry?: 'before' | 'after';
 }
 
-export interface TransactionMove extends Move<TransactionStatus> {
+export interface TransactionMove extends Move<model.TransactionStatus> {
   readonly set?: Partial<
     Pick<
-      Transaction,
+      model.Transaction,
       | 'failureReason'
       | 'refundReference'
       | 'refundAmount'
@@ -158,12 +149,12 @@ export interface TransactionMove extends Move<TransactionStatus> {
 }
 
 /** A change to an external account. A deleted account cannot change. */
-export interface AccountMove extends Omit<Move<ExternalAccountStatus>, 'to' | 'isNew'> {
-  readonly to?: ExternalAccountStatus;
+export interface AccountMove extends Omit<Move<model.ExternalAccountStatus>, 'to' | 'isNew'> {
+  readonly to?: model.ExternalAccountStatus;
   /** A new default deposit account replaces the previous one. */
   readonly set?: Partial<
     Pick<
-      Account,
+      model.Account,
       | 'beneficiaryVerificationStatus'
       | 'beneficiaryVerifiedName'
       | 'defaultUmaDepositAccount'
@@ -227,7 +218,7 @@ export type Place =
       /** Exempt from the limit for new money, because it is a refund or an earned fee (check_balances.sql). */
       readonly exempt?: true;
     }
-  | { readonly system: SystemAccount };
+  | { readonly system: model.SystemAccount };
 
 /** One leg of a movement: a positive amount is a credit, a negative one a debit. */
 export type Leg = Money & Place;

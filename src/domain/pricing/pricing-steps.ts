@@ -1,5 +1,5 @@
 import { type Currency, formatMajor } from '../../core/currencies.ts';
-import { type Fraction, rateDigits, tenTo, toDecimal, toExactDecimal, toRatio } from '../../core/fraction.ts';
+import { type Fraction, rateDigits, tenTo } from '../../core/fraction.ts';
 import type { RateTerms } from '../../rails/rail.ts';
 
 /** A rounding step in a quote's calculation. Stored with the quote, so that every unit can be explained. */
@@ -31,7 +31,7 @@ export function stepOf(
   rounding: PricingStep['rounding'],
   text: string,
 ): PricingStep {
-  const before = toExactDecimal(exact) ?? toDecimal(exact, 30);
+  const before = exact.toExactDecimal() ?? exact.toDecimal(30);
   return { step, before, after: amount, currency: code, rounding, text };
 }
 
@@ -90,5 +90,5 @@ function shift(decimals: number): string {
 
 /** Formats an exact value: as a decimal if its digits terminate, else as a ratio with a rounded decimal. */
 export function formatExact(value: Fraction): string {
-  return toExactDecimal(value) ?? `${toRatio(value)} (about ${toDecimal(value, rateDigits)})`;
+  return value.toExactDecimal() ?? `${value.toRatio()} (about ${value.toDecimal(rateDigits)})`;
 }

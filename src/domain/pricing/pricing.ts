@@ -1,22 +1,13 @@
 import { maxAmount } from '../../core/checks.ts';
 import { type Currency, formatDecimal, formatMajor } from '../../core/currencies.ts';
 import {
-  add,
-  divide,
   type Fraction,
-  isLess,
   larger,
-  multiply,
   parseDecimal,
   rateDigits,
   rateFault,
-  roundDown,
-  roundHalfUp,
-  roundUp,
   smaller,
-  subtract,
   tenTo,
-  toDecimal,
   variableFeeRateFault,
   whole,
 } from '../../core/fraction.ts';
@@ -104,7 +95,7 @@ export function priceQuote(request: PricingRequest): Pricing | PricingRefusal {
   if (lockedAmount > maxAmount) return outOfRange(`the amount must be at most ${maxAmount}, not ${lockedAmount}`);
 
   const terms = readTerms(request);
-  if (!isLess(nothing, terms.shareAfterFee)) {
+  if (!nothing.isLessThan(terms.shareAfterFee)) {
     return outOfRange('the variable fees of the service and the platform together leave nothing to send');
   }
   return request.lockedSide === 'SENDING' ? priceFromSending(terms) : priceFromReceiving(terms);
@@ -141,7 +132,7 @@ function pricing(terms: Terms, send: bigint, receive: bigint, fees: VariableFees
   return {
     totalSendingAmount: send,
     totalReceivingAmount: receive,
-    exchangeRate: toDecimal(terms.rate, rateDigits),
+    exchangeRate: terms.rate.toDecimal(rateDigits),
     feesIncluded: terms.fixedFees + fees.platform + fees.service,
     fixedFees: terms.fixedFees,
     platformFee: request.platformFee.fixedFee + fees.platform,
@@ -165,7 +156,7 @@ interface VariableFees {
 
 function variableFees({ request, fixedFees, platformRate, serviceRate }: Terms, send: bigint): VariableFees {
   const charged = send - fixedFees;
-  const feeOf = (rate: Fraction) => halfUp(multiply(whole(charged), rate));
+  const feeOf = (rate: Fraction) => halfUp(whole(charged).times(rate));
   const [platform, service] = [feeOf(platformRate), feeOf(serviceRate)];
   const stepsOf = (name: PricingStep['step'], rate: Fraction, fee: Rounded) => {
     if (rate.numerator === 0n) return [];
@@ -185,9 +176,10 @@ function variableFees({ request, fixedFees, platformRate, serviceRate }: Terms, 
  */
 function withSurplus(terms: Terms, receive: bigint, fees: VariableFees): VariableFees {
   const left = whole(fees.charged - fees.platform - fees.service);
-  const worth = divide(whole(receive), terms.unitsBought);
-  const surplus = subtract(left, worth);
-  const keepsRateLaw = !isLess(everything, surplus) || !isLess(everything, multiply(surplus, terms.unitsBought));
+  const worth = whole(receive).over(terms.unitsBought);
+  const surplus = left.minus(worth);
+  const isAboveOne = (value: Fraction) => everything.isLessThan(value);
+  const keepsRateLaw = !isAboveOne(surplus) || !isAboveOne(surplus.times(terms.unitsBought));
   if (keepsRateLaw) return fees;
 
   const earner = terms.serviceRate.numerator > 0n ? 'service' : 'platform';
@@ -203,12 +195,12 @@ export function rateDetails(
   { shareAfterFee, unitsBought }: Pick<Terms, 'shareAfterFee' | 'unitsBought'>,
   fees: Pick<RateDetails, 'counterpartyFixedFee' | 'serviceApiFixedFee' | 'serviceApiVariableFeeAmount'>,
 ): RateDetails {
-  const millisatoshi = divide(tenTo(11 - sending.decimals), parseDecimal(rate.bridge));
+  const millisatoshi = tenTo(11 - sending.decimals).over(parseDecimal(rate.bridge));
   return {
     ...fees,
-    counterpartyMultiplier: toDecimal(divide(unitsBought, millisatoshi), rateDigits),
-    serviceApiMultiplier: toDecimal(multiply(shareAfterFee, millisatoshi), rateDigits),
-    serviceApiVariableFeeRate: toDecimal(parseDecimal(rate.serviceVariableFeeRate), rateDigits),
+    counterpartyMultiplier: unitsBought.over(millisatoshi).toDecimal(rateDigits),
+    serviceApiMultiplier: shareAfterFee.times(millisatoshi).toDecimal(rateDigits),
+    serviceApiVariableFeeRate: parseDecimal(rate.serviceVariableFeeRate).toDecimal(rateDigits),
   };
 }
 
@@ -273,35 +265,39 @@ export function readTerms(request: PricingRequest): Terms {
   for (const [name, fault] of Object.entries(faults)) if (fault !== undefined) throw new RangeError(`${name} ${fault}`);
 
   const rate = parseDecimal(railTerms.rate);
-  const unitsBought = divide(tenTo(receiving.decimals - sending.decimals), rate);
+  const unitsBought = tenTo(receiving.decimals - sending.decimals).over(rate);
   const serviceRate = parseDecimal(railTerms.serviceVariableFeeRate);
   const platformRate = parseDecimal(platformFee.variableFeeRate);
-  const counterpartyFee = halfUp(divide(whole(railTerms.counterpartyFixedFee), unitsBought));
+  const counterpartyFee = halfUp(whole(railTerms.counterpartyFixedFee).over(unitsBought));
   return {
     request,
     rate,
     unitsBought,
     serviceRate,
     platformRate,
-    shareAfterFee: subtract(everything, add(serviceRate, platformRate)),
+    shareAfterFee: everything.minus(serviceRate.plus(platformRate)),
     fixedFees: railTerms.serviceFixedFee + platformFee.fixedFee + counterpartyFee.amount,
     steps: railTerms.counterpartyFixedFee === 0n ? [] : [counterpartyFeeStep(request, counterpartyFee)],
   };
 }
 
 function halfUp(exact: Fraction): Rounded {
-  return { exact, amount: roundHalfUp(exact) };
+  return { exact, amount: exact.roundHalfUp() };
 }
 
 /** Computes the amount that arrives when `send` is sent, rounded half up from the unrounded net amount. */
 export function convertToReceiving({ fixedFees, shareAfterFee, unitsBought }: Terms, send: bigint): Rounded {
-  return halfUp(multiply(multiply(whole(send - fixedFees), shareAfterFee), unitsBought));
+  return halfUp(
+    whole(send - fixedFees)
+      .times(shareAfterFee)
+      .times(unitsBought),
+  );
 }
 
 /** Computes the amount to send for `receive` to arrive, rounded up so that the receiver never gets less. */
 function convertToSending({ fixedFees, shareAfterFee, unitsBought }: Terms, receive: bigint): Rounded {
-  const exact = add(whole(fixedFees), divide(divide(whole(receive), unitsBought), shareAfterFee));
-  return { exact, amount: roundUp(exact) };
+  const exact = whole(fixedFees).plus(whole(receive).over(unitsBought).over(shareAfterFee));
+  return { exact, amount: exact.roundUp() };
 }
 
 function fixedFeeFault(amount: bigint): string | undefined {
@@ -322,17 +318,17 @@ interface ReceivingLimits {
 export function receivingLimits(request: Pick<PricingRequest, 'sending' | 'receiving' | 'rate' | 'platformFee'>) {
   const terms = readTerms({ ...request, lockedSide: 'RECEIVING', lockedAmount: 1n });
   const { fixedFees, shareAfterFee } = terms;
-  if (!isLess(nothing, shareAfterFee)) return undefined;
+  if (!nothing.isLessThan(shareAfterFee)) return undefined;
   const { minSendingAmount, maxSendingAmount } = request.rate;
   /** Returns the unrounded receiving amount for an amount to send. (A quote computes the reverse, rounded up.) */
   const worth = (send: bigint) => convertToReceiving(terms, send).exact;
   // A receiving amount whose exact cost is less than one unit below the minimum costs the minimum, because costs are
   // rounded up.
   const least = minSendingAmount - 1n;
-  const min = least < fixedFees ? 1n : roundDown(worth(least)) + 1n;
+  const min = least < fixedFees ? 1n : worth(least).roundDown() + 1n;
   const most = smaller(maxSendingAmount, maxAmount);
   if (most <= fixedFees) return undefined;
-  const max = smaller(roundDown(worth(most)), maxAmount);
+  const max = smaller(worth(most).roundDown(), maxAmount);
   return min <= max ? { min, max } : undefined;
 }
 

@@ -5,9 +5,9 @@ import { type Lease, type LeasedTable, leasing, postponing, workOnDue } from '..
 import { statement } from '../../infra/database/statement.ts';
 import { inTransaction } from '../../infra/database/transaction.ts';
 import { inSpan } from '../../infra/instruments/spans.ts';
-import type { OrderNews, RailNews, RailWebhook, ReceivedWebhook } from '../../rails/rail-parts.ts';
+import type { OrderNews, RailNews, RailWebhook } from '../../rails/rail-parts.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
-import { wakeIdentityCheck } from '../customers/identity-checks.ts';
+import { wakeIdentityCheck } from '../customers/customers.ts';
 import { railAnswer, wakeOrder } from '../orders/orders.ts';
 import { wakeDeposits } from './deposits.ts';
 
@@ -26,11 +26,7 @@ const storeStatement = statement<object>(
  * @returns undefined if there is no such platform, its rail supports no webhooks, or its provider did not send this one
  * @throws whatever the rail throws if it cannot verify the webhook
  */
-export async function receiveWebhook(
-  payments: Payments,
-  platformId: string,
-  webhook: RailWebhook,
-): Promise<ReceivedWebhook | undefined> {
+export async function receiveWebhook(payments: Payments, platformId: string, webhook: RailWebhook) {
   const uuid = uuidOf(platformId, 'Platform');
   if (uuid === undefined) return undefined;
   const { pool, prisma, commits } = payments.database;

@@ -33,7 +33,7 @@ import { mergePlans, type NewRow } from '../ledger/plan.ts';
 import { neededOf } from '../orders/orders.ts';
 import { checkScenario, checkStep } from '../orders/scenario.ts';
 import { type Pricing, type PricingRequest, priceQuote } from '../pricing/pricing.ts';
-import { payingRail, requirements, spendOfQuote, start } from './execution.ts';
+import { payingRail, requirements, spendOfQuote, start } from './execute-quote.ts';
 import { type LockedPrice, lockRate, orderOfQuote } from './lock-rate.ts';
 import { accountDestination, at, type CreateQuote, type Destination, umaDestination } from './quote-destination.ts';
 

@@ -1,7 +1,7 @@
 import { formatForeign } from '../../core/currencies.ts';
 import { firstIdAt } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenant.ts';
-import { DatabaseClient } from '../../infra/database/connections/hosts.ts';
+import { withConnection } from '../../infra/database/advisory-lock.ts';
 import { connectionConfig } from '../../infra/database/database.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
 import { readClock, transactionOn } from '../../infra/database/transaction.ts';
@@ -87,17 +87,13 @@ export async function readBalances(payments: Payments, tenant: Tenant): Promise<
 
 /** Runs a statement that reads all legs of a platform, and may therefore exceed the usual statement timeout. */
 async function onOwnConnection<T>({ database }: Payments, work: (client: Queryable) => Promise<T>): Promise<T> {
-  const { url } = database;
-  const client = new DatabaseClient(connectionConfig({ url, role: 'gateway_work', use: 'reconciliation' }));
-  await client.connect();
-  try {
-    return await transactionOn(client, async () => {
+  const config = connectionConfig({ url: database.url, role: 'gateway_work', use: 'reconciliation' });
+  return withConnection(config, (client) =>
+    transactionOn(client, async () => {
       await client.query('set local statement_timeout = 0');
       return work(client);
-    });
-  } finally {
-    await client.end();
-  }
+    }),
+  );
 }
 
 /** Returns whether the provider's amount beyond the books agrees with the operator's own money on record, if any. */

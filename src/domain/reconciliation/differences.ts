@@ -2,11 +2,7 @@ import type { Period } from '../../core/checks.ts';
 import { formatForeign } from '../../core/currencies.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
-import type {
-  DepositStatus,
-  RailOrderKind,
-  ReconciliationFault,
-} from '../../infra/database/generated/client/client.ts';
+import type { RailDeposit, RailOrderKind, ReconciliationFault } from '../../infra/database/generated/client/client.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
 import type { RailMovement } from '../../rails/rail-parts.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
@@ -135,15 +131,9 @@ function wordsOf({ amount, currency }: Pick<RailMovement, 'amount' | 'currency'>
   return `${state} ${formatForeign(amount, currency)}`;
 }
 
-const depositsStatement = statement<{
-  id: string;
-  transactionId: string | null;
-  reference: string;
-  status: DepositStatus;
-  amount: bigint;
-  currency: string;
-  inPeriod: boolean;
-}>(
+const depositsStatement = statement<
+  Pick<RailDeposit, 'id' | 'transactionId' | 'reference' | 'status' | 'amount' | 'currency'> & { inPeriod: boolean }
+>(
   'deposits_to_reconcile',
   `select d.id, d.transaction_id, d.reference, d.status, d.amount, d.currency, d.began_at >= $2 and d.began_at < $3 as in_period
    from rail_deposit d

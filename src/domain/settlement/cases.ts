@@ -2,7 +2,7 @@ import { maxAmount } from '../../core/checks.ts';
 import { formatMajor, requiredCurrency } from '../../core/currencies.ts';
 import { publicId } from '../../core/ids.ts';
 import type { Database } from '../../infra/database/database.ts';
-import type { RailCase, RailCaseKind, TransactionStatus } from '../../infra/database/generated/client/client.ts';
+import type { RailCase, TransactionStatus } from '../../infra/database/generated/client/client.ts';
 import { statement } from '../../infra/database/statement.ts';
 import { inTransaction, readClock } from '../../infra/database/transaction.ts';
 import type { RailOrder, RailOutcome } from '../../rails/rail.ts';
@@ -10,7 +10,7 @@ import type { RateLock } from '../../rails/rail-parts.ts';
 import { type ActFacts, type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
 import type { Payments } from '../commands/command.ts';
 import { difference, type Moves } from '../commands/movements.ts';
-import type { Journal, Money, PlanGroup } from '../ledger/plan.ts';
+import type { Journal, Money } from '../ledger/plan.ts';
 import { type DueOrder, isPull, railRequest } from '../orders/orders.ts';
 import { askWithoutSending, commitByHand, endedMeanwhile, paymentUuid, withOrder } from './order-by-hand.ts';
 import { planDelivery } from './outcomes.ts';
@@ -20,11 +20,7 @@ import { planDelivery } from './outcomes.ts';
 /** An outcome that is not a contradiction of an earlier one. */
 export type CredibleOutcome = Exclude<RailOutcome, { kind: 'contradiction' }>;
 
-export interface Contradiction {
-  readonly kind: RailCaseKind;
-  readonly said: string;
-  readonly stands: string;
-}
+export type Contradiction = Pick<RailCase, 'kind' | 'said' | 'stands'>;
 
 const noteStatement = statement<object>(
   'note_rail_case',
@@ -224,11 +220,7 @@ async function settle(payments: Payments, facts: ToSettle, operator: Decider) {
 }
 
 /** Plans the delivery of the promised amount, with the difference as a separate journal. */
-function planSettlement(
-  { order, outcome, moved }: ToSettle,
-  journal: Journal | undefined,
-  { by, reason }: Decider,
-): PlanGroup {
+function planSettlement({ order, outcome, moved }: ToSettle, journal: Journal | undefined, { by, reason }: Decider) {
   const [own, ...others] = planDelivery(order, { information: outcome.information });
   if (!own) throw new Error(`order ${order.id} has no plan`);
   const { out, in: come } = moved;

@@ -145,11 +145,7 @@ const columns = ['occurredAt', 'entryId', 'kind', 'transactionId', 'reference', 
  * balance. Amounts are exact, in major units. No column contains free text, which a spreadsheet could interpret as a
  * formula.
  */
-async function* statementCsv(
-  head: StatementHead,
-  period: Period,
-  chunks: AsyncIterable<StatementEntry[]>,
-): AsyncGenerator<string, void, undefined> {
+async function* statementCsv(head: StatementHead, period: Period, chunks: AsyncIterable<StatementEntry[]>) {
   const { decimals } = requiredCurrency(head.currency);
   const { from, to } = past(period, head);
   const { currency } = head;
@@ -182,11 +178,7 @@ const compact = (uuid: string) => uuid.replaceAll('-', '');
 const reversals: ReadonlySet<string> = new Set(['refund', 'return', 'resumption']);
 
 /** Writes a statement as a camt.053 document. Identical contents produce identical ids. */
-async function* statementCamt(
-  head: StatementHead,
-  period: Period,
-  chunks: AsyncIterable<StatementEntry[]>,
-): AsyncGenerator<string, void, undefined> {
+async function* statementCamt(head: StatementHead, period: Period, chunks: AsyncIterable<StatementEntry[]>) {
   const { currency, madeAt } = head;
   const contents = [head.accountId, period.from.toISOString(), period.to.toISOString(), head.closingVersion].join(' ');
   const id = hash('sha256', contents).slice(0, 32);

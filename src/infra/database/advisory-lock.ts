@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { connectionName, firstServer } from './connections/address.ts';
-import { DatabaseClient, Hosts } from './connections/hosts.ts';
+import { type ConnectionConfig, DatabaseClient, Hosts } from './connections/hosts.ts';
 
 /** Runs `work` under an advisory lock that no other kind of work uses. The lock is released with its connection. */
 export async function withAdvisoryLock<T>(
@@ -17,17 +17,19 @@ export async function withAdvisoryLock<T>(
 }
 
 /** Runs `work` on a separate connection for `use`, without the pool's statement limits. */
-export async function withClient<T>(
-  databaseUrl: string,
-  work: (client: pg.Client) => Promise<T>,
-  use = 'set-up',
-): Promise<T> {
-  const client = new DatabaseClient({
+export function withClient<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>, use = 'set-up') {
+  const config = {
     connectionString: firstServer(databaseUrl),
     hosts: Hosts.of(databaseUrl),
     connectionTimeoutMillis: 5_000,
     application_name: connectionName(use),
-  });
+  };
+  return withConnection(config, work);
+}
+
+/** Runs `work` on a separate connection with these parameters, and closes it. */
+export async function withConnection<T>(config: ConnectionConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new DatabaseClient(config);
   await client.connect();
   try {
     return await work(client);

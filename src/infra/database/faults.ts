@@ -59,24 +59,16 @@ const transientStates = [
 
 /** The operating system's error codes for a failed or broken connection. */
 const connectionErrors = new Set([
-  'EADDRNOTAVAIL',
-  'EAI_AGAIN',
-  'ECONNABORTED',
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EPIPE',
-  'ETIMEDOUT',
+  ...['EADDRNOTAVAIL', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND'],
+  ...['ECONNABORTED', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'],
 ]);
 
 /** The errors of pg and its pool that have a message but no code. */
 const connectionMessages =
   /^(timeout exceeded when trying to connect|timeout expired|Connection terminated|Query read timeout|Client has encountered a connection error|Client was closed and is not queryable|Cannot use a pool after calling end)/;
 
-/** Prisma's codes for the same errors (https://www.prisma.io/docs/orm/reference/error-reference). */
-const prismaCodes = new Set(['P1001', 'P1002', 'P1008', 'P1011', 'P1017', 'P1018', 'P2024', 'P2028', 'P2034', 'P2037']);
+/** Prisma's codes for a transaction that has ended or has exceeded its time limit. */
+const prismaCodes = new Set(['P1018', 'P2028']);
 
 /** Returns whether the database was unreachable, overloaded or read-only, so that the request may succeed later. */
 export function isDatabaseFault(error: unknown): boolean {
@@ -87,14 +79,13 @@ export function isDatabaseFault(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return isTransient(code) || isFatal(error.severity);
   if (connectionMessages.test(error.message) || error.name === 'TooLate') return true;
   if (error.name.startsWith('Prisma') && code !== undefined && prismaCodes.has(code)) return true;
-  return isDriverFault(driverCause(error)) || (error.cause !== error && isDatabaseFault(error.cause));
+  return error.cause !== error && isDatabaseFault(error.cause);
 }
 
-/** Returns whether a statement exceeded the lock timeout. Prisma's errors wrap its driver's. */
+/** Returns whether a statement, possibly one of Prisma's, exceeded the lock timeout. */
 export function isLockTimeout(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (sqlState(error) === '55P03' || driverCause(error)?.originalCode === '55P03') return true;
-  return error.cause !== error && isLockTimeout(error.cause);
+  return sqlState(error) === '55P03' || (error.cause !== error && isLockTimeout(error.cause));
 }
 
 /** Returns whether a statement was waiting for a row that another transaction is writing, not for a whole table. */
@@ -108,38 +99,4 @@ function isTransient(state: unknown): boolean {
 
 function isFatal(severity: unknown): boolean {
   return severity === 'FATAL' || severity === 'PANIC';
-}
-
-interface DriverCause {
-  readonly kind?: unknown;
-  readonly severity?: unknown;
-  readonly code?: unknown;
-  readonly originalCode?: unknown;
-}
-
-/** Returns adapter-pg's form of its driver's error: on the error itself, or in the `meta` of Prisma's error. */
-function driverCause(error: Error): DriverCause | undefined {
-  const { meta } = error as { readonly meta?: { readonly driverAdapterError?: { readonly cause?: unknown } } };
-  const cause = meta?.driverAdapterError?.cause ?? error.cause;
-  return typeof cause === 'object' && cause !== null && 'kind' in cause ? cause : undefined;
-}
-
-const driverKinds: ReadonlySet<unknown> = new Set([
-  'AuthenticationFailed',
-  'ConnectionClosed',
-  'DatabaseAccessDenied',
-  'DatabaseDoesNotExist',
-  'DatabaseNotReachable',
-  'SocketTimeout',
-  'TooManyConnections',
-  'TransactionWriteConflict',
-]);
-
-function isDriverFault(cause: DriverCause | undefined): boolean {
-  if (!cause) return false;
-  return (
-    driverKinds.has(cause.kind) ||
-    isFatal(cause.severity) ||
-    [cause.originalCode, cause.code].some((code) => isTransient(code))
-  );
 }

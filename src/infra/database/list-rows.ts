@@ -155,13 +155,7 @@ function keyFieldOf({ order }: ListRows): string {
   return more.length === 0 ? fieldName(column) : 'id';
 }
 
-function textOf(
-  model: string,
-  alias: string,
-  conditions: readonly Condition[],
-  binds: Binding,
-  isNarrow = true,
-): string {
+function textOf(model: string, alias: string, conditions: readonly Condition[], binds: Binding, isNarrow = true) {
   return conditionsOf(model, alias, { AND: conditions.map((one) => Object.fromEntries([one])) }, binds, isNarrow);
 }
 

@@ -19,25 +19,18 @@ export async function inTransaction<T>(
   database: Pick<Database, 'pool' | 'commits' | 'joinPrisma'>,
   work: (transaction: Transaction) => Promise<T>,
 ): Promise<T> {
-  const client = await database.pool.connect();
-  let broken: unknown;
-  try {
+  return withClient(await database.pool.connect(), async (client, onBroken) => {
     const joined = () => database.joinPrisma(client, (prisma) => work({ client, prisma }));
-    const onBroken = (error: unknown) => {
-      broken = error;
-    };
     const result = await transactionOn(client, joined, { onBroken });
     database.commits.emit('committed');
     return result;
-  } finally {
-    client.release(asError(broken));
-  }
+  });
 }
 
 interface TransactionOptions {
   /** The statement that begins the transaction: `begin`, with an isolation level and access mode. */
   readonly begin?: `begin${string}`;
-  /** Called when the connection becomes unusable because it is lost, cannot roll back, or is read-only. */
+  /** Called when the connection becomes unusable because it cannot roll back. */
   readonly onBroken?: (error: unknown) => void;
 }
 
@@ -57,11 +50,7 @@ export async function transactionOn<T>(
     return result;
   } catch (error) {
     // A lost connection, or one that cannot roll back, is destroyed, which rolls back its transaction.
-    if (isConnectionLost(error)) onBroken(error);
-    else {
-      await client.query('rollback').catch(onBroken);
-      if (isReadOnly(error)) onBroken(error);
-    }
+    if (!isConnectionLost(error)) await client.query('rollback').catch(onBroken);
     throw error;
   }
 }
@@ -76,10 +65,7 @@ export async function inRolledBackTransaction<T>(client: pg.ClientBase, work: ()
 }
 
 /** Runs `work` in a transaction on one of the pool's connections, and always rolls it back. */
-export async function rolledBack<T>(
-  { pool }: Pick<Database, 'pool'>,
-  work: (client: pg.PoolClient) => Promise<T>,
-): Promise<T> {
+export async function rolledBack<T>({ pool }: Pick<Database, 'pool'>, work: (client: pg.PoolClient) => Promise<T>) {
   return withClient(await pool.connect(), (client) => inRolledBackTransaction(client, () => work(client)));
 }
 
@@ -91,12 +77,18 @@ export async function runCommitting<T>(
   return withClient(await database.connectForFunctions(), (client) => withKnownOutcome(statement(client)));
 }
 
-async function withClient<T>(client: pg.PoolClient, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+async function withClient<T>(
+  client: pg.PoolClient,
+  work: (client: pg.PoolClient, onBroken: (error: unknown) => void) => Promise<T>,
+): Promise<T> {
   let broken: unknown;
+  const onBroken = (error: unknown) => {
+    broken = error;
+  };
   try {
-    return await work(client);
+    return await work(client, onBroken);
   } catch (error) {
-    broken = isConnectionLost(error) || isReadOnly(error) ? error : undefined;
+    if (isConnectionLost(error) || isReadOnly(error)) onBroken(error);
     throw error;
   } finally {
     client.release(asError(broken));

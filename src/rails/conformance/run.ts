@@ -1,7 +1,6 @@
 import type { Rail } from '../rail.ts';
-import { checksOfOrders, lockChecks, lookUpChecks, paymentChecks } from './checks.ts';
+import { checksOfOrders, incomingChecks, lockChecks, lookUpChecks, paymentChecks } from './checks.ts';
 import { Breach, type Check, NotTried } from './driver.ts';
-import { incomingChecks } from './incoming-checks.ts';
 import type { CheckResult, RailTrial, TrialTimes } from './trial.ts';
 
 /** The default time limits, the same as the gateway's. */

@@ -4,18 +4,12 @@ import { z } from 'zod';
 import { maxAmount } from '../../core/checks.ts';
 import { type Currency, type CurrencyCode, isCurrencyCode } from '../../core/currencies.ts';
 import {
-  add,
-  divide,
   type Fraction,
-  isLess,
-  multiply,
   parseDecimal,
   rateDigits,
   rateFault,
   ratePlaces,
-  roundDown,
   tenTo,
-  toDecimal,
   variableFeeRateFault,
   whole,
 } from '../../core/fraction.ts';
@@ -71,21 +65,21 @@ export function sandboxTerms(
     counterpartyFixedFee: 0n,
     minSendingAmount: unitsWorth(minSendingWorth, sending),
     maxSendingAmount,
-    bridge: toDecimal(divide(midPrice('BTC'), midPrice(sending.code)), rateDigits, ratePlaces),
+    bridge: midPrice('BTC').over(midPrice(sending.code)).toDecimal(rateDigits, ratePlaces),
   };
 }
 
 function tableRate(sending: Currency, receiving: Currency): string {
   if (sending.code === receiving.code) return '1';
-  const mid = divide(midPrice(receiving.code), midPrice(sending.code));
-  const rate = multiply(mid, add(whole(1n), parseDecimal(spread)));
-  const places = isLess(rate, parseDecimal(minUsualRate)) ? ratePlaces : usualPlaces;
-  return toDecimal(rate, rateDigits, places);
+  const mid = midPrice(receiving.code).over(midPrice(sending.code));
+  const rate = mid.times(whole(1n).plus(parseDecimal(spread)));
+  const places = rate.isLessThan(parseDecimal(minUsualRate)) ? ratePlaces : usualPlaces;
+  return rate.toDecimal(rateDigits, places);
 }
 
 /** Converts an amount of US dollars to a currency's smallest units at the mid price, rounded down. */
 function unitsWorth(dollars: string, currency: Currency): bigint {
-  return roundDown(multiply(divide(parseDecimal(dollars), midPrice(currency.code)), tenTo(currency.decimals)));
+  return parseDecimal(dollars).over(midPrice(currency.code)).times(tenTo(currency.decimals)).roundDown();
 }
 
 function midPrice(code: CurrencyCode): Fraction {
@@ -147,5 +141,5 @@ function parsePair(name: string): { sending: CurrencyCode; receiving: CurrencyCo
 }
 
 function isOne(rate: string): boolean {
-  return toDecimal(parseDecimal(rate), rateDigits) === '1';
+  return parseDecimal(rate).toDecimal(rateDigits) === '1';
 }

@@ -9,16 +9,7 @@ import {
 } from '../../infra/database/generated/client/client.ts';
 import type { RailModule } from '../port.ts';
 import type { AccountCheck, Rail, RailOrder, RailOutcome, RailRequest, UmaReceiver } from '../rail.ts';
-import {
-  type AccountVerification,
-  type Deposit,
-  type RailAccount,
-  type RailStep,
-  type Scenario,
-  type ScenarioFault,
-  type Simulation,
-  simulatedDomain,
-} from '../rail-parts.ts';
+import * as port from '../rail-parts.ts';
 import { checkedSettings } from '../rail-settings.ts';
 import { waysToPay } from './funding.ts';
 import { rateOverrides, sandboxTerms } from './rates.ts';
@@ -99,7 +90,7 @@ function outcomeOf(order: RailOrder, paceMs: number): RailOutcome {
   return failureOf(order) ?? { kind: 'settled', watchMs: returnAfterMs };
 }
 
-const simulation: Simulation = {
+const simulation: port.Simulation = {
   scenarioFault,
   deposit: simulatedDeposit,
   approval: (scenario) => readScenario(scenario).approval,
@@ -128,7 +119,7 @@ function failureOf(order: RailOrder): RailOutcome | undefined {
   return umaOutcome(order.umaAddress, order.kind);
 }
 
-function magicOf(account: RailAccount | undefined) {
+function magicOf(account: port.RailAccount | undefined) {
   return account && magicSuffixes[suffixOf(account)];
 }
 
@@ -150,7 +141,7 @@ function partOf(umaAddress = '') {
   const [, part = '', currency = '', domain] = /^\$([a-z.]+)\.([a-z]{3})@(.*)$/.exec(umaAddress) ?? [];
   const { currencies = [], paces = 1 } = parts.get(part) ?? {};
   const code = currency.toUpperCase();
-  return domain === simulatedDomain && currencies.includes(code) ? { part, paces, currency: code } : undefined;
+  return domain === port.simulatedDomain && currencies.includes(code) ? { part, paces, currency: code } : undefined;
 }
 
 function testReceiver(umaAddress: string): UmaReceiver | undefined {
@@ -197,19 +188,19 @@ const scenarioSchema = z.object({
   refundFails: z.boolean().optional(),
   returnAfterMs: duration,
   deposit: z.enum(['SHORT', 'TWICE', 'LATE']).optional(),
-} satisfies Record<keyof Scenario, z.ZodType>);
+} satisfies Record<keyof port.Scenario, z.ZodType>);
 
-function scenarioAt(step: RailStep, value: unknown): Scenario {
+function scenarioAt(step: port.RailStep, value: unknown): port.Scenario {
   const scenario = readScenario(value);
   return (scenario.step ?? 'SETTLEMENT') === step ? scenario : {};
 }
 
-function readScenario(value: unknown): Scenario {
+function readScenario(value: unknown): port.Scenario {
   return value === null || value === undefined ? {} : scenarioSchema.parse(value);
 }
 
 /** Returns what is wrong with a scenario; undefined if it is usable. */
-export function scenarioFault(scenario: Scenario): ScenarioFault | undefined {
+export function scenarioFault(scenario: port.Scenario): port.ScenarioFault | undefined {
   const { step, failureReason, reject, refundFails, returnAfterMs } = scenario;
   const wrong = (['delayMs', 'returnAfterMs'] as const).find((field) => !duration.safeParse(scenario[field]).success);
   if (wrong) return { field: wrong, reason: `a time must be between 0 and ${maxMs} ms` };
@@ -224,7 +215,7 @@ export function scenarioFault(scenario: Scenario): ScenarioFault | undefined {
   return undefined;
 }
 
-function simulatedDeposit(scenario: unknown, amount: bigint): Deposit {
+function simulatedDeposit(scenario: unknown, amount: bigint): port.Deposit {
   const { deposit } = readScenario(scenario);
   const short = deposit === 'SHORT' && amount > 1n;
   return { amount: short ? amount / 2n : amount, twice: deposit === 'TWICE', late: deposit === 'LATE' };
@@ -259,7 +250,7 @@ const statuses: Readonly<Record<string, Course<ExternalAccountStatus>>> = {
 
 /** Checks an account by its suffix and age. Without a magic suffix, it is ACTIVE immediately and its owner matches. */
 function checkSandboxAccount(
-  account: RailAccount,
+  account: port.RailAccount,
   ownerName: string | undefined,
   { ageMs, paceMs }: { readonly ageMs: number; readonly paceMs: number },
 ): AccountCheck {
@@ -288,7 +279,7 @@ function statusAt<Status>(course: Course<Status> | undefined, old: boolean): Sta
 function verificationOf(
   ownerName: string | undefined,
   verification: BeneficiaryVerificationStatus,
-): AccountVerification {
+): port.AccountVerification {
   return ownerName === undefined
     ? { verification: null, verifiedName: null }
     : { verification, verifiedName: nameAtBank(verification, ownerName) };
@@ -302,6 +293,6 @@ function nameAtBank(verification: BeneficiaryVerificationStatus, ownerName: stri
 }
 
 /** Returns the last three characters of an account's identifier (before any @), which may be a magic value. */
-function suffixOf(account: RailAccount): string {
+function suffixOf(account: port.RailAccount): string {
   return account.identifier.replace(/@.*$/s, '').slice(-3);
 }

@@ -1,6 +1,12 @@
 import { Agent, request } from 'undici';
 import { z } from 'zod';
 import { InexactJson, parseJson } from '../../core/json.ts';
+import {
+  BeneficiaryVerificationStatus,
+  ExternalAccountStatus,
+  KycStatus,
+  TransactionStatus,
+} from '../../infra/database/generated/client/enums.ts';
 
 /** The fields of the specification's records that the upstream rail reads. Other fields are allowed. */
 
@@ -12,7 +18,7 @@ const end = z.object({ accountId: z.string().optional(), umaAddress: z.string().
 
 export const transactionRecord = z.object({
   id: z.string(),
-  status: z.enum(['CREATED', 'PENDING', 'PROCESSING', 'COMPLETED', 'REJECTED', 'FAILED', 'REFUNDED', 'EXPIRED']),
+  status: z.enum(TransactionStatus),
   type: z.enum(['INCOMING', 'OUTGOING']).optional(),
   createdAt: z.iso.datetime({ offset: true }).optional(),
   description: z.string().optional(),
@@ -34,12 +40,10 @@ export const transactionPage = z.object({
 
 export const externalAccountRecord = z.object({
   id: z.string(),
-  status: z.enum(['PENDING', 'ACTIVE', 'UNDER_REVIEW', 'INACTIVE']),
+  status: z.enum(ExternalAccountStatus),
   currency: z.string(),
   accountInfo: z.looseObject({ accountType: z.string() }),
-  beneficiaryVerificationStatus: z
-    .enum(['MATCHED', 'PARTIAL_MATCH', 'NOT_MATCHED', 'UNSUPPORTED', 'CHECKED_BY_RECEIVING_FI', 'PENDING'])
-    .nullish(),
+  beneficiaryVerificationStatus: z.enum(BeneficiaryVerificationStatus).nullish(),
   beneficiaryVerifiedData: z.object({ fullName: z.string().optional() }).nullish(),
 });
 export type ExternalAccountRecord = z.infer<typeof externalAccountRecord>;
@@ -48,7 +52,10 @@ export const externalAccountList = z.object({ data: z.array(externalAccountRecor
 
 export const internalAccountList = z.object({ data: z.array(z.object({ id: z.string(), balance: amount })) });
 
-export const customerRecord = z.object({ id: z.string(), kycStatus: z.string() });
+/** Reads a status that the gateway does not know as PENDING_REVIEW. */
+const kycStatus = z.enum(KycStatus).or(z.string().transform(() => KycStatus.PENDING_REVIEW));
+
+export const customerRecord = z.object({ id: z.string(), kycStatus });
 
 export const customerPage = z.object({ data: z.array(customerRecord) });
 

@@ -4,30 +4,21 @@ import type { RailHost, RailModule } from '../port.ts';
 import type { FundingRequest, PaymentInstruction, Rail } from '../rail.ts';
 import type { DepositsPage, DepositsRequest, DepositToTake, RailDeposit, TakenDeposit } from '../rail-parts.ts';
 import { checkedSettings } from '../rail-settings.ts';
-import { balances, checkAccount, internalId, type Upstream } from './upstream-accounts.ts';
-import {
-  transactionRecord,
-  UpstreamClient,
-  type UpstreamConnection,
-  UpstreamRefusal,
-  upstreamConnection,
-  upstreamSettings,
-} from './upstream-client.ts';
-import { checkIdentity, customerIn } from './upstream-identity.ts';
-import { isWithin, memoOf, orderIdIn, readMovements, states } from './upstream-movements.ts';
+import { balances, checkAccount, checkIdentity, customerIn, internalId, type Upstream } from './upstream-accounts.ts';
+import * as api from './upstream-client.ts';
 import { collect, findOrder, giveBack, payOut } from './upstream-orders.ts';
 import { lockRate, lookUp, readTerms } from './upstream-quotes.ts';
-import { newsIn, verifyWebhook } from './upstream-webhooks.ts';
+import { isWithin, memoOf, newsIn, orderIdIn, readMovements, states, verifyWebhook } from './upstream-webhooks.ts';
 
 /** Parses a stored connection to an upstream service. @throws RangeError that describes the fault, without secrets */
-function parseConnection(text: string): UpstreamConnection {
+function parseConnection(text: string): api.UpstreamConnection {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     throw new RangeError('the connection must be JSON with baseUrl, clientId and secret');
   }
-  const parsed = upstreamConnection.safeParse(value);
+  const parsed = api.upstreamConnection.safeParse(value);
   if (!parsed.success)
     throw new RangeError('the connection must have baseUrl, clientId and secret, all of them strings');
   const { baseUrl, webhookSecret } = parsed.data;
@@ -48,16 +39,16 @@ export const upstreamModule: RailModule = {
   railPort: 1,
   name: 'upstream',
   open(given, { connections }) {
-    const settings = checkedSettings(upstreamSettings, given);
+    const settings = checkedSettings(api.upstreamSettings, given);
     const opened = boundedCache<Rail>(10_000);
-    const clients = new Set<UpstreamClient>();
+    const clients = new Set<api.UpstreamClient>();
     return {
       name: 'upstream',
       forPlatform(platformId) {
         const known = opened.get(platformId);
         if (known) return known;
         const connection = () => connectionOf(connections, platformId);
-        const client = new UpstreamClient(async () => connection().then(connected));
+        const client = new api.UpstreamClient(async () => connection().then(connected));
         clients.add(client);
         const rail = platformRail({ client, settings, ids: boundedCache<string>(20_000) }, connection);
         opened.set(platformId, rail);
@@ -75,12 +66,12 @@ async function connectionOf(connections: RailHost['connections'], platformId: st
   return stored === undefined ? undefined : parseConnection(stored);
 }
 
-function connected(connection: UpstreamConnection | undefined): UpstreamConnection {
+function connected(connection: api.UpstreamConnection | undefined): api.UpstreamConnection {
   if (!connection) throw new Error('the platform is not connected: run `npm run ops -- rails connect`');
   return connection;
 }
 
-function platformRail(upstream: Upstream, connection: () => Promise<UpstreamConnection | undefined>): Rail {
+function platformRail(upstream: Upstream, connection: () => Promise<api.UpstreamConnection | undefined>): Rail {
   const { settings } = upstream;
   return {
     name: 'upstream',
@@ -118,7 +109,7 @@ function platformRail(upstream: Upstream, connection: () => Promise<UpstreamConn
   };
 }
 
-const incomingRecord = transactionRecord.extend({
+const incomingRecord = api.transactionRecord.extend({
   createdAt: z.iso.datetime({ offset: true }),
   platformCustomerId: z.string().nullish(),
   destination: z.object({ accountId: z.string() }),
@@ -170,7 +161,7 @@ async function takeDeposit(upstream: Upstream, { id, amount, currency, heldAt }:
     await upstream.client.transfer('internal', { from: heldAt, to: own, amount, memo: memoOf('deposit', id), key });
     return { kind: 'taken' };
   } catch (error) {
-    if (!(error instanceof UpstreamRefusal)) throw error;
+    if (!(error instanceof api.UpstreamRefusal)) throw error;
     return { kind: 'refused', explanation: `refused by the upstream service: ${error.message} (${error.code})` };
   }
 }

@@ -1,17 +1,8 @@
 import type { RailOrder, RailOutcome } from '../rail.ts';
 import type { RailAccount, RateLock } from '../rail-parts.ts';
 import { externalId, internalId, type Upstream } from './upstream-accounts.ts';
-import {
-  paidFromQuote,
-  quoteRecord,
-  type TransactionRecord,
-  transactionPage,
-  transactionRecord,
-  UpstreamFault,
-  UpstreamRefusal,
-  unlessRefused,
-} from './upstream-client.ts';
-import { hasBegun, memoOf } from './upstream-movements.ts';
+import * as api from './upstream-client.ts';
+import { hasBegun, memoOf } from './upstream-webhooks.ts';
 
 // Sends a platform's orders to its upstream service, and queries them, without keeping any state.
 
@@ -22,7 +13,7 @@ const maxSendAgeMs = 25 * 86_400_000;
 const clocksDifferMs = 3_600_000;
 
 /** Upstream's immediate response about a payment, which may omit the amount that it takes (specification 2.6). */
-type Sent = Pick<TransactionRecord, 'id' | 'sentAmount'>;
+type Sent = Pick<api.TransactionRecord, 'id' | 'sentAmount'>;
 
 const noUma: RailOutcome = { kind: 'failed', explanation: 'the upstream rail does not pay to UMA addresses' };
 
@@ -57,7 +48,7 @@ async function moveForUma(
   what: 'funding of' | 'unused of',
 ): Promise<void> {
   const path = `/quotes/${encodeURIComponent(reference)}`;
-  const { source, sendingCurrency } = await upstream.client.get(path, paidFromQuote);
+  const { source, sendingCurrency } = await upstream.client.get(path, api.paidFromQuote);
   const own = await internalId(upstream, sendingCurrency.code);
   const [from, to] = what === 'funding of' ? [own, source.accountId] : [source.accountId, own];
   const memo = memoOf(what, id);
@@ -93,7 +84,7 @@ export async function findOrder(upstream: Upstream, order: RailOrder): Promise<R
   return found && outcomeOfOrder(upstream, order, found);
 }
 
-async function findTransaction(upstream: Upstream, order: RailOrder): Promise<TransactionRecord | undefined> {
+async function findTransaction(upstream: Upstream, order: RailOrder): Promise<api.TransactionRecord | undefined> {
   const query = {
     type: order.kind === 'PAYOUT' ? 'OUTGOING' : 'INCOMING',
     ...(await counterpartyOf(upstream, order)),
@@ -104,7 +95,7 @@ async function findTransaction(upstream: Upstream, order: RailOrder): Promise<Tr
     limit: '100',
   };
   for (let cursor: string | undefined; ; ) {
-    const { data, nextCursor } = await upstream.client.get('/transactions', transactionPage, { ...query, cursor });
+    const { data, nextCursor } = await upstream.client.get('/transactions', api.transactionPage, { ...query, cursor });
     const found = data.find((one) => one.description === memoOf('order', order.id) && hasBegun(one));
     if (found || nextCursor === undefined) return found;
     cursor = nextCursor;
@@ -115,7 +106,7 @@ async function findTransaction(upstream: Upstream, order: RailOrder): Promise<Tr
 async function counterpartyOf(upstream: Upstream, { kind, account, umaAddress, currency }: RailOrder) {
   if (!account) return { receiverAccountIdentifier: umaAddress ?? (await internalId(upstream, currency)) };
   // If upstream no longer has the account, search for the order among all payments.
-  const id = await unlessRefused(externalId(upstream, account, currency), undefined);
+  const id = await api.unlessRefused(externalId(upstream, account, currency), undefined);
   return kind === 'PAYOUT' ? { receiverAccountIdentifier: id } : { senderAccountIdentifier: id };
 }
 
@@ -126,10 +117,10 @@ async function perform(upstream: Upstream, order: RailOrder, send: () => Promise
   try {
     // A repeated key returns the original response, so the current state is read separately.
     const { id, sentAmount } = await send();
-    const transaction = await upstream.client.get(`/transactions/${encodeURIComponent(id)}`, transactionRecord);
+    const transaction = await upstream.client.get(`/transactions/${encodeURIComponent(id)}`, api.transactionRecord);
     return await outcomeOfOrder(upstream, order, { sentAmount, ...transaction });
   } catch (error) {
-    if (!(error instanceof UpstreamRefusal)) throw error;
+    if (!(error instanceof api.UpstreamRefusal)) throw error;
     // Nothing was created under this key, and nothing ever will be, because the refusal is stored under it.
     const explanation = `refused by the upstream service: ${error.message} (${error.code})`;
     return { kind: 'failed', explanation, ...(error.code === 'QUOTE_EXPIRED' && { failureReason: 'QUOTE_EXPIRED' }) };
@@ -143,21 +134,16 @@ async function lookAgain(upstream: Upstream, order: RailOrder): Promise<RailOutc
   return { kind: 'contradiction', explanation: 'the upstream service no longer has this payment' };
 }
 
-async function execute(
-  upstream: Upstream,
-  order: RailOrder,
-  { reference }: RateLock,
-  prepare?: () => Promise<void>,
-): Promise<Sent> {
+async function execute(upstream: Upstream, order: RailOrder, { reference }: RateLock, prepare?: () => Promise<void>) {
   try {
     await prepare?.();
     const path = `/quotes/${encodeURIComponent(reference)}/execute`;
-    const quote = await upstream.client.post(path, quoteRecord, { key: order.id });
+    const quote = await upstream.client.post(path, api.quoteRecord, { key: order.id });
     const { transactionId, totalSendingAmount, sendingCurrency } = quote;
     return { id: transactionId, sentAmount: { amount: totalSendingAmount, currency: sendingCurrency } };
   } catch (error) {
-    const isUnknown = error instanceof UpstreamRefusal && error.code === 'QUOTE_NOT_FOUND';
-    if (!isUnknown && !(error instanceof UpstreamFault && executedBefore.has(error.code))) throw error;
+    const isUnknown = error instanceof api.UpstreamRefusal && error.code === 'QUOTE_NOT_FOUND';
+    if (!isUnknown && !(error instanceof api.UpstreamFault && executedBefore.has(error.code))) throw error;
     // The order was already executed with another quote, before this gateway's database was restored from a backup.
     const found = await findTransaction(upstream, order);
     if (found) return found;
@@ -174,7 +160,7 @@ const executedBefore: ReadonlySet<string> = new Set(['IDEMPOTENCY_MISMATCH', 'CO
 async function outcomeOfOrder(
   upstream: Upstream,
   order: RailOrder,
-  transaction: TransactionRecord,
+  transaction: api.TransactionRecord,
 ): Promise<RailOutcome> {
   const outcome = outcomeOf(upstream, order, transaction);
   if (order.kind === 'COLLECTION' && outcome.kind === 'settled' && (await wasGivenBack(upstream, order)))
@@ -185,7 +171,7 @@ async function outcomeOfOrder(
 function outcomeOf(
   { settings: { pollMs, watchMs } }: Upstream,
   { settled, lock, kind }: RailOrder,
-  { status, receivedAmount, sentAmount, failureReason, refund }: TransactionRecord,
+  { status, receivedAmount, sentAmount, failureReason, refund }: api.TransactionRecord,
 ): RailOutcome {
   const explanation = `${status} at the upstream service${failureReason === undefined ? '' : `: ${failureReason}`}`;
   switch (status) {
@@ -216,6 +202,6 @@ async function wasGivenBack(upstream: Upstream, order: RailOrder): Promise<boole
   if (order.settled || !order.account) return false;
   const receiverAccountIdentifier = await externalId(upstream, order.account, order.currency);
   const query = { type: 'OUTGOING', limit: '100', receiverAccountIdentifier };
-  const { data } = await upstream.client.get('/transactions', transactionPage, query);
+  const { data } = await upstream.client.get('/transactions', api.transactionPage, query);
   return data.some(({ description }) => description === memoOf('return of', order.id));
 }

@@ -1,36 +1,17 @@
 import type { Currency } from '../../core/currencies.ts';
-import {
-  divide,
-  multiply,
-  parseDecimal,
-  rateDigits,
-  ratePlaces,
-  roundUp,
-  tenTo,
-  toDecimal,
-  whole,
-} from '../../core/fraction.ts';
+import { parseDecimal, rateDigits, ratePlaces, tenTo, whole } from '../../core/fraction.ts';
 import type { RateTerms, UmaReceiver } from '../rail.ts';
 import type { LockAnswer, LockRequest, UmaPayment } from '../rail-parts.ts';
-import { externalId, internalId, type Upstream } from './upstream-accounts.ts';
-import {
-  internalAccountList,
-  type QuoteRecord,
-  quoteRecord,
-  rateList,
-  receiverRecord,
-  UpstreamRefusal,
-  unlessRefused,
-} from './upstream-client.ts';
-import { customerThere } from './upstream-identity.ts';
-import { memoOf } from './upstream-movements.ts';
+import { customerThere, externalId, internalId, type Upstream } from './upstream-accounts.ts';
+import * as api from './upstream-client.ts';
+import { memoOf } from './upstream-webhooks.ts';
 
 /** The fraction of an upstream quote's lifetime that this gateway promises. The rest is left for executing it. */
 const promisedShare = 0.9;
 
 /** Looks up how a UMA address can be paid (decision 92). */
 export async function lookUp({ client }: Upstream, umaAddress: string): Promise<UmaReceiver | undefined> {
-  const found = await unlessRefused(client.get(receiverPath(umaAddress), receiverRecord), undefined);
+  const found = await api.unlessRefused(client.get(receiverPath(umaAddress), api.receiverRecord), undefined);
   return (
     found && {
       vaspName: found.receiver.vaspName ?? umaAddress.replace(/^.*@/, ''),
@@ -55,10 +36,10 @@ export async function lockRate(upstream: Upstream, request: LockRequest): Promis
       lockedCurrencyAmount: Number(amount),
       description: memoOf('order', orderId),
     };
-    return lockedBy(await upstream.client.post('/quotes', quoteRecord, { body, key: `quote-${id}` }), request);
+    return lockedBy(await upstream.client.post('/quotes', api.quoteRecord, { body, key: `quote-${id}` }), request);
   } catch (error) {
-    const because = error instanceof UpstreamRefusal ? causes.get(error.code) : undefined;
-    if (because === undefined || !(error instanceof UpstreamRefusal)) throw error;
+    const because = error instanceof api.UpstreamRefusal ? causes.get(error.code) : undefined;
+    if (because === undefined || !(error instanceof api.UpstreamRefusal)) throw error;
     return { kind: 'refused', because, explanation: `refused by the upstream service: ${error.message}` };
   }
 }
@@ -67,9 +48,10 @@ export async function lockRate(upstream: Upstream, request: LockRequest): Promis
 async function umaParties({ client }: Upstream, { address, sender }: UmaPayment, { sending, receiving }: LockRequest) {
   const { id: customerId } = await customerThere(client, sender);
   const query = { customerId, currency: sending.code };
-  const [account] = (await client.get('/customers/internal-accounts', internalAccountList, query)).data;
-  if (!account) throw new UpstreamRefusal('INVALID_CURRENCY', `the customer has no ${sending.code} account upstream`);
-  const { id: lookupId } = await client.get(receiverPath(address), receiverRecord, { customerId });
+  const [account] = (await client.get('/customers/internal-accounts', api.internalAccountList, query)).data;
+  if (!account)
+    throw new api.UpstreamRefusal('INVALID_CURRENCY', `the customer has no ${sending.code} account upstream`);
+  const { id: lookupId } = await client.get(receiverPath(address), api.receiverRecord, { customerId });
   return {
     source: { sourceType: 'ACCOUNT', accountId: account.id },
     destination: { destinationType: 'UMA_ADDRESS', umaAddress: address, currency: receiving.code },
@@ -103,11 +85,11 @@ const causes: ReadonlyMap<string, Extract<LockAnswer, { kind: 'refused' }>['beca
 
 /** Refuses a currency in which the platform has no account upstream, because upstream cannot convert it. */
 function noAccount(error: unknown): never {
-  if (error instanceof UpstreamRefusal) throw new UpstreamRefusal('INVALID_CURRENCY', error.message);
+  if (error instanceof api.UpstreamRefusal) throw new api.UpstreamRefusal('INVALID_CURRENCY', error.message);
   throw error;
 }
 
-function lockedBy(quote: QuoteRecord, { sending, receiving }: LockRequest): LockAnswer {
+function lockedBy(quote: api.QuoteRecord, { sending, receiving }: LockRequest): LockAnswer {
   const { quoteId, createdAt, expiresAt, sendingCurrency, receivingCurrency } = quote;
   if (sendingCurrency.code !== sending.code || receivingCurrency.code !== receiving.code) {
     throw new Error(
@@ -139,7 +121,7 @@ export async function readTerms(
   receiving: Currency,
 ): Promise<RateTerms | undefined> {
   const query = { sourceCurrency: sending.code, destinationCurrency: [...new Set([receiving.code, 'BTC'])] };
-  const { data } = await unlessRefused(client.get('/exchange-rates', rateList, query), { data: [] });
+  const { data } = await api.unlessRefused(client.get('/exchange-rates', api.rateList, query), { data: [] });
   const found = data.find(({ destinationCurrency }) => destinationCurrency.code === receiving.code);
   if (!found) return undefined;
   const bitcoin = data.find(({ destinationCurrency }) => destinationCurrency.code === 'BTC');
@@ -158,13 +140,15 @@ export async function readTerms(
 
 /** Returns a share as a decimal, rounded up, so that upstream never charges more than this gateway does. */
 function shareOf(part: number, of: number): string {
-  const share = divide(whole(BigInt(part)), whole(BigInt(of)));
-  const units = roundUp(multiply(share, tenTo(feePlaces)));
-  return toDecimal(multiply(whole(units), tenTo(-feePlaces)), rateDigits);
+  const share = whole(BigInt(part)).over(whole(BigInt(of)));
+  const units = share.times(tenTo(feePlaces)).roundUp();
+  return whole(units).times(tenTo(-feePlaces)).toDecimal(rateDigits);
 }
 
 /** Formats a JSON number as a plain decimal. `String` would give small numbers an exponent. */
 export function decimalOf(value: number): string {
   const [digits = '0', exponent = '0'] = String(value).split('e');
-  return toDecimal(multiply(parseDecimal(digits), tenTo(Number(exponent))), rateDigits, ratePlaces);
+  return parseDecimal(digits)
+    .times(tenTo(Number(exponent)))
+    .toDecimal(rateDigits, ratePlaces);
 }

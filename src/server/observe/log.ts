@@ -2,6 +2,7 @@ import pg from 'pg';
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 import { withoutNulls } from '../../core/json.ts';
 import { currentPlatform, noPlatform } from '../../infra/database/connections/platform-scope.ts';
+import { StatementFailed } from '../../infra/database/connections/prisma-driver.ts';
 import { currentRequest } from '../../infra/instruments/request-facts.ts';
 
 /** The names of fields with secrets or personal data. Their values are redacted, also one level down. */
@@ -33,6 +34,7 @@ function factsOfWork(): object | undefined {
 /** Returns the fields to log for an error, omitting a statement's rows and values, which may be personal data. */
 function errorFacts(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
+  if (error instanceof StatementFailed) return errorFacts(error.cause);
   const { code, severity, constraint, table, column, routine } = error as Partial<pg.DatabaseError>;
   return {
     type: error.constructor.name,

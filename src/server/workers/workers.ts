@@ -5,7 +5,7 @@ import type { Webhooks } from '../../api/webhooks/webhooks.ts';
 import { warnOfExpiry } from '../../domain/access/tokens/token-records.ts';
 import { checkDueAccounts, nextAccountCheck } from '../../domain/accounts/external-accounts.ts';
 import type { Payments } from '../../domain/commands/command.ts';
-import { checkDueIdentities } from '../../domain/customers/identity-checks.ts';
+import { checkDueIdentities } from '../../domain/customers/customers.ts';
 import type { Sequencer } from '../../domain/events/sequencer.ts';
 import { nextOrderDue } from '../../domain/orders/orders.ts';
 import { creditDeposits, findDeposits } from '../../domain/providers/deposits.ts';

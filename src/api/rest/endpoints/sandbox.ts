@@ -1,8 +1,12 @@
 import { z } from '@hono/zod-openapi';
 import type { Payments } from '../../../domain/commands/command.ts';
-import { fundAccount, maxFunding, sandboxSend } from '../../../domain/sandbox/sandbox.ts';
-import { sandboxReceiveUma } from '../../../domain/sandbox/sandbox-receive.ts';
-import { setKycStatus } from '../../../domain/sandbox/set-statuses.ts';
+import {
+  fundAccount,
+  maxFunding,
+  sandboxReceiveUma,
+  sandboxSend,
+  setKycStatus,
+} from '../../../domain/sandbox/sandbox.ts';
 import { KycStatus } from '../../../infra/database/generated/client/client.ts';
 import { readRow } from '../../../infra/database/read-rows.ts';
 import type { Transaction } from '../../../infra/database/rows.ts';

@@ -3,13 +3,7 @@ import { type IdType, publicId, uuidOf } from '../../../core/ids.ts';
 import { checkNotEmpty, invalid, pathsIn, Refusal, type RefusalCode } from '../../../core/refusal.ts';
 import { checkText, longest } from '../../../core/texts.ts';
 import type { Database } from '../../../infra/database/database.ts';
-import type {
-  ApiToken,
-  ClientGrant,
-  ClientToken,
-  Permission,
-  Prisma,
-} from '../../../infra/database/generated/client/client.ts';
+import type { ApiToken, ClientGrant, Permission, Prisma } from '../../../infra/database/generated/client/client.ts';
 import { readClock, type Transaction } from '../../../infra/database/transaction.ts';
 import type { Caller } from '../caller.ts';
 import { recordCommand, runIdempotent, type StoredResult } from '../run-idempotent.ts';
@@ -107,12 +101,7 @@ function noSuch(name: Target['name']): Refusal {
   return new Refusal(code, `no such ${type.toLowerCase()}`, at(name));
 }
 
-async function storeClientToken(
-  transaction: Transaction,
-  caller: Caller,
-  target: Target,
-  input: NewClientToken,
-): Promise<ClientToken> {
+async function storeClientToken(transaction: Transaction, caller: Caller, target: Target, input: NewClientToken) {
   const { client, prisma } = transaction;
   const { name, uuid } = target;
   const createdById = await lockMaker(client, caller);

@@ -62,11 +62,7 @@ export interface NewApiToken {
 }
 
 /** Stores a platform's new token, with only the hash of its secret. */
-export function storeApiToken(
-  prisma: Prisma.TransactionClient,
-  platformId: string,
-  token: NewApiToken,
-): Promise<ApiToken> {
+export function storeApiToken(prisma: Prisma.TransactionClient, platformId: string, token: NewApiToken) {
   const { secret, permissions, addresses = [], documents = [], ...row } = token;
   const secretHash = new Uint8Array(hashSecret(secret));
   return prisma.apiToken.create({

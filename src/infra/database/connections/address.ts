@@ -29,12 +29,8 @@ export function firstServer(address: string): string {
 
 /** The address parameters that override the program's settings in pg. */
 const ofSessions = [
-  'options',
-  'application_name',
-  'statement_timeout',
-  'lock_timeout',
-  'idle_in_transaction_session_timeout',
-  'query_timeout',
+  ...['options', 'application_name', 'statement_timeout', 'lock_timeout'],
+  ...['idle_in_transaction_session_timeout', 'query_timeout'],
 ];
 
 /**

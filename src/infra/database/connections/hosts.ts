@@ -5,7 +5,7 @@ import { hasSpan } from '../../instruments/spans.ts';
 import { firstServer, type Server, serversOf } from './address.ts';
 import type { Connection } from './platform-statement.ts';
 import { trackStatements } from './statement-names.ts';
-import { TextQuery } from './text-query.ts';
+import { checkParameters, TextQuery } from './text-reads.ts';
 import { traceQuery } from './traced-query.ts';
 
 /** How long a server may take to report whether it is writable, in milliseconds. */
@@ -85,16 +85,6 @@ export interface ConnectionConfig extends pg.ClientConfig {
   readonly hosts?: Hosts | undefined;
   /** Set for connections through a pooler in transaction mode: whether the pooler supports prepared statements. */
   readonly pooler?: { readonly prepares: boolean } | undefined;
-}
-
-/** The maximum number of a statement's parameters. The protocol counts them in 16 bits, so more would be truncated. */
-const maxParameters = 65_535;
-
-/** Rejects a pg query that binds too many parameters, before anything is sent. */
-export function checkParameters([query, given]: readonly unknown[]): void {
-  const values = Array.isArray(given) ? given : Object(query).values;
-  if (Array.isArray(values) && values.length > maxParameters)
-    throw new Error(`a statement has ${values.length} parameters; Postgres takes at most ${maxParameters}`);
 }
 
 /** A socket that writes a statement's messages, which pg corks, as one buffer instead of one buffer per message. */

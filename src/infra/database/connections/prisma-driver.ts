@@ -10,12 +10,19 @@ import {
 import pg from 'pg';
 import type { Prisma, PrismaClient } from '../generated/client/client.ts';
 
+/** The failure of a statement by Prisma. Prisma would replace its cause, the error of Postgres or the connection. */
+export class StatementFailed extends Error {
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
 /** Returns the name of the prepared statement with this text; '' for a statement that is planned each time. */
 type NameOf = (sql: string) => string;
 
 /**
- * Prisma's driver for Postgres on a given pool. Unlike Prisma's own, it lets an interactive transaction be part of one
- * that `inTransaction` begins and ends. This works around a flaw in Prisma: when one of its own transactions times out,
+ * Prisma's driver for Postgres on a given pool. Unlike Prisma's own, it begins no transactions: an interactive
+ * transaction is part of one that `inTransaction` begins and ends. This works around a flaw in Prisma: when one of its own transactions times out,
  * the connection returns to the pool while a command may still be running. The command's later statements then commit
  * one by one (docs/prisma.md).
  */
@@ -29,16 +36,18 @@ export class PrismaDriver implements SqlDriverAdapterFactory {
 
   constructor(pool: pg.Pool, nameOf: NameOf) {
     this.#nameOf = nameOf;
-    this.#driver = driverOn(pool, nameOf);
+    this.#driver = driverOn((statement) => pool.query(statement), nameOf);
     this.adapterName = this.#driver.adapterName;
   }
 
   async connect(): Promise<SqlDriverAdapter> {
     const adapter = await this.#driver.connect();
-    const startOwn = adapter.startTransaction.bind(adapter);
     return Object.assign(adapter, {
-      startTransaction: async (...isolation: Parameters<typeof startOwn>) =>
-        this.#joining.getStore()?.join() ?? (await startOwn(...isolation)),
+      startTransaction: async () => {
+        const joined = this.#joining.getStore()?.join();
+        if (!joined) throw new Error('Prisma begins no transactions: use inTransaction');
+        return joined;
+      },
     });
   }
 
@@ -58,7 +67,7 @@ export class PrismaDriver implements SqlDriverAdapterFactory {
       const limits = { maxWait: transactionMs, timeout: transactionMs };
       return await this.#joining.run(part, () => prisma.$transaction(work, limits));
     } catch (error) {
-      throw error instanceof Error && error.name.startsWith('Prisma') ? (part.failure() ?? error) : error;
+      throw error instanceof StatementFailed ? error.cause : error;
     } finally {
       part.close();
     }
@@ -70,20 +79,14 @@ type TransactionPart = Awaited<ReturnType<typeof openPart>>;
 /** Opens a transaction in the form that Prisma expects. It runs statements on a connection until it is closed. */
 async function openPart(client: pg.ClientBase, nameOf: NameOf) {
   let isOpen = true;
-  let failure: unknown;
   const close = () => {
     isOpen = false;
   };
-  const query = async (statement: pg.QueryConfig): Promise<pg.QueryResult> => {
+  const query = async (statement: pg.QueryConfig) => {
     if (!isOpen) throw new DriverAdapterError({ kind: 'TransactionAlreadyClosed', cause: 'the transaction is over' });
-    return client.query(statement).catch((error: unknown) => {
-      failure ??= error;
-      throw error;
-    });
+    return client.query(statement);
   };
-  // Prisma's driver requires a pool. It calls no other form of `query`, so this pool opens no connections.
-  const pool = Object.assign(new pg.Pool({ max: 1 }), { query: query as pg.Pool['query'] });
-  const adapter = await driverOn(pool, nameOf).connect();
+  const adapter = await driverOn(query, nameOf).connect();
   let transaction: Transaction | undefined = {
     provider: adapter.provider,
     adapterName: adapter.adapterName,
@@ -102,11 +105,15 @@ async function openPart(client: pg.ClientBase, nameOf: NameOf) {
       transaction = undefined;
       return joined;
     },
-    /** Returns the error of the first failed statement, from Postgres or the connection. */
-    failure: () => failure,
   };
 }
 
-function driverOn(pool: pg.Pool, nameOf: NameOf): PrismaPg {
+function driverOn(send: (statement: pg.QueryConfig) => Promise<pg.QueryResult>, nameOf: NameOf): PrismaPg {
+  const query = (statement: pg.QueryConfig) =>
+    send(statement).catch((error: unknown) => {
+      throw error instanceof DriverAdapterError ? error : new StatementFailed(error);
+    });
+  // Prisma's driver requires a pool. It calls no other form of `query`, so this pool opens no connections.
+  const pool = Object.assign(new pg.Pool({ max: 1 }), { query: query as pg.Pool['query'] });
   return new PrismaPg(pool, { statementNameGenerator: ({ sql }) => nameOf(sql) });
 }

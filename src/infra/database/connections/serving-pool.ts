@@ -1,5 +1,4 @@
 import pg from 'pg';
-import { type Connected, ConnectionShares } from './connection-shares.ts';
 import { currentPlatform, noPlatform } from './platform-scope.ts';
 import {
   type Connection,
@@ -9,8 +8,8 @@ import {
   platformStatement,
 } from './platform-statement.ts';
 import { PooledClient } from './pooled-client.ts';
-import { TextQuery } from './text-query.ts';
-import { inCurrentTrace } from './traced-query.ts';
+import { TextQuery } from './text-reads.ts';
+import { type Connected, inCurrentTrace } from './traced-query.ts';
 
 /** Pools connections of the serving role. Each statement runs on behalf of the current platform (platform-scope.ts). */
 export class ServingPool extends pg.Pool {
@@ -142,5 +141,84 @@ class PlatformQuery extends Query implements PlatformFirst {
   override handleReadyForQuery(connection: unknown): void {
     this.platform?.onSet?.();
     super.handleReadyForQuery(connection);
+  }
+}
+
+interface Share {
+  /** The number of connections that a platform has or is about to get. */
+  count: number;
+  /** Called when a connection becomes available to the platform. */
+  readonly waiting: Set<() => void>;
+}
+
+/** Keeps one of a pool's connections free: a platform that holds all the others must first return one. */
+class ConnectionShares {
+  readonly #most: number;
+  readonly #timeoutMs: number;
+  readonly #shares = new Map<string, Share>();
+  readonly #users = new WeakMap<pg.PoolClient, string>();
+
+  constructor(pool: pg.Pool) {
+    this.#most = Math.max(1, pool.options.max - 1);
+    this.#timeoutMs = pool.options.connectionTimeoutMillis ?? 0;
+    pool.on('release', (_error, client) => {
+      const platform = this.#users.get(client);
+      this.#users.delete(client);
+      if (platform !== undefined) this.#end(platform);
+    });
+  }
+
+  /** Connects with `connect` as soon as the platform has less than its share. Fails after the pool's own time limit. */
+  connect(platform: string, connect: (done: Connected) => void, done: Connected): void {
+    if (platform === noPlatform) {
+      connect(done);
+      return;
+    }
+    const begin = (answer: Connected) =>
+      connect((error, client, release) => {
+        if (client) this.#users.set(client, platform);
+        else this.#end(platform);
+        answer(error, client, release);
+      });
+    const share = this.#shares.get(platform) ?? { count: 0, waiting: new Set() };
+    this.#shares.set(platform, share);
+    if (share.count >= this.#most) this.#wait(share, begin, done);
+    else {
+      share.count += 1;
+      begin(done);
+    }
+  }
+
+  /** Waits for the platform's share and then for the pool, under a single time limit. */
+  #wait({ waiting }: Share, begin: (done: Connected) => void, done: Connected): void {
+    let givenUp = false;
+    const giveUp = () => {
+      givenUp = true;
+      waiting.delete(wait);
+      // The same message as the pool's own.
+      done(new Error('timeout exceeded when trying to connect'), undefined, () => undefined);
+    };
+    const timer = this.#timeoutMs > 0 ? setTimeout(giveUp, this.#timeoutMs) : undefined;
+    const wait = () =>
+      begin((error, client, release) => {
+        clearTimeout(timer);
+        if (!givenUp) done(error, client, release);
+        else if (client) release();
+      });
+    waiting.add(wait);
+  }
+
+  #end(platform: string): void {
+    const share = this.#shares.get(platform);
+    if (!share) return;
+    const [next] = share.waiting;
+    if (next) {
+      share.waiting.delete(next);
+      // Deferred until the pool has taken the connection back; otherwise the pool would open another one.
+      queueMicrotask(next);
+      return;
+    }
+    share.count -= 1;
+    if (share.count === 0) this.#shares.delete(platform);
   }
 }

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import pg from 'pg';
+import { serialize } from 'pg-protocol';
 import { beginStatement } from '../../instruments/spans.ts';
-import { checkParameters } from './hosts.ts';
 import { asPlatform, currentPlatform } from './platform-scope.ts';
+import { type Connection, type PlatformFirst, platformMessages, prepareValue } from './platform-statement.ts';
 import type { TextRead } from './read-scope.ts';
 import { StatementNames } from './statement-names.ts';
-import { type NamedRead, type Replayed, ReplicaBehind, TextQuery } from './text-query.ts';
 
 /** The maximum total time of a batch's reads, in microseconds, estimated from their last executions. */
 const batchMicros = 5_000;
@@ -23,13 +23,13 @@ interface Waiting extends NamedRead {
  * read that is new or was slow last time is sent alone, so that no other read waits for it.
  */
 export class TextReads {
-  readonly #pool: pg.Pool;
+  readonly pool: pg.Pool;
   readonly #names: StatementNames;
   readonly #micros = new LRUCache<string, number>({ max: 2_000 });
   #waiting: Waiting[] = [];
 
   constructor(pool: pg.Pool, names = new StatementNames()) {
-    this.#pool = pool;
+    this.pool = pool;
     this.#names = names;
   }
 
@@ -85,7 +85,155 @@ export class TextReads {
       }
     };
     // pg's types have no callback for custom queries.
-    const submit = this.#pool.query.bind(this.#pool) as (query: TextQuery, done: (error: unknown) => void) => void;
+    const submit = this.pool.query.bind(this.pool) as (query: TextQuery, done: (error: unknown) => void) => void;
     asPlatform(platform, () => submit(query, answered));
   }
+}
+
+/** The maximum number of a statement's parameters. The protocol counts them in 16 bits, so more would be truncated. */
+const maxParameters = 65_535;
+
+/** Rejects a pg query that binds too many parameters, before anything is sent. */
+export function checkParameters([query, given]: readonly unknown[]): void {
+  const values = Array.isArray(given) ? given : Object(query).values;
+  if (Array.isArray(values) && values.length > maxParameters)
+    throw new Error(`a statement has ${values.length} parameters; Postgres takes at most ${maxParameters}`);
+}
+
+/** The statement with which a standby checks whether it may run the reads that follow in the same batch. */
+const guard = { name: 'has_replayed', text: 'select has_replayed($1::pg_lsn, $2)' } as const;
+
+/** The statement that makes Postgres plan the reads that follow in the same batch once for all values. */
+const planOnce = {
+  name: 'plan_once',
+  text: "select set_config('plan_cache_mode', 'force_generic_plan', true)",
+} as const;
+
+/** The position that the server must have replayed before it runs a read (database/replicas). */
+export interface Replayed {
+  /** A position in the log, as written by Postgres. */
+  readonly lsn: string;
+  readonly history: string;
+}
+
+/** Reports that a standby has not replayed the position that a query requires. */
+export class ReplicaBehind extends Error {
+  constructor() {
+    super('the replica has not replayed the position that the read requires');
+    this.name = 'ReplicaBehind';
+  }
+}
+
+/** A read and the name under which it is prepared. If the name is '', Postgres plans the read every time. */
+interface NamedRead extends TextRead {
+  readonly name: string;
+}
+
+/** The text of a read; undefined if it returned no row. */
+export interface Answer {
+  readonly text: string | null | undefined;
+  /** The execution time that Postgres measured for a named read, in microseconds. */
+  readonly micros: number;
+}
+
+const timed = (text: string) =>
+  `select r.*, (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000000)::int from (${text}) r`;
+
+/**
+ * A batch of reads, each of which returns a single string. It uses pg's interface for custom queries, because pg's own
+ * query needs a third more CPU time for a single read. Each read gets its own snapshot.
+ */
+export class TextQuery implements pg.Submittable, PlatformFirst {
+  /** The name in traces. Behind a pooler without prepared statements, this name and the reads' names are empty. */
+  name = 'text_reads';
+  readonly text = '';
+  platform: PlatformFirst['platform'];
+  readonly reads: readonly NamedRead[];
+  /** The results received so far. After an error, the reads that follow the failed one have not run. */
+  readonly answers: Answer[] = [];
+  /** Whether the standby has yet to replay the required position. If so, none of the results count. */
+  isBehind = false;
+  readonly #required: Replayed | undefined;
+  /** The number of results before the first read's: those of the guard, the platform setting and the plan mode. */
+  #before = 0;
+  #row: readonly (string | null)[] = [];
+  /** Set by pg, which waits for this callback. */
+  callback: ((error: Error | null) => void) | undefined;
+
+  /**
+   * @param reads either all or none of them are planned once
+   * @param required the position that a standby must have replayed. The standby checks this itself in a statement
+   *   before the reads, so the reads' snapshots are newer than the check, whichever server a proxy has chosen
+   */
+  constructor(reads: readonly NamedRead[], required?: Replayed) {
+    this.reads = reads;
+    this.#required = required;
+  }
+
+  submit(pgConnection: unknown): Error | null {
+    // pg submits a query on its connection.
+    const connection = pgConnection as Connection;
+    // A single buffer, because writing several would increase a request's CPU time by a twentieth (bench/LOG.md).
+    const messages: Buffer[] = [];
+    if (this.platform) {
+      this.#before += 1;
+      messages.push(...platformMessages(this.platform));
+    }
+    const isPrepared = this.name !== '';
+    if (isPrepared && this.reads[0]?.planning === 'once' && this.reads[0].name !== '') {
+      this.#before += 1;
+      messages.push(...preparedMessages(connection, planOnce, []));
+    }
+    if (this.#required) {
+      this.#before += 1;
+      messages.push(...preparedMessages(connection, guard, [this.#required.lsn, this.#required.history]));
+    }
+    for (const { name, text, values } of this.reads) {
+      const read = { name: isPrepared ? name : '', text: name === '' ? text : timed(text) };
+      messages.push(...preparedMessages(connection, read, values));
+    }
+    messages.push(serialize.sync());
+    if (connection.stream.writable) connection.stream.write(Buffer.concat(messages));
+    return null;
+  }
+
+  handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
+    this.#row = fields;
+  }
+
+  handleCommandComplete(): void {
+    const [text, micros] = this.#row;
+    this.#row = [];
+    if (this.#before === 0) this.answers.push({ text, micros: Number(micros) });
+    else {
+      this.#before -= 1;
+      if (this.#before === 0 && this.#required && text !== 't') this.isBehind = true;
+    }
+  }
+
+  handleReadyForQuery(): void {
+    this.platform?.onSet?.();
+    this.callback?.(null);
+  }
+
+  handleError(error: Error): void {
+    this.callback?.(error);
+  }
+}
+
+function preparedMessages(
+  { submittedNamedStatements }: Connection,
+  { name, text }: { readonly name: string; readonly text: string },
+  values: readonly unknown[],
+): readonly Buffer[] {
+  const messages = [
+    serialize.bind({ statement: name, values: [...values], valueMapper: prepareValue }),
+    serialize.execute(),
+  ];
+  if (name !== '') {
+    if (submittedNamedStatements[name] !== undefined) return messages;
+    // From here on the statement counts as prepared. If its preparation fails, the pool closes the connection.
+    submittedNamedStatements[name] = text;
+  }
+  return [serialize.parse({ name, text }), ...messages];
 }

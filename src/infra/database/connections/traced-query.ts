@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
+import type pg from 'pg';
 import { beginStatement, hasSpan } from '../../instruments/spans.ts';
-import type { Connected } from './connection-shares.ts';
 import { localPlatformStatement, platformStatement } from './platform-statement.ts';
 
 /** Statements that do not belong to a single request. They identify the caller, set the platform, or are shared. */
@@ -21,6 +21,8 @@ interface Query {
   readonly submit?: unknown;
   callback?: Done | undefined;
 }
+
+export type Connected = Parameters<pg.Pool['connect']>[0];
 
 /** Makes a callback run in the current span, not in the span of the call that released the connection. */
 export function inCurrentTrace(connected: Connected): Connected {

@@ -1,10 +1,13 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { PrismaPg } from '@prisma/adapter-pg';
+import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum, type SqlQuery } from '@prisma/driver-adapter-utils';
+import { SchemaEngine } from '@prisma/schema-engine-wasm';
+import pg from 'pg';
 import { withClient } from '../advisory-lock.ts';
 import { catalogFile, printCatalog, readCatalog } from './catalog.ts';
 import { migrate } from './migrate.ts';
 import { type Migration, projectPrisma, readFunctions, readMigrations, type SqlFunction } from './migration-files.ts';
-import { schemaDiff } from './schema-diff.ts';
 import { createThrowawayDatabase, startThrowawayPostgres } from './throwaway.ts';
 
 /** Foreign keys of the schema's relations that the database does not have, and the triggers that replace them. */
@@ -108,4 +111,60 @@ async function run(serverUrl: string, name: string): Promise<string | undefined>
   if (folder === undefined) return `Nothing to write: the migrations already match ${described}.`;
   console.log(`Wrote ${relative(process.cwd(), folder)}/migration.sql. ${advice}`);
   return undefined;
+}
+
+/** Returns the SQL that makes a database match a Prisma schema, as `prisma migrate diff` writes it. */
+async function schemaDiff(databaseUrl: string, schema: string): Promise<string> {
+  const files = [{ path: 'schema.prisma', content: schema }];
+  return withSchemaEngine(databaseUrl, async (engine) => {
+    const { exitCode, stdout } = await engine.diff({
+      from: { tag: 'schemaDatasource', files, configDir: '.' },
+      to: { tag: 'schemaDatamodel', files },
+      script: true,
+      exitCode: true,
+      filters: { externalTables: [], externalEnums: [] },
+    });
+    return exitCode === DIFFERENT ? (stdout ?? '') : '';
+  });
+}
+
+const DIFFERENT = 2;
+
+/** Runs `work` with the WebAssembly build of Prisma's schema engine. Many networks block the native one's download. */
+export async function withSchemaEngine<T>(databaseUrl: string, work: (engine: SchemaEngine) => Promise<T>): Promise<T> {
+  const pool = new pg.Pool({ connectionString: databaseUrl });
+  const adapter = bindMigrationAwareSqlAdapterFactory(new CatalogAdapter(pool));
+  const engine = await SchemaEngine.new({ datamodels: undefined }, () => undefined, adapter);
+  try {
+    return await work(engine);
+  } finally {
+    engine.free();
+    await pool.end();
+  }
+}
+
+/** The types "char" and "char"[]. The engine reads "char" from the catalog; adapter-pg knows only "char"[]. */
+const [CHAR, CHAR_ARRAY] = [18, 1002];
+
+class CatalogAdapter extends PrismaPg {
+  constructor(pool: pg.Pool) {
+    const send = pool.query.bind(pool);
+    const query = async (text: pg.QueryArrayConfig) => {
+      const result = await send(text);
+      for (const field of result.fields ?? []) if (field.dataTypeID === CHAR) field.dataTypeID = CHAR_ARRAY;
+      return result;
+    };
+    super(Object.assign(pool, { query }));
+  }
+
+  override async connect() {
+    const adapter = await super.connect();
+    const read = adapter.queryRaw.bind(adapter);
+    const { Character, CharacterArray } = ColumnTypeEnum;
+    adapter.queryRaw = async (query: SqlQuery) => {
+      const { columnTypes, ...result } = await read(query);
+      return { ...result, columnTypes: columnTypes.map((type) => (type === CharacterArray ? Character : type)) };
+    };
+    return adapter;
+  }
 }

@@ -3,9 +3,13 @@ import { publicId } from '../../../../core/ids.ts';
 import { tokenOf } from '../../../../domain/access/caller.ts';
 import { approveTransaction, rejectTransaction } from '../../../../domain/approvals/approvals.ts';
 import { maxFacts } from '../../../../domain/commands/information.ts';
-import { fundAccount, sandboxSend } from '../../../../domain/sandbox/sandbox.ts';
-import { sandboxReceiveUma } from '../../../../domain/sandbox/sandbox-receive.ts';
-import { setExternalAccountStatus, setKycStatus } from '../../../../domain/sandbox/set-statuses.ts';
+import {
+  fundAccount,
+  sandboxReceiveUma,
+  sandboxSend,
+  setExternalAccountStatus,
+  setKycStatus,
+} from '../../../../domain/sandbox/sandbox.ts';
 import { transferIn, transferInternal, transferOut } from '../../../../domain/transfers/transfers.ts';
 import { builder, required } from '../builder.ts';
 import { BeneficiaryVerificationStatus, ExternalAccountStatus, KycStatus } from '../enums.ts';
