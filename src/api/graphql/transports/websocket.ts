@@ -17,8 +17,9 @@ import {
   noteCaller,
   type RequestFacts,
 } from '../../../infra/instruments/request-facts.ts';
+import type { Transport } from '../context.ts';
 import { invalidInput, rateLimited, withoutStatus } from '../failure.ts';
-import type { MeasuredOperation, Transport } from '../server/operations.ts';
+import type { MeasuredOperation } from '../server/operations.ts';
 import { inexactRequest } from '../server/read-operation.ts';
 import type { SentOperation } from '../server/sent-documents.ts';
 import { unavailable } from '../server/server.ts';
@@ -96,15 +97,10 @@ function acceptUpgrades(server: Server, sockets: WebSocketServer, { acceptsOrigi
     // Node removes its own listener from an upgraded connection. Without one, a connection reset would crash the
     // process.
     socket.on('error', destroy);
+    const refuse = (status: string) => void socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\n\r\n`);
     const [path] = (request.url ?? '/').split('?', 1);
-    if (path !== '/graphql') {
-      socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
-      return;
-    }
-    if (!acceptsOrigin(request)) {
-      socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n');
-      return;
-    }
+    if (path !== '/graphql') return refuse('404 Not Found');
+    if (!acceptsOrigin(request)) return refuse('403 Forbidden');
     sockets.handleUpgrade(request, socket, head, (accepted) => sockets.emit('connection', accepted, request));
   });
 }
@@ -264,11 +260,6 @@ function sendAll(
   point: ResumePoint | undefined,
 ): AsyncIterableIterator<ExecutionResult> {
   let isStopped = false;
-  const send = ({ text, position }: StreamMessage): Promise<void> => {
-    const sent = sendNext(extra, id, text);
-    if (position && point) extra.acknowledgements?.noteSent(point, position);
-    return sent;
-  };
   return {
     async next() {
       try {
@@ -278,7 +269,9 @@ function sendAll(
             point?.close(false);
             return { done: true, value: undefined };
           }
-          await send(value);
+          const sent = sendNext(extra, id, value.text);
+          if (value.position && point) extra.acknowledgements?.noteSent(point, value.position);
+          await sent;
         }
       } catch (error) {
         point?.close(false);
