@@ -211,7 +211,7 @@ function asRestError(thrown: unknown, log: Logger): RestError {
   }
   if (thrown instanceof UnrepresentableAmount) {
     // An amount above `maxAmount` is outside the contract of this API (specification 7.2), and a retry does not help.
-    const facts = thrown.of === undefined ? {} : { accountId: thrown.of };
+    const facts: Record<string, string> = thrown.of === undefined ? {} : { accountId: thrown.of };
     return new RestError('AMOUNT_OUT_OF_RANGE', thrown.message, { facts });
   }
   log.error({ err: thrown }, 'an endpoint failed');
