@@ -85,12 +85,6 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
   };
 }
 
-function factsOfOperation({ session, client }: Extra): RequestFacts {
-  const facts = factsOf(undefined, client);
-  if (session) asRequest(facts, () => noteCaller(session.viewer));
-  return facts;
-}
-
 /** Accepts WebSocket upgrades at /graphql from permitted origins, and refuses all others. */
 function acceptUpgrades(server: Server, sockets: WebSocketServer, { acceptsOrigin }: SocketOptions): void {
   server.on('upgrade', (request, socket, head) => {
@@ -162,8 +156,9 @@ async function prepare(
   extra.leave.set(id, await extra.places.take());
   const turn = await options.takeTurn(extra.session?.viewer.platformId ?? '');
   const closeForRetry = () => extra.socket.close(closeTryAgain, 'resume with after');
-  const facts = factsOfOperation(extra);
-  const { authorization, session } = extra;
+  const { authorization, session, client } = extra;
+  const facts = factsOf(undefined, client);
+  if (session) asRequest(facts, () => noteCaller(session.viewer));
   const transport = { authorization, session, closeForRetry, isGone };
   const prepared = await asRequest(facts, () => options.operations.prepare(transport, () => params));
   if (!('document' in prepared)) {
