@@ -9,7 +9,7 @@ import { Sequencer } from '../domain/events/sequencer.ts';
 import type { Pooler } from '../infra/database/connections/pooled-client.ts';
 import { type Database, openDatabase } from '../infra/database/database.ts';
 import { refuseOwners } from '../infra/database/owners.ts';
-import { openReplicas, type Replicas } from '../infra/database/replicas/replicas.ts';
+import { openReplicas } from '../infra/database/replicas/replicas.ts';
 import { ReadinessWatch } from '../infra/health/readiness.ts';
 import type { Resolver } from '../infra/net/addresses.ts';
 import { StoredConnections } from '../rails/connections.ts';
@@ -18,23 +18,18 @@ import { sandboxModule } from '../rails/sandbox/sandbox-rail.ts';
 import { upstreamModule } from '../rails/upstream/upstream-module.ts';
 import { ConfigError, type GatewaySettings } from './config.ts';
 import { startMetrics } from './observe/metrics.ts';
-import { type ServingOptions, startServing } from './serve.ts';
+import { type Served, type ServingOptions, startServing } from './serve.ts';
 import { listenError } from './start/listening.ts';
 import { stopInOrder } from './stop.ts';
 import { startWorkers } from './workers/workers.ts';
 
-export interface Gateway {
+export interface Gateway extends Pick<Served, 'feed' | 'sessions' | 'replicas' | 'metricsUrl'> {
   /** The base URL of the instance's APIs; undefined if the instance only does background work. */
   readonly url: string | undefined;
   /** The domain as background work sees it: all platforms. */
   readonly payments: Payments;
-  readonly metricsUrl: string | undefined;
   /** The database as the APIs see it: one platform at a time. */
   readonly serving: Database;
-  /** The standbys used for reads, if the settings name any. */
-  readonly replicas: Replicas | undefined;
-  readonly feed: Feed;
-  readonly sessions: Sessions;
   stop(): Promise<void>;
 }
 
@@ -123,8 +118,7 @@ async function startParts(options: GatewayOptions, started: AsyncDisposableStack
     throw listenError(error, config, 'METRICS');
   });
   started.defer(() => metrics?.close());
-  const workers =
-    sequencer && startWorkers(payments, webhooks, { sequencer, log, reconcileHour: config.RECONCILE_HOUR });
+  const workers = sequencer && startWorkers(webhooks, sequencer, config.RECONCILE_HOUR);
   started.defer(() => workers?.stop());
   const close = () => closeRails(payments.rails).then(closeDatabases);
   const parts = { sessions, workers, feed, readiness, metrics, database: { close }, log };

@@ -23,14 +23,12 @@ import { type Clock, RateLimits, TokenCap } from '../domain/access/limits/rate-l
 import { RefusalPace } from '../domain/access/limits/refusal-pace.ts';
 import { ClientTokens } from '../domain/access/tokens/client-tokens.ts';
 import { Credentials } from '../domain/access/tokens/credentials.ts';
-import type { Sessions } from '../domain/access/tokens/sessions.ts';
 import type { Payments } from '../domain/commands/command.ts';
-import type { Feed } from '../domain/events/feed.ts';
 import { ResumePoints } from '../domain/events/resume-points.ts';
 import type { Database } from '../infra/database/database.ts';
-import type { Replicas } from '../infra/database/replicas/replicas.ts';
-import type { ReadinessLimits, ReadinessWatch } from '../infra/health/readiness.ts';
+import type { ReadinessLimits } from '../infra/health/readiness.ts';
 import type { GatewaySettings } from './config.ts';
+import type { Observed } from './observe/metrics.ts';
 import type { LocalSandbox } from './start/sandbox-platform.ts';
 import type { Serving } from './stop.ts';
 
@@ -60,13 +58,9 @@ export interface ServingOptions {
   };
 }
 
-interface Served {
+export interface Served extends Omit<Observed, 'serving' | 'working'> {
   readonly payments: Payments;
   readonly webhooks: Webhooks;
-  readonly feed: Feed;
-  readonly sessions: Sessions;
-  readonly readiness: ReadinessWatch;
-  readonly replicas: Replicas | undefined;
   readonly metricsUrl: string | undefined;
 }
 
@@ -127,7 +121,7 @@ export async function startServing(
       securityContact: config.SECURITY_CONTACT,
     }),
     readiness,
-    requestLog: { log: config.ACCESS_LOG ? log : undefined, addressOf: callers.addressOf },
+    requestLog: config.ACCESS_LOG ? log : undefined,
     isSandbox: sandbox !== undefined,
     admission: { maxInFlight: config.MAX_IN_FLIGHT, slowMs: pace?.slowMs ?? slowMs, turns },
     connections: connectionLimits({ config, log, pace }, callers.now),

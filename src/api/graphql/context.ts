@@ -9,24 +9,39 @@ import type { Feed } from '../../domain/events/feed.ts';
 import type { ResumePoint } from '../../domain/events/resume-points.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
-/** The context of every resolver on every transport: the caller and the data sources. */
-export interface Context {
+/** Sends the reason to the client before an event stream's connection is cut. */
+export type Farewell = (refusal: { readonly errors: readonly object[] }) => void;
+
+/** The connection of an operation: its credentials, and how to close it. */
+export interface Transport {
+  /** The value of the Authorization header or, on a socket, of `authorization` in the first message. */
+  readonly authorization?: string | undefined;
+  readonly session?: Session | undefined;
+  /** Closes the connection of a client that falls behind or whose stream fails, so that it reconnects and resumes. */
+  readonly closeForRetry?: () => void;
+  /** Whether the client has disconnected or ended the operation, for a transport without `response`. */
+  readonly isGone?: () => boolean;
+  /** The cursor after which an event stream resumes (Last-Event-ID). */
+  readonly resumeAfter?: string | undefined;
+  readonly farewell?: Farewell | undefined;
+  /** The response, for HTTP and for SSE with one connection per operation. */
+  readonly response?: ServerResponse | undefined;
+}
+
+/** The context of every resolver on every transport: the caller, its connection and the data sources. */
+export interface Context
+  extends Pick<Transport, 'session' | 'response' | 'farewell'>,
+    Required<Pick<Transport, 'closeForRetry'>> {
   readonly viewer: Viewer;
   readonly payments: Payments;
   readonly feed: Feed;
   readonly clientTokens: ClientTokens;
   /** The maximum age of a stream's cursor, in days. */
   readonly retentionDays: number;
-  /** Closes the connection of a client that falls behind or whose stream fails, so that it reconnects and resumes. */
-  readonly closeForRetry: () => void;
   /** Whether the client disconnected or the operation timed out. If so, only a command already running completes. */
   isAbandoned: () => boolean;
   /** The maximum number of bytes that one read may add to a response. */
   readonly maxAnswerBytes: number;
-  readonly session?: Session | undefined;
-  readonly eventStream?: ServerResponse | undefined;
-  /** Sends the reason to the client before the stream's connection is cut. */
-  readonly farewell?: ((refusal: { readonly errors: readonly object[] }) => void) | undefined;
   /** A cursor or position from which a stream resumes. If `after` is given as well, the later of the two applies. */
   readonly resumeAfter?: string | FeedPosition | undefined;
   /** The cursor in the request's `extensions.after`: undefined if absent, null if the client has none yet. */

@@ -3,7 +3,7 @@ import { outsideWait, withSlot } from '../../core/outside-wait.ts';
 import { databaseAway, outcomeUnknown } from '../../core/refusal.ts';
 import { beginDeadline } from '../../infra/instruments/request-facts.ts';
 import { TooLate, within } from '../../infra/instruments/within.ts';
-import { unsupportedBody } from './bodies/body.ts';
+import { type Unsupported, unsupportedBody } from './bodies/body.ts';
 import { type BodyReader, bodyBytes, discardRest, holdBody, isTooLong } from './bodies.ts';
 import type { Callers } from './callers.ts';
 import type { Connections } from './connections.ts';
@@ -108,10 +108,8 @@ export async function refuseForm({ callers }: Admission, response: ServerRespons
   discardRest(response);
 }
 
-interface WrongForm {
+interface WrongForm extends Unsupported {
   readonly status: 400 | 413 | 415;
-  readonly message: string;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Returns why a body is refused. Forms and plain text are refused, because any web page can send them. */

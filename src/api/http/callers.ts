@@ -1,12 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { refusalIn } from '../../core/refusal.ts';
-import { type Clock, RateLimited, type RateLimits, rateLimitFields } from '../../domain/access/limits/rate-limits.ts';
-import type { RefusalPace } from '../../domain/access/limits/refusal-pace.ts';
-import type { Credentials } from '../../domain/access/tokens/credentials.ts';
+import { type Clock, RateLimited, rateLimitFields } from '../../domain/access/limits/rate-limits.ts';
 import { isAcceptedFrom, type Viewer } from '../../domain/access/viewer.ts';
 import { msLeft, noteCaller } from '../../infra/instruments/request-facts.ts';
 import { within } from '../../infra/instruments/within.ts';
+import type { GraphqlOptions } from '../graphql/server/server.ts';
 import type { AddressOf } from './client-address.ts';
 import { type EarlyRefusal, unavailable } from './refusals.ts';
 import type { Tenant } from './turns.ts';
@@ -23,10 +22,7 @@ interface Known {
   readonly at: number;
 }
 
-export interface CallerOptions {
-  readonly credentials: Credentials;
-  readonly limits: RateLimits;
-  readonly pace: RefusalPace;
+export interface CallerOptions extends Pick<GraphqlOptions, 'credentials' | 'limits' | 'pace'> {
   readonly addressOf: AddressOf;
   readonly now: Clock;
 }

@@ -23,7 +23,6 @@ import type { RestServer } from '../rest/server.ts';
 import { type Admission, admit, refuseForm, type Service, tooLong } from './admission.ts';
 import { BodyReader } from './bodies.ts';
 import { type CallerOptions, Callers } from './callers.ts';
-import type { AddressOf } from './client-address.ts';
 import { type ConnectionLimits, Connections } from './connections.ts';
 import { namesThisMachine, type Origins, protectResponse } from './cors.ts';
 import { type AdmissionLimits, InFlight, WatchedResponse } from './in-flight.ts';
@@ -45,7 +44,8 @@ interface HttpOptions {
   readonly providers: ProviderWebhooks;
   readonly pages: Pages;
   readonly readiness: ReadinessWatch;
-  readonly requestLog: RequestLogOptions;
+  /** The log for a line about each request, written when its response ends; undefined to log none. */
+  readonly requestLog: Logger | undefined;
   /** Whether a platform's credentials are publicly known. If so, a request's Host must be this machine. */
   readonly isSandbox: boolean;
   /** The limits on requests in flight. A request beyond them gets a 503 response and may be sent again. */
@@ -101,8 +101,8 @@ export async function startHttpServer(options: HttpOptions) {
     if (!connections.begin(response)) return;
     const answer = () =>
       request.destroyed ||
-      asLoggedRequest(response, options.requestLog, () => dispatch(options, admission, response)).catch(
-        (error: unknown) => response.destroy(error instanceof Error ? error : undefined),
+      asLoggedRequest(response, options, () => dispatch(options, admission, response)).catch((error: unknown) =>
+        response.destroy(error instanceof Error ? error : undefined),
       );
     if (waiting) waiting.push(answer);
     // When several requests arrive together, the last one must end the connection, so read all before handling any.
@@ -229,30 +229,24 @@ async function serveReadiness({ readiness }: HttpOptions, response: ServerRespon
   answer(response, status, body);
 }
 
-interface RequestLogOptions {
-  /** The log for a line about each request, written when its response ends; undefined to log none. */
-  readonly log: Logger | undefined;
-  readonly addressOf: AddressOf;
-}
-
 /**
  * Handles a request under its id (`X-Request-Id`, or a new one), which the response and all log lines include. Logs the
  * request, if enabled, with its path but not its query string, which may contain a document.
  */
-function asLoggedRequest<T>(response: ServerResponse, { log, addressOf }: RequestLogOptions, work: () => T): T {
+function asLoggedRequest<T>(response: ServerResponse, { requestLog, callers }: HttpOptions, work: () => T): T {
   const { req: request } = response;
   const facts = factsOf(request.headers['x-request-id'], clientIn(request.headers));
   response.setHeader('x-request-id', facts.requestId);
   const { method = '' } = request;
   const [path = ''] = (request.url ?? '').split('?', 1);
-  if (log) {
+  if (requestLog) {
     const start = performance.now();
-    const address = addressOf(request);
+    const address = callers.addressOf(request);
     response.once('close', () => {
       const ms = Math.round((performance.now() - start) * 10) / 10;
       // A response that closes without finishing was aborted by the client.
       const status = response.writableFinished ? response.statusCode : null;
-      log.info({ ...facts, method, path, status, ms, address }, 'request');
+      requestLog.info({ ...facts, method, path, status, ms, address }, 'request');
     });
   }
   return inRequestSpan(request, response, facts, () => asRequest(facts, work));

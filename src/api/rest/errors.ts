@@ -211,9 +211,8 @@ function asRestError(thrown: unknown, log: Logger): RestError {
   }
   if (thrown instanceof UnrepresentableAmount) {
     // An amount above `maxAmount` is outside the contract of this API (specification 7.2), and a retry does not help.
-    return new RestError('AMOUNT_OUT_OF_RANGE', thrown.message, {
-      ...(thrown.of !== undefined && { facts: { accountId: thrown.of } }),
-    });
+    const facts: Record<string, string> = thrown.of === undefined ? {} : { accountId: thrown.of };
+    return new RestError('AMOUNT_OUT_OF_RANGE', thrown.message, { facts });
   }
   log.error({ err: thrown }, 'an endpoint failed');
   return new RestError('INTERNAL_ERROR', 'Internal error. It has been logged.');
@@ -254,12 +253,8 @@ function presentRefusal(refusal: Refusal, context: Context): Response {
     constraint: one.code,
     message: one.message,
   }));
-  const details = {
-    ...(field !== undefined && { field }),
-    reason: message,
-    ...facts,
-    ...(errors.length > 0 && { errors }),
-  };
+  // Members that are undefined are absent in JSON.
+  const details = { field, reason: message, ...facts, errors: errors.length > 0 ? errors : undefined };
   return context.json(
     { status, code, message, details },
     {

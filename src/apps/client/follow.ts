@@ -105,9 +105,8 @@ async function run<Result, Variables>(
         if (options.store) await abortable(options.store.save(resuming.after), hurry);
       }
       const end = await attempt(client, request, hurry, next);
-      if (end.kind === 'COMPLETED') return;
-      if (end.kind === 'THROWN') throw new Final(end.error);
-      if (end.kind === 'REFUSED') restart(resuming, end.error);
+      if (end === 'COMPLETED') return;
+      if (end !== 'LOST') restart(resuming, end);
       await backoff(failures, hurry);
     } catch (error) {
       signal.throwIfAborted();
@@ -132,48 +131,41 @@ function restart(resuming: Resuming, error: StreamRefusedError): void {
 
 const none = Promise.resolve(null);
 
-type End =
-  | { readonly kind: 'COMPLETED' | 'LOST' }
-  | { readonly kind: 'REFUSED'; readonly error: StreamRefusedError }
-  | { readonly kind: 'THROWN'; readonly error: unknown };
+type End = 'COMPLETED' | 'LOST' | StreamRefusedError;
 
-/** Subscribes once, reconnecting as the library does. Returns how it ended, or rejects if the signal ends it. */
+/** Subscribes once, reconnecting as the library does. Returns how it ended; rejects if the signal or the app ends it. */
 function attempt(
   client: SubscribingClient,
   request: { readonly extensions: Resuming },
   signal: AbortSignal,
   next: (data: unknown) => void,
 ): Promise<End> {
-  let end: (end: End) => void = () => undefined;
-  const ended = new Promise<End>((resolve) => {
-    end = resolve;
-  });
   let refusal: StreamRefusedError | undefined;
-  const sink = {
-    next(result: { readonly data?: unknown; readonly errors?: unknown }) {
-      if (signal.aborted) return;
-      const { data, errors } = result;
-      refusal ??= refusalIn(errors);
-      if (data === null || data === undefined) return;
-      advance(request.extensions, result);
-      // An exception thrown by the app must not reach the library, which would treat it as a connection failure.
-      try {
-        next(data);
-      } catch (error) {
-        end({ kind: 'THROWN', error });
-      }
-    },
-    error(error: unknown) {
-      const refused = refusalIn(error);
-      end(refused ? { kind: 'REFUSED', error: refused } : { kind: 'LOST' });
-    },
-    complete: () => end(refusal ? { kind: 'REFUSED', error: refusal } : { kind: 'COMPLETED' }),
-  };
-  // Every version of graphql-ws accepts these two arguments, but the versions' types differ in which fields are
-  // optional.
-  const subscribe = client.subscribe.bind(client) as (request: object, to: object) => () => void;
-  const unsubscribe = subscribe(request, sink);
-  return abortable(ended, signal).finally(unsubscribe);
+  let unsubscribe = () => {};
+  const ended = new Promise<End>((end, reject) => {
+    const sink = {
+      next(result: { readonly data?: unknown; readonly errors?: unknown }) {
+        if (signal.aborted) return;
+        const { data, errors } = result;
+        refusal ??= refusalIn(errors);
+        if (data === null || data === undefined) return;
+        advance(request.extensions, result);
+        // An exception thrown by the app must not reach the library, which would treat it as a connection failure.
+        try {
+          next(data);
+        } catch (error) {
+          reject(new Final(error));
+        }
+      },
+      error: (error: unknown) => end(refusalIn(error) ?? 'LOST'),
+      complete: () => end(refusal ?? 'COMPLETED'),
+    };
+    // Every version of graphql-ws accepts these two arguments, but the versions' types differ in which fields are
+    // optional.
+    const subscribe = client.subscribe.bind(client) as (request: object, to: object) => () => void;
+    unsubscribe = subscribe(request, sink);
+  });
+  return abortable(ended, signal).finally(() => unsubscribe());
 }
 
 /** Finds the refusal among GraphQL errors, in the forms in which libraries report them. */

@@ -1,4 +1,4 @@
-import type { Client } from 'graphql-ws';
+import type { Client, SubscribePayload } from 'graphql-ws';
 import {
   type EventPartsFragment,
   LatestEvents,
@@ -65,33 +65,27 @@ export class Feed {
   }
 
   #showLatest(): void {
-    this.#stop = this.#socket.subscribe<LatestEventsQuery>(
-      { query: LatestEvents, variables: { last: 20 } },
-      {
-        next: ({ data, errors }) => {
-          if (!data) return this.#refuse(errors);
-          const events = data.events.edges.map(({ node }) => node);
-          this.#set({ events: events.reverse() });
-        },
-        error: (error) => this.#refuse(error),
-        complete: () => this.#stop && this.#follow(this.#view.events[0]?.cursor),
-      },
-    );
+    const show = (data: LatestEventsQuery) => {
+      const events = data.events.edges.map(({ node }) => node);
+      this.#set({ events: events.reverse() });
+    };
+    const follow = () => this.#stop && this.#follow(this.#view.events[0]?.cursor);
+    this.#subscribe({ query: LatestEvents, variables: { last: 20 } }, show, follow);
   }
 
   #follow(after: string | undefined): void {
     this.#set({ state: 'live' });
-    this.#stop = this.#socket.subscribe<TailSubscription>(
-      { query: Tail, variables: { after } },
-      {
-        next: ({ data, errors }) => {
-          if (!data) return this.#refuse(errors);
-          this.#set({ state: 'live', events: [data.events, ...this.#view.events].slice(0, shown) });
-        },
-        error: (error) => this.#refuse(error),
-        complete: () => undefined,
-      },
-    );
+    const show = (data: TailSubscription) =>
+      this.#set({ state: 'live', events: [data.events, ...this.#view.events].slice(0, shown) });
+    this.#subscribe({ query: Tail, variables: { after } }, show, () => undefined);
+  }
+
+  #subscribe<Result>(request: SubscribePayload, show: (data: Result) => void, complete: () => void): void {
+    this.#stop = this.#socket.subscribe<Result>(request, {
+      next: ({ data, errors }) => (data ? show(data) : this.#refuse(errors)),
+      error: (error) => this.#refuse(error),
+      complete,
+    });
   }
 
   #refuse(error: unknown): void {

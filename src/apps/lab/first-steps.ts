@@ -1,4 +1,4 @@
-import { type Data, money, quoteAndTransaction, quoteMutation, refused, type WrittenStep } from './step.ts';
+import { type Data, quoteAndTransaction, quoteMutation, refused, selection, type WrittenStep } from './step.ts';
 
 /** Returns whether an account can make the payments of the journey: it has money, and nothing is frozen or limited. */
 const canPay = ({ node: { frozenAt, customer, balance } }: Data) =>
@@ -18,7 +18,7 @@ export const firstSteps: readonly WrittenStep[] = [
       head: 'Pay($source: ID!, $destination: ID!)',
       amount: '"100.00"',
       more: ['immediatelyExecute: true'],
-      fields: ['exchangeRate', money('feesIncluded'), money('totalReceivingAmount')],
+      fields: 'exchangeRate feesIncluded { formatted } totalReceivingAmount { formatted }',
     }),
     gives: ({ createQuote: { quote } }) => ({ transaction: quote?.transaction.id }),
   },
@@ -28,13 +28,7 @@ export const firstSteps: readonly WrittenStep[] = [
       'Follows the payment: its current state first, then every change, until there can be no more. It continues while you are in other tabs.',
     docs: 'docs/streams.md',
     query: `subscription Watch($transaction: ID!) {
-  transactionUpdates(of: { transactionId: $transaction }, until: FINAL) {
-    previousStatus
-    status
-    terminal
-    occurredAt
-    cursor
-  }
+  transactionUpdates(of: { transactionId: $transaction }, until: FINAL) ${selection('previousStatus status terminal occurredAt cursor')}
 }
 `,
     gives: ({ transactionUpdates }) => ({ cursor: transactionUpdates.cursor }),
@@ -43,41 +37,10 @@ export const firstSteps: readonly WrittenStep[] = [
     title: 'Timeline',
     about: 'What happened to the payment and why, and the ledger entries behind it.',
     query: `query Timeline($transaction: ID!) {
-  transaction(id: $transaction) {
-    status
-    final
-    failureReason
-    approvalDueAt
-    expectedSettlementAt
-    sentAmount {
-      formatted
-    }
-    receivedAmount {
-      formatted
-    }
-    refund {
-      settledAt
-    }
-    timeline {
-      status
-      reason
-      occurredAt
-    }
-    ledgerEntries {
-      kind
-      system
-      account {
-        displayName
-      }
-      amount {
-        amount
-        formatted
-        currency {
-          code
-        }
-      }
-    }
-  }
+  transaction(id: $transaction) ${selection(`status final failureReason approvalDueAt expectedSettlementAt
+    sentAmount { formatted } receivedAmount { formatted } refund { settledAt }
+    timeline { status reason occurredAt }
+    ledgerEntries { kind system account { displayName } amount { amount formatted currency { code } } }`)}
 }
 `,
   },
@@ -86,37 +49,15 @@ export const firstSteps: readonly WrittenStep[] = [
     about:
       'Who you are, and the newest accounts: in dollars those that pay, in euros those to pay to. Other tabs take one if theirs cannot pay.',
     query: `query LookAround {
-  viewer {
-    kind
-    serverTime
-  }
+  viewer ${selection('kind serverTime')}
   internal: accounts(
     first: 20
     filter: { kind: INTERNAL, currency: "USD", platformOwned: false }
-  ) {
-    edges {
-      node {
-        id
-        frozenAt
-        customer {
-          id
-          name
-          isDeleted
-          frozenAt
-          kycStatus
-          policy {
-            id
-          }
-        }
-        ... on InternalAccount {
-          balance {
-            amount
-            formatted
-          }
-        }
-      }
-    }
-  }
+  ) ${selection(`edges { node {
+      id frozenAt
+      customer { id name isDeleted frozenAt kycStatus policy { id } }
+      ... on InternalAccount { balance { amount formatted } }
+    } }`)}
   external: accounts(
     first: 20
     filter: {
@@ -125,20 +66,7 @@ export const firstSteps: readonly WrittenStep[] = [
       platformOwned: false
       status: [ACTIVE]
     }
-  ) {
-    edges {
-      node {
-        id
-        frozenAt
-        displayName
-        maskedNumber
-        customer {
-          id
-          name
-        }
-      }
-    }
-  }
+  ) ${selection('edges { node { id frozenAt displayName maskedNumber customer { id name } } }')}
 }
 `,
     gives: ({ internal, external }, payer) => {
@@ -170,22 +98,9 @@ export const firstSteps: readonly WrittenStep[] = [
         }
       }
     }
-  ) {
-    ... on CreateExternalAccountSuccess {
-      account {
-        id
-        status
-        displayName
-        maskedNumber
-      }
-    }
-    ... on ConflictError {
-      existing {
-        id
-      }
-    }
-    ${refused}
-  }
+  ) ${selection(`... on CreateExternalAccountSuccess { account { id status displayName maskedNumber } }
+    ... on ConflictError { existing { id } }
+    ${refused}`)}
 }
 `,
     variables: { iban: 'ES9121000418450200051332' },
@@ -198,10 +113,8 @@ export const firstSteps: readonly WrittenStep[] = [
     query: quoteMutation({
       head: 'LockRate($source: ID!, $destination: ID!, $amount: Decimal!)',
       amount: '$amount',
-      fields: [
-        ...['id', 'expiresAt', 'exchangeRate'],
-        ...[money('totalSendingAmount'), money('feesIncluded'), money('totalReceivingAmount')],
-      ],
+      fields: `id expiresAt exchangeRate
+        totalSendingAmount { formatted } feesIncluded { formatted } totalReceivingAmount { formatted }`,
     }),
     variables: { amount: '100.00' },
     gives: quoteAndTransaction,
@@ -210,19 +123,7 @@ export const firstSteps: readonly WrittenStep[] = [
     title: 'Execute',
     about: 'Executes the quote before it expires. The events beside the tabs show the payment moving.',
     query: `mutation Execute($quote: ID!) {
-  executeQuote(input: { quoteId: $quote }) {
-    ... on ExecuteQuoteSuccess {
-      replayed
-      quote {
-        status
-        transaction {
-          id
-          status
-        }
-      }
-    }
-    ${refused}
-  }
+  executeQuote(input: { quoteId: $quote }) ${selection(`... on ExecuteQuoteSuccess { replayed quote { status transaction { id status } } } ${refused}`)}
 }
 `,
     gives: ({ executeQuote: { quote } }) => ({ transaction: quote?.transaction.id }),

@@ -1,34 +1,8 @@
+import { Moves, type MovesSubscription, StatusCounts, type StatusCountsQuery } from '../client/generated/operations.ts';
 import { basicAuthorization, readSettings } from './settings.ts';
 import { openSocket } from './socket.ts';
 
 // The live part of the front page: the sandbox's payments by status, and the latest changes.
-
-const totals = '{ transactionTotals { status count } }';
-
-interface Totals {
-  readonly transactionTotals: readonly { readonly status: string; readonly count: number }[];
-}
-
-const moves = `subscription {
-  transactionUpdates {
-    cursor previousStatus status occurredAt
-    transaction { type sentAmount { formatted } receivedAmount { formatted } customer { name } }
-  }
-}`;
-
-interface Moves {
-  readonly transactionUpdates: {
-    readonly previousStatus: string | null;
-    readonly status: string;
-    readonly occurredAt: string;
-    readonly transaction: {
-      readonly type: string;
-      readonly sentAmount: { readonly formatted: string } | null;
-      readonly receivedAmount: { readonly formatted: string } | null;
-      readonly customer: { readonly name: string } | null;
-    };
-  };
-}
 
 const shownMoves = 5;
 /** The time between two counts of a busy sandbox, in milliseconds. */
@@ -54,7 +28,8 @@ function follow(authorization: string): void {
     isCounting = true;
     while (hasMoved) {
       hasMoved = false;
-      for await (const { data } of client.iterate<Totals>({ query: totals })) showTotals(data?.transactionTotals ?? []);
+      for await (const { data } of client.iterate<StatusCountsQuery>({ query: StatusCounts }))
+        showTotals(data?.transactionTotals ?? []);
       await new Promise((resolve) => setTimeout(resolve, countEveryMs));
     }
     isCounting = false;
@@ -64,8 +39,8 @@ function follow(authorization: string): void {
     say('');
     void count();
   });
-  client.subscribe<Moves>(
-    { query: moves },
+  client.subscribe<MovesSubscription>(
+    { query: Moves },
     {
       next: ({ data }) => {
         if (data) show(data.transactionUpdates);
@@ -78,7 +53,7 @@ function follow(authorization: string): void {
 }
 
 /** Shows a payment that has changed. */
-function show({ previousStatus, status, occurredAt, transaction }: Moves['transactionUpdates']): void {
+function show({ previousStatus, status, occurredAt, transaction }: MovesSubscription['transactionUpdates']): void {
   const { sentAmount, receivedAmount, customer } = transaction;
   const item = document.createElement('li');
   const [what, state] = [document.createElement('span'), document.createElement('b')];
@@ -92,7 +67,7 @@ function show({ previousStatus, status, occurredAt, transaction }: Moves['transa
   if (empty) empty.hidden = true;
 }
 
-function showTotals(counts: Totals['transactionTotals']): void {
+function showTotals(counts: StatusCountsQuery['transactionTotals']): void {
   for (const item of board?.querySelectorAll<HTMLElement>('[data-status]') ?? []) {
     const number = item.querySelector('strong');
     // The counts are per direction and currency.

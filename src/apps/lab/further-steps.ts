@@ -1,5 +1,13 @@
 import { firstSteps } from './first-steps.ts';
-import { money, quoteAndTransaction, quoteMutation, refused, type Step, stepFrom, type WrittenStep } from './step.ts';
+import {
+  quoteAndTransaction,
+  quoteMutation,
+  refused,
+  type Step,
+  selection,
+  stepFrom,
+  type WrittenStep,
+} from './step.ts';
 
 /** Other ways to pay, and what can follow a payment. */
 const furtherSteps: readonly WrittenStep[] = [
@@ -10,17 +18,8 @@ const furtherSteps: readonly WrittenStep[] = [
       head: 'QuoteForDeposit($customer: ID!, $destination: ID!)',
       source: '{ realtimeFunding: { customerId: $customer, currency: "USD" } }',
       amount: '"50.00"',
-      fields: [
-        ...['id', 'expiresAt', money('totalSendingAmount')],
-        `paymentInstructions {
-          accountType
-          reference
-          ... on UsAccountInstruction {
-            routingNumber
-            accountNumber
-          }
-        }`,
-      ],
+      fields: `id expiresAt totalSendingAmount { formatted }
+        paymentInstructions { accountType reference ... on UsAccountInstruction { routingNumber accountNumber } }`,
     }),
     gives: quoteAndTransaction,
   },
@@ -29,15 +28,7 @@ const furtherSteps: readonly WrittenStep[] = [
     about: 'Sends that deposit, as a bank would. The quote is then executed automatically.',
     docs: 'src/rails/sandbox/README.md',
     query: `mutation Deposit($quote: ID!) {
-  sandboxSend(input: { quoteId: $quote, currency: "USD" }) {
-    ... on SandboxSendSuccess {
-      transaction {
-        id
-        status
-      }
-    }
-    ${refused}
-  }
+  sandboxSend(input: { quoteId: $quote, currency: "USD" }) ${selection(`... on SandboxSendSuccess { transaction { id status } } ${refused}`)}
 }
 `,
     gives: ({ sandboxSend: { transaction } }) => ({ transaction: transaction?.id }),
@@ -49,30 +40,12 @@ const furtherSteps: readonly WrittenStep[] = [
     query: `mutation FindReceiver($customer: ID!, $address: String!) {
   lookUpReceiver(
     input: { umaAddress: $address, sender: { customerId: $customer } }
-  ) {
-    ... on LookUpReceiverSuccess {
-      lookup {
-        id
-        vaspName
-        supportedCurrencies {
-          currency {
-            code
-          }
-          minAmount {
-            formatted
-          }
-          maxAmount {
-            formatted
-          }
-        }
-        requiredPayerFields {
-          name
-          mandatory
-        }
-      }
-    }
-    ${refused}
-  }
+  ) ${selection(`... on LookUpReceiverSuccess { lookup {
+      id vaspName
+      supportedCurrencies { currency { code } minAmount { formatted } maxAmount { formatted } }
+      requiredPayerFields { name mandatory }
+    } }
+    ${refused}`)}
 }
 `,
     variables: { address: '$success.eur@sandbox.uma.money' },
@@ -93,7 +66,7 @@ const furtherSteps: readonly WrittenStep[] = [
       ]`,
         'immediatelyExecute: true',
       ],
-      fields: ['id', 'exchangeRate', money('totalReceivingAmount')],
+      fields: 'id exchangeRate totalReceivingAmount { formatted }',
     }),
     variables: { address: '$success.eur@sandbox.uma.money' },
     gives: quoteAndTransaction,
@@ -108,7 +81,7 @@ const furtherSteps: readonly WrittenStep[] = [
       amount: '"10.00"',
       more: ['immediatelyExecute: true'],
       scenario: '{ failureReason: OFFRAMP_FAILED, delayMs: 2000 }',
-      fields: ['id', 'status'],
+      fields: 'id status',
     }),
     gives: quoteAndTransaction,
   },
@@ -127,15 +100,7 @@ const furtherSteps: readonly WrittenStep[] = [
       ]
       approval: { above: [{ currency: "USD", amount: { decimal: "1000.00" } }] }
     }
-  ) {
-    ... on SetPolicySuccess {
-      policy {
-        id
-        version
-      }
-    }
-    ${refused}
-  }
+  ) ${selection(`... on SetPolicySuccess { policy { id version } } ${refused}`)}
 }
 `,
   },
@@ -145,34 +110,12 @@ const furtherSteps: readonly WrittenStep[] = [
       'How much of each limit is left (payments made before the policy do not count), and the payments that wait for an approval. A second token with APPROVE can give it.',
     docs: 'docs/guides/keys.md',
     query: `query LimitsLeft($customer: ID!) {
-  customer(id: $customer) {
-    policy {
-      limits {
-        period
-        usedAmount {
-          formatted
-        }
-        leftAmount {
-          formatted
-        }
-        usedPayments
-        leftPayments
-        renewsAt
-      }
-    }
-    waiting: transactions(filter: { status: [CREATED] }, first: 10) {
-      edges {
-        node {
-          id
-          sentAmount {
-            formatted
-          }
-          approvalDueAt
-          createdById
-        }
-      }
-    }
-  }
+  customer(id: $customer) ${selection(`policy { limits {
+      period usedAmount { formatted } leftAmount { formatted } usedPayments leftPayments renewsAt
+    } }
+    waiting: transactions(filter: { status: [CREATED] }, first: 10) { edges { node {
+      id sentAmount { formatted } approvalDueAt createdById
+    } } }`)}
 }
 `,
   },
@@ -182,12 +125,7 @@ const furtherSteps: readonly WrittenStep[] = [
       'Deletes the policy of the customer, even if somebody else set it: the customer can pay without limits again.',
     docs: 'docs/guides/keys.md',
     query: `mutation RemoveLimits($customer: ID!) {
-  deletePolicy(input: { subjectId: $customer }) {
-    ... on DeletePolicySuccess {
-      replayed
-    }
-    ${refused}
-  }
+  deletePolicy(input: { subjectId: $customer }) ${selection(`... on DeletePolicySuccess { replayed } ${refused}`)}
 }
 `,
   },
@@ -197,15 +135,7 @@ const furtherSteps: readonly WrittenStep[] = [
       'Everything that came after a cursor, each change once and in order. Take the cursor of an event beside the tabs, or one from the tab Watch.',
     docs: 'docs/streams.md',
     query: `subscription Resume($cursor: String!) {
-  events(after: $cursor) {
-    type
-    occurredAt
-    transaction {
-      id
-      status
-    }
-    cursor
-  }
+  events(after: $cursor) ${selection('type occurredAt transaction { id status } cursor')}
 }
 `,
   },
@@ -215,18 +145,7 @@ const furtherSteps: readonly WrittenStep[] = [
       'Registers an endpoint; its secret is shown once. Nothing listens there, so the next tab shows failures. The last tab removes the endpoint.',
     docs: 'src/api/webhooks/README.md',
     query: `mutation AddWebhook($url: String!) {
-  createWebhookEndpoint(input: { url: $url }) {
-    ... on CreateWebhookEndpointSuccess {
-      secret
-      endpoint {
-        id
-        url
-        status
-        eventTypes
-      }
-    }
-    ${refused}
-  }
+  createWebhookEndpoint(input: { url: $url }) ${selection(`... on CreateWebhookEndpointSuccess { secret endpoint { id url status eventTypes } } ${refused}`)}
 }
 `,
     variables: { url: 'http://127.0.0.1:4999/webhooks' },
@@ -238,33 +157,12 @@ const furtherSteps: readonly WrittenStep[] = [
       'What was sent to the newest endpoints, and what they answered: a test at first, then the payments that you make.',
     docs: 'src/api/webhooks/README.md',
     query: `query Deliveries {
-  webhookEndpoints(first: 5) {
-    edges {
-      node {
-        id
-        url
-        status
-        deliveries(first: 5) {
-          edges {
-            node {
-              id
-              status
-              nextAttemptAt
-              event {
-                type
-              }
-              attempts {
-                at
-                responseStatus
-                error
-                durationMs
-              }
-            }
-          }
-        }
-      }
-    }
-  }
+  webhookEndpoints(first: 5) ${selection(`edges { node {
+      id url status
+      deliveries(first: 5) { edges { node {
+        id status nextAttemptAt event { type } attempts { at responseStatus error durationMs }
+      } } }
+    } }`)}
 }
 `,
     gives: ({ webhookEndpoints: { edges } }) => ({ endpoint: edges[0]?.node.id }),
@@ -274,12 +172,7 @@ const furtherSteps: readonly WrittenStep[] = [
     about:
       'Deletes the endpoint that the tab Webhooks registered, or the newest in the tab Deliveries, whoever registered it. This is the last step. Docs explains the rest.',
     query: `mutation RemoveWebhook($endpoint: ID!) {
-  deleteWebhookEndpoint(input: { endpointId: $endpoint }) {
-    ... on DeleteWebhookEndpointSuccess {
-      replayed
-    }
-    ${refused}
-  }
+  deleteWebhookEndpoint(input: { endpointId: $endpoint }) ${selection(`... on DeleteWebhookEndpointSuccess { replayed } ${refused}`)}
 }
 `,
   },

@@ -1,14 +1,8 @@
 import { getOperationAST, parse } from 'graphql';
-import type { Client } from 'graphql-ws';
+import type { Client, SubscribePayload } from 'graphql-ws';
 import { asPost } from '../client/operation.ts';
 import { openSocket } from './socket.ts';
 import { missingIn } from './step.ts';
-
-interface Request {
-  readonly query: string;
-  readonly operationName?: string | null;
-  readonly variables?: Record<string, unknown>;
-}
 
 interface Options {
   readonly headers?: Readonly<Record<string, unknown>>;
@@ -68,7 +62,7 @@ export class Operations {
   }
 
   /** Runs an operation for the open tab, or shows the one already in progress: GraphiQL's fetcher. */
-  readonly fetcher = (given: Request, options: Options = {}) => {
+  readonly fetcher = (given: SubscribePayload, options: Options = {}) => {
     const headers = this.#headersOf(options);
     const request = withOwnName(given);
     if (request.operationName === 'IntrospectionQuery') return post(request, headers).then(({ result }) => result);
@@ -148,7 +142,7 @@ export class Operations {
     };
   }
 
-  #start(request: Request, headers: Record<string, string>): Running {
+  #start(request: SubscribePayload, headers: Record<string, string>): Running {
     const abort = new AbortController();
     const running: Running = { latest: undefined, isOver: false, observer: undefined, abort: () => abort.abort() };
     const startedAt = performance.now();
@@ -181,32 +175,29 @@ export class Operations {
   }
 
   #follow(
-    request: Request,
+    request: SubscribePayload,
     { authorization = '' }: Record<string, string>,
     { show, end, signal }: { show: (received: Received) => void; end: () => void; signal: AbortSignal },
   ): void {
     let messages: readonly object[] = [];
     let [count, bytes] = [0, 0];
     const shown = () => ({ latest: messages[0], before: messages.slice(1) });
-    const unsubscribe = this.socket(authorization).subscribe(
-      { query: request.query, variables: request.variables ?? null, operationName: request.operationName ?? null },
-      {
-        next: (message) => {
-          const { cost, result } = withoutCost(message);
-          this.#take(request, result);
-          messages = [result, ...messages].slice(0, shownMessages);
-          count += 1;
-          bytes += sizeOf(JSON.stringify(message));
-          show({ result: shown(), status: count === 1 ? '1 message' : `${count} messages`, bytes, cost });
-        },
-        error: (error) => {
-          const { result, ...failed } = failure(error);
-          show({ ...failed, bytes, result: { ...result, ...(count > 0 && shown()) } });
-          end();
-        },
-        complete: end,
+    const unsubscribe = this.socket(authorization).subscribe(request, {
+      next: (message) => {
+        const { cost, result } = withoutCost(message);
+        this.#take(request, result);
+        messages = [result, ...messages].slice(0, shownMessages);
+        count += 1;
+        bytes += sizeOf(JSON.stringify(message));
+        show({ result: shown(), status: count === 1 ? '1 message' : `${count} messages`, bytes, cost });
       },
-    );
+      error: (error) => {
+        const { result, ...failed } = failure(error);
+        show({ ...failed, bytes, result: { ...result, ...(count > 0 && shown()) } });
+        end();
+      },
+      complete: end,
+    });
     signal.addEventListener('abort', unsubscribe);
   }
 
@@ -215,21 +206,21 @@ export class Operations {
     for (const listener of this.#listeners) listener();
   }
 
-  #take({ operationName }: Request, result: object): void {
+  #take({ operationName }: SubscribePayload, result: object): void {
     if ('data' in result) this.#options.onResult(operationName, result.data);
   }
 }
 
 /** Resolves the operation to run: after a change of tabs, GraphiQL may still name that of the previous tab. */
-function withOwnName(request: Request): Request {
+function withOwnName(request: SubscribePayload): SubscribePayload {
   const only = operationIn({ query: request.query });
   return only ? { ...request, operationName: only.name?.value ?? null } : request;
 }
 
-export const isSubscription = (request: Request) => operationIn(request)?.operation === 'subscription';
+export const isSubscription = (request: SubscribePayload) => operationIn(request)?.operation === 'subscription';
 
 /** Finds the operation of a request; undefined if it is not determined, or the document is invalid. */
-function operationIn({ query, operationName }: Request) {
+function operationIn({ query, operationName }: SubscribePayload) {
   try {
     return getOperationAST(parse(query), operationName);
   } catch {
@@ -251,7 +242,11 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-async function post(request: Request, headers: Record<string, string>, signal?: AbortSignal): Promise<Received> {
+async function post(
+  request: SubscribePayload,
+  headers: Record<string, string>,
+  signal?: AbortSignal,
+): Promise<Received> {
   const { headers: usual, ...sent } = asPost(request);
   const response = await fetch('graphql', { ...sent, headers: { ...usual, ...headers }, signal: signal ?? null });
   const text = await response.text();

@@ -57,12 +57,19 @@ export function stepFrom({ variables: given, ...written }: WrittenStep) {
   return { ...written, operation, variables: names.length > 0 ? JSON.stringify(values, null, 2) : '' };
 }
 
+/** Writes the selection set of a root field, with one field per line, as Prettier does. */
+export function selection(fields: string): string {
+  let [written, depth] = ['{', 2];
+  for (const [token] of fields.matchAll(/[{}]|\.\.\. on \w+|(?:\w+: )?\w+(?:\([^()]*\))?/g)) {
+    if (token === '}') depth -= 1;
+    written += token === '{' ? ' {' : `\n${'  '.repeat(depth)}${token}`;
+    if (token === '{') depth += 1;
+  }
+  return `${written}\n  }`;
+}
+
 /** The fields to select from a refusal. */
-export const refused = `... on UserError {
-      code
-      message
-      path
-    }`;
+export const refused = '... on UserError { code message path }';
 
 interface QuoteMutation {
   /** The mutation's name and variables. */
@@ -74,7 +81,7 @@ interface QuoteMutation {
   readonly more?: readonly string[];
   readonly scenario?: string;
   /** The fields to select in addition to the payment. */
-  readonly fields: readonly string[];
+  readonly fields: string;
 }
 
 /** Writes a mutation that creates a quote, by default from one account to another. */
@@ -99,26 +106,10 @@ export function quoteMutation({
     input: {
       ${input.join('\n      ')}
     }${scenario === undefined ? '' : `\n    sandboxScenario: ${scenario}`}
-  ) {
-    ... on CreateQuoteSuccess {
-      quote {
-        ${fields.join('\n        ')}
-        transaction {
-          id
-          status
-        }
-      }
-    }
-    ${refused}
-  }
+  ) ${selection(`... on CreateQuoteSuccess { quote { ${fields} transaction { id status } } } ${refused}`)}
 }
 `;
 }
-
-/** The fields to select from a quote's amount. */
-export const money = (name: string) => `${name} {
-          formatted
-        }`;
 
 /** Returns the ids of a new quote. */
 export const quoteAndTransaction = ({ createQuote: { quote } }: Data) => ({

@@ -9,15 +9,11 @@ import type { Job, Work } from './command.ts';
 
 type Payment = FollowPaymentSubscription['transactionUpdates']['transaction'];
 
-interface FollowingOptions {
-  readonly until: StreamEnd;
-}
-
 /** The exit code of a command that the user stops before its end. */
 const interrupted = 130;
 
 /** Prints the timeline of a payment, and each step as it happens, until the payment ends. */
-export const followCommand: Work<[string, FollowingOptions]> = async (job, id, { until }) =>
+export const followCommand: Work<[string, { readonly until: StreamEnd }]> = async (job, id, { until }) =>
   followPayment(job, await paymentOf(job, id), until);
 
 /** Follows a payment to its end. The exit code is 0 when it is COMPLETED. */

@@ -28,7 +28,7 @@ export function Pay() {
   const [createQuote, { loading }] = useMutation(CreateQuote);
   const [validate] = useMutation(ExecuteQuote);
   const [quoted, setQuoted] = useState<Quoted>();
-  const [refusal, setRefusal] = useState<Refusal>();
+  const [refusal, setRefusal] = useState<{ readonly message: string; readonly isAmount?: boolean }>();
   const [chosen, setChosen] = useState<Payee>();
   const [isAdding, setAdding] = useState(false);
   const customer = data?.viewer.customer;
@@ -263,11 +263,6 @@ function refusalText(refused: Refused): string {
   return 'limit' in refused && refused.limit
     ? beyondText(refused.limit)
     : (endings[refused.code] ?? messageText(refused.message));
-}
-
-interface Refusal {
-  readonly message: string;
-  readonly isAmount?: boolean;
 }
 
 interface QuoteCardProps {

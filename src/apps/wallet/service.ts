@@ -13,7 +13,12 @@ export function openService() {
   const payments = openPayments({
     url: new URL('graphql', location.href).href,
     fetch: network.fetch,
-    webSocketImpl: network.WebSocket,
+    webSocketImpl: class extends WebSocket {
+      constructor(url: string, protocols: string) {
+        super(url, protocols);
+        if (network.isCut) this.close();
+      }
+    },
     async token(signal) {
       const response = await network.fetch('wallet/token', { method: 'POST', signal });
       if (!response.ok) throw new Error(`Signing in failed (${response.status}). Please reload the page.`);
@@ -137,25 +142,4 @@ export class Network {
       throw error;
     }
   };
-
-  /** Opens a socket, as WebSocket does; while the network is cut, returns a socket that closes at once. */
-  readonly WebSocket = Object.assign(
-    (() => {
-      const isCut = () => this.isCut;
-      return function open(url: string, protocols?: string) {
-        return isCut() ? deadSocket() : new WebSocket(url, protocols);
-      };
-    })(),
-    { CONNECTING: 0, OPEN: 1, CLOSING: 2, CLOSED: 3 },
-  );
-}
-
-function deadSocket() {
-  const socket = {
-    onclose: null as ((event: object) => void) | null,
-    send() {},
-    close() {},
-  };
-  queueMicrotask(() => socket.onclose?.({ code: 1006, reason: 'no network', wasClean: false }));
-  return socket;
 }

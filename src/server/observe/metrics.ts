@@ -9,9 +9,10 @@ import { type OperatorServer, startOperatorServer } from '../../infra/instrument
 import { singleFlight } from '../../infra/instruments/single-flight.ts';
 import { databaseFigures } from './database-figures.ts';
 
-interface Observed {
+export interface Observed {
   readonly working: Database;
   readonly serving: Database;
+  /** The standbys used for reads, if the settings name any. */
   readonly replicas: Replicas | undefined;
   readonly feed: Feed;
   readonly sessions: Sessions;

@@ -4,7 +4,6 @@ import { fanOut } from '../../api/webhooks/delivery/fan-out.ts';
 import type { Webhooks } from '../../api/webhooks/webhooks.ts';
 import { warnOfExpiry } from '../../domain/access/tokens/token-records.ts';
 import { checkDueAccounts, nextAccountCheck } from '../../domain/accounts/external-accounts.ts';
-import type { Payments } from '../../domain/commands/command.ts';
 import { checkDueIdentities } from '../../domain/customers/customers.ts';
 import type { Sequencer } from '../../domain/events/sequencer.ts';
 import { nextOrderDue } from '../../domain/orders/orders.ts';
@@ -53,17 +52,14 @@ export function sequencerPauses(): (count: number | undefined) => number {
   };
 }
 
-interface WorkerOptions {
-  /** Closed when the workers stop. */
-  readonly sequencer: Sequencer;
-  /** The hour, in UTC, after which the previous day is reconciled with the rails' providers. */
-  readonly reconcileHour: number;
-  readonly log: Logger;
-}
-
-/** Starts a process's background work, which any number of processes may do at the same time. */
-export function startWorkers(payments: Payments, webhooks: Webhooks, { sequencer, reconcileHour, log }: WorkerOptions) {
-  const { database } = payments;
+/**
+ * Starts a process's background work, which any number of processes may do at the same time.
+ * @param sequencer closed when the workers stop
+ * @param reconcileHour the hour, in UTC, after which the previous day is reconciled with the rails' providers
+ */
+export function startWorkers(webhooks: Webhooks, sequencer: Sequencer, reconcileHour: number) {
+  const { payments } = webhooks;
+  const { database, log } = payments;
   const start = (name: string, round: () => Promise<number>, restMs?: number) => startLoop(name, log, round, restMs);
   /** Starts work on due rows. The next round follows a full batch at once, and any other after `next` or `idle` ms. */
   const startDue = (

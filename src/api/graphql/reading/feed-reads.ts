@@ -106,14 +106,9 @@ export const changedSubject: MadeRead = () => ({
   },
 });
 
-interface Material {
-  readonly event: Record<string, unknown>;
-  readonly related: RelatedFields;
-}
-
 const bodyOf = (cursors: Cursors) => (material: unknown) => {
   // The columns returned by the read below.
-  const { event, related } = material as Material;
+  const { event, related } = material as { event: Record<string, unknown>; related: RelatedFields };
   return webhookText(cursors, rowFromFields('Event', event), related);
 };
 

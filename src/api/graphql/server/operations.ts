@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import {
   createSourceEventStream,
   type DocumentNode,
@@ -15,7 +14,7 @@ import { oncePer } from '../../../core/once-per.ts';
 import { type ExpensiveTurns, inExpensiveTurn, type TakeTurn } from '../../../core/outside-wait.ts';
 import { Slots } from '../../../core/slots.ts';
 import { RateLimited, type TokenCap } from '../../../domain/access/limits/rate-limits.ts';
-import type { Session, Sessions } from '../../../domain/access/tokens/sessions.ts';
+import type { Sessions } from '../../../domain/access/tokens/sessions.ts';
 import { feedHead } from '../../../domain/events/reads.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
 import type { ReadScope, Replicas } from '../../../infra/database/replicas/replicas.ts';
@@ -23,7 +22,7 @@ import { requestSeconds } from '../../../infra/instruments/instruments.ts';
 import { msLeft, noteOperation } from '../../../infra/instruments/request-facts.ts';
 import { inSpan } from '../../../infra/instruments/spans.ts';
 import { TooLate, within } from '../../../infra/instruments/within.ts';
-import type { Context, Prepared } from '../context.ts';
+import type { Context, Prepared, Transport } from '../context.ts';
 import { badRequest, failure, invalidInput, rateLimited, unprocessableStatus, withoutStatus } from '../failure.ts';
 import { documentBudget } from '../limits/budget.ts';
 import type { DocumentSize } from '../limits/document-size.ts';
@@ -34,27 +33,10 @@ import { asOutcomeUnknown, isTemporaryFailure } from './present-error.ts';
 import { isSafe } from './read-operation.ts';
 import { selectsFeedCursor, sentReadAfter, withReplicas } from './replica-reads.ts';
 import type { OperationParams, SentDocuments, SentOperation } from './sent-documents.ts';
-import { type Farewell, holdStream, type StreamMessage, sharedResults, streamMessages } from './streams.ts';
+import { holdStream, type StreamMessage, sharedResults, streamMessages } from './streams.ts';
 
 /** The maximum number of streams that may be opening at once. If all opened together, clients would time out. */
 const maxOpenings = 256;
-
-/** The connection of an operation: its credentials, and how to close it. */
-export interface Transport {
-  /** The value of the Authorization header or, on a socket, of `authorization` in the first message. */
-  readonly authorization?: string | undefined;
-  readonly session?: Session | undefined;
-  /** Closes the connection of a client that falls behind or whose stream fails, so that it reconnects and resumes. */
-  readonly closeForRetry?: () => void;
-  /** Whether the client has disconnected or ended the operation, for a transport without `response`. */
-  readonly isGone?: () => boolean;
-  /** The cursor after which an event stream resumes (Last-Event-ID). */
-  readonly resumeAfter?: string | undefined;
-  /** Sends the reason to the client before an event stream's connection is cut. */
-  readonly farewell?: Farewell | undefined;
-  /** The response, for HTTP and for SSE with one connection per operation. */
-  readonly response?: ServerResponse | undefined;
-}
 
 export interface OperationsOptions {
   readonly schema: GraphQLSchema;

@@ -38,7 +38,7 @@ export async function withReplicas(
   run: (reads?: ReadScope) => Promise<Answer>,
 ): Promise<Answer> {
   if (!replicas) return run();
-  const { viewer, readAfter, eventStream: response } = contextValue;
+  const { viewer, readAfter, response } = contextValue;
   if (operation.operation === 'query') {
     // A later page must include all earlier writes, so the client's read token is ignored (decision 82).
     return replicas.reading(viewer.platformId, namesCursor(document) ? undefined : readAfter, run);

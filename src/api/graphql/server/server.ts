@@ -6,17 +6,13 @@ import { outsideWait } from '../../../core/outside-wait.ts';
 import { databaseAway, refusalIn } from '../../../core/refusal.ts';
 import { type RateLimits, rateLimitFields } from '../../../domain/access/limits/rate-limits.ts';
 import type { RefusalPace } from '../../../domain/access/limits/refusal-pace.ts';
-import type { ClientTokens } from '../../../domain/access/tokens/client-tokens.ts';
 import type { Credentials } from '../../../domain/access/tokens/credentials.ts';
-import type { Payments } from '../../../domain/commands/command.ts';
-import type { Feed } from '../../../domain/events/feed.ts';
-import type { Webhooks } from '../../webhooks/webhooks.ts';
-import type { Context } from '../context.ts';
+import type { Context, Transport } from '../context.ts';
 import type { TrustedDocuments } from '../documents/trusted-documents.ts';
 import { badRequest, failure, tooManyRequests } from '../failure.ts';
 import { TextAnswer } from '../reading/run.ts';
 import { answerOf, jsonTypes } from './http-answer.ts';
-import { Operations, type OperationsOptions, type Transport } from './operations.ts';
+import { Operations, type OperationsOptions } from './operations.ts';
 import { presentError } from './present-error.ts';
 import { readOperation } from './read-operation.ts';
 import { schema } from './schema.ts';
@@ -24,18 +20,13 @@ import { SentDocuments } from './sent-documents.ts';
 
 /** The settings for operations, and the parts that identify callers and build contexts. */
 export interface GraphqlOptions
-  extends Omit<OperationsOptions, 'schema' | 'sent' | 'countMore' | 'contextOf' | 'present'> {
-  readonly payments: Payments;
-  readonly feed: Feed;
+  extends Omit<OperationsOptions, 'schema' | 'sent' | 'countMore' | 'contextOf' | 'present'>,
+    Pick<Context, 'payments' | 'feed' | 'webhooks' | 'clientTokens' | 'retentionDays' | 'maxAnswerBytes'> {
   readonly credentials: Credentials;
-  readonly clientTokens: ClientTokens;
   readonly trusted: TrustedDocuments;
   readonly automaticPersistedQueries: boolean;
   readonly limits: RateLimits;
   readonly pace: RefusalPace;
-  readonly retentionDays: number;
-  readonly maxAnswerBytes: number;
-  readonly webhooks: Webhooks;
   /** Whether graphql-js executes operations using only Prisma (graphql/reading/stock.ts). */
   readonly isStock: boolean;
   readonly log: Logger;
@@ -69,14 +60,14 @@ async function contextOf(options: GraphqlOptions, transport: Transport): Promise
   const isAbandoned = transport.isGone ?? (() => response?.closed === true);
   return {
     ...{ viewer, payments, feed, webhooks, clientTokens, retentionDays, maxAnswerBytes, isStock },
-    ...{ closeForRetry, isAbandoned, session, eventStream: response, resumeAfter, farewell },
+    ...{ closeForRetry, isAbandoned, session, response, resumeAfter, farewell },
   };
 }
 
 /** Charges additional requests to a caller, and updates the rate limit header fields. A refusal is delayed. */
 async function countMore(
   { limits, pace }: GraphqlOptions,
-  { viewer, eventStream: response }: Context,
+  { viewer, response }: Context,
   requests: number,
 ): Promise<GraphQLError | undefined> {
   const { refusal, quotas } = limits.countMore(viewer, requests);

@@ -14,7 +14,7 @@ import { inTurn, type TakeTurn } from '../../../core/outside-wait.ts';
 import type { Session, Sessions } from '../../../domain/access/tokens/sessions.ts';
 import { mayDoAllThat, type Viewer } from '../../../domain/access/viewer.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
-import type { Context, Prepared } from '../context.ts';
+import type { Context, Farewell, Prepared } from '../context.ts';
 import { failure } from '../failure.ts';
 import type { Message } from '../schema/streams/stream.ts';
 import type { SentDocuments } from './sent-documents.ts';
@@ -195,15 +195,13 @@ const stallTimeoutMs = 30_000;
 /** The delay between the last message to a reader and the closing of its connection. */
 const closeDelayMs = 200;
 
-export type Farewell = (refusal: { readonly errors: readonly object[] }) => void;
-
 /** Registers a subscription with its connection's session. Returns the function that ends it, or a refusal. */
 export async function holdStream(
   { sessions, sent }: { readonly sessions: Sessions; readonly sent: SentDocuments },
   args: Prepared,
 ): Promise<(() => void) | GraphQLError> {
-  const { viewer: begun, session, eventStream, farewell } = args.contextValue;
-  const held = session ?? (eventStream && farewell && superviseStream(sessions, begun, eventStream, farewell));
+  const { viewer: begun, session, response, farewell } = args.contextValue;
+  const held = session ?? (response && farewell && superviseStream(sessions, begun, response, farewell));
   if (!held) return () => undefined;
   // The stream keeps the rights of the token that opened it.
   const end = await held.begin(

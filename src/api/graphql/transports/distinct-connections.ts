@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
@@ -116,13 +117,8 @@ async function sendEvent(response: ServerResponse, event: 'next' | 'complete', d
   if (response.destroyed) return;
   const body = bodyOf(response);
   if (body.write(`event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`)) return;
-  await new Promise<void>((resolve) => {
-    const resume = () => {
-      body.off('drain', resume);
-      response.off('close', resume);
-      resolve();
-    };
-    body.on('drain', resume);
-    response.on('close', resume);
-  });
+  const waiting = new AbortController();
+  const { signal } = waiting;
+  await Promise.race([once(body, 'drain', { signal }), once(response, 'close', { signal })]).catch(() => undefined);
+  waiting.abort();
 }

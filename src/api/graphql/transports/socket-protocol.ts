@@ -163,9 +163,8 @@ class SocketOrder {
   readonly #running = new Map<string, Promise<void>>();
   /** The promise that the next message with the same id waits for. */
   readonly #waits = new Map<string, Promise<void>>();
-  /** The sequence number of each operation that is open for the client, by id. */
-  readonly #open = new Map<string, number>();
-  #begun = 0;
+  /** The operations that are open for the client: for each id, the newest. */
+  readonly #open = new Map<string, symbol>();
   #underWay = 0;
 
   /** @param handle handles a message; resolves when the operation that it starts has ended, never rejects */
@@ -189,19 +188,18 @@ class SocketOrder {
 
   #beginner(id: string, text: string, inexact: InexactJson | undefined): () => undefined {
     const isTooMany = this.#open.size >= socketLimits.operations;
-    this.#begun += 1;
-    const number = this.#begun;
-    this.#open.set(id, number);
+    const operation = Symbol(id);
+    this.#open.set(id, operation);
     this.#count(1);
     return () => {
       this.#extra.begun = { isTooMany, inexact };
-      return this.#begin(id, text, number);
+      return this.#begin(id, text, operation);
     };
   }
 
-  #begin(id: string, text: string, number: number): undefined {
+  #begin(id: string, text: string, operation: symbol): undefined {
     const over = this.#handle(text).then(() => {
-      if (this.#open.get(id) === number) this.#open.delete(id);
+      if (this.#open.get(id) === operation) this.#open.delete(id);
       this.#extra.leave.get(id)?.();
       this.#extra.leave.delete(id);
       this.#count(-1);

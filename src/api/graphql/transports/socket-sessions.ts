@@ -1,18 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Logger } from 'pino';
 import type { WebSocket } from 'ws';
 import type { InexactJson } from '../../../core/json.ts';
 import type { Slots } from '../../../core/slots.ts';
-import { RateLimited, type RateLimits, type TokenCap } from '../../../domain/access/limits/rate-limits.ts';
-import type { RefusalPace } from '../../../domain/access/limits/refusal-pace.ts';
-import type { Credentials } from '../../../domain/access/tokens/credentials.ts';
+import { RateLimited, type TokenCap } from '../../../domain/access/limits/rate-limits.ts';
 import type { Connection, Session } from '../../../domain/access/tokens/sessions.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { ResumePoints } from '../../../domain/events/resume-points.ts';
 import type { ClientFacts } from '../../../infra/instruments/request-facts.ts';
 import { within } from '../../../infra/instruments/within.ts';
-import type { Operations, OperationsOptions } from '../server/operations.ts';
+import type { Operations } from '../server/operations.ts';
+import type { GraphqlOptions } from '../server/server.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
 
 /** The time limit for looking up credentials, in milliseconds. */
@@ -60,11 +58,9 @@ export type Extra = {
   isRefused?: boolean;
 };
 
-export interface SocketOptions extends Pick<OperationsOptions, 'sessions' | 'streams' | 'takeTurn'> {
+export interface SocketOptions
+  extends Pick<GraphqlOptions, 'sessions' | 'streams' | 'takeTurn' | 'credentials' | 'limits' | 'pace' | 'log'> {
   readonly operations: Operations;
-  readonly credentials: Credentials;
-  readonly limits: RateLimits;
-  readonly pace: RefusalPace;
   readonly addressOf: (request: IncomingMessage) => string;
   readonly sockets: TokenCap;
   readonly resumePoints: ResumePoints;
@@ -73,7 +69,6 @@ export interface SocketOptions extends Pick<OperationsOptions, 'sessions' | 'str
   readonly acceptsOrigin: (request: IncomingMessage) => boolean;
   /** How often a client must show that it is alive, in milliseconds. */
   readonly keepAliveMs: number;
-  readonly log: Logger;
   readonly compresses: boolean;
 }
 

@@ -17,8 +17,9 @@ import {
   noteCaller,
   type RequestFacts,
 } from '../../../infra/instruments/request-facts.ts';
+import type { Transport } from '../context.ts';
 import { invalidInput, rateLimited, withoutStatus } from '../failure.ts';
-import type { MeasuredOperation, Transport } from '../server/operations.ts';
+import type { MeasuredOperation } from '../server/operations.ts';
 import { inexactRequest } from '../server/read-operation.ts';
 import type { SentOperation } from '../server/sent-documents.ts';
 import { unavailable } from '../server/server.ts';
@@ -84,27 +85,16 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
   };
 }
 
-function factsOfOperation({ session, client }: Extra): RequestFacts {
-  const facts = factsOf(undefined, client);
-  if (session) asRequest(facts, () => noteCaller(session.viewer));
-  return facts;
-}
-
 /** Accepts WebSocket upgrades at /graphql from permitted origins, and refuses all others. */
 function acceptUpgrades(server: Server, sockets: WebSocketServer, { acceptsOrigin }: SocketOptions): void {
   server.on('upgrade', (request, socket, head) => {
     // Node removes its own listener from an upgraded connection. Without one, a connection reset would crash the
     // process.
     socket.on('error', destroy);
+    const refuse = (status: string) => void socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\n\r\n`);
     const [path] = (request.url ?? '/').split('?', 1);
-    if (path !== '/graphql') {
-      socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
-      return;
-    }
-    if (!acceptsOrigin(request)) {
-      socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n');
-      return;
-    }
+    if (path !== '/graphql') return refuse('404 Not Found');
+    if (!acceptsOrigin(request)) return refuse('403 Forbidden');
     sockets.handleUpgrade(request, socket, head, (accepted) => sockets.emit('connection', accepted, request));
   });
 }
@@ -166,8 +156,9 @@ async function prepare(
   extra.leave.set(id, await extra.places.take());
   const turn = await options.takeTurn(extra.session?.viewer.platformId ?? '');
   const closeForRetry = () => extra.socket.close(closeTryAgain, 'resume with after');
-  const facts = factsOfOperation(extra);
-  const { authorization, session } = extra;
+  const { authorization, session, client } = extra;
+  const facts = factsOf(undefined, client);
+  if (session) asRequest(facts, () => noteCaller(session.viewer));
   const transport = { authorization, session, closeForRetry, isGone };
   const prepared = await asRequest(facts, () => options.operations.prepare(transport, () => params));
   if (!('document' in prepared)) {
@@ -264,11 +255,6 @@ function sendAll(
   point: ResumePoint | undefined,
 ): AsyncIterableIterator<ExecutionResult> {
   let isStopped = false;
-  const send = ({ text, position }: StreamMessage): Promise<void> => {
-    const sent = sendNext(extra, id, text);
-    if (position && point) extra.acknowledgements?.noteSent(point, position);
-    return sent;
-  };
   return {
     async next() {
       try {
@@ -278,7 +264,9 @@ function sendAll(
             point?.close(false);
             return { done: true, value: undefined };
           }
-          await send(value);
+          const sent = sendNext(extra, id, value.text);
+          if (value.position && point) extra.acknowledgements?.noteSent(point, value.position);
+          await sent;
         }
       } catch (error) {
         point?.close(false);

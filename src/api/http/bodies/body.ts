@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 // Both APIs accept only bodies that are JSON in UTF-8 without a Content-Encoding.
 
-interface Unsupported {
+export interface Unsupported {
   readonly message: string;
   readonly headers?: Readonly<Record<string, string>>;
 }

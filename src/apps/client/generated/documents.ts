@@ -46,3 +46,5 @@ export const WebhookBodies = /* @__PURE__ */ documentOf(of.WebhookBodies);
 export const WebhookBody = /* @__PURE__ */ documentOf(of.WebhookBody);
 export const FollowPayment = /* @__PURE__ */ documentOf(of.FollowPayment);
 export const Deliveries = /* @__PURE__ */ documentOf(of.Deliveries);
+export const StatusCounts = /* @__PURE__ */ documentOf(of.StatusCounts);
+export const Moves = /* @__PURE__ */ documentOf(of.Moves);

@@ -89,3 +89,7 @@ export const FollowPayment =
   'sha256:cfef501169ac5283b46a33dee9faf0b7fcd33572182d45ded876d6ae7002a8ff' as Operation<of.FollowPaymentSubscription, of.FollowPaymentSubscriptionVariables>;
 export const Deliveries =
   'sha256:91071a5733578cfe7d728608d5abbd4655828f231d0d84d2e5660990cc191989' as Operation<of.DeliveriesQuery, of.DeliveriesQueryVariables>;
+export const StatusCounts =
+  'sha256:82e91f50217b229338c105492bfbca690fffc7236bb3437154189d0726397498' as Operation<of.StatusCountsQuery, of.StatusCountsQueryVariables>;
+export const Moves =
+  'sha256:cba624d5bab3f4167c55fa83f73cde2a03502a900339f0eb5518544d5e6468aa' as Operation<of.MovesSubscription, of.MovesSubscriptionVariables>;

@@ -1856,6 +1856,16 @@ export type DeliveriesQueryVariables = Exact<{
 
 export type DeliveriesQuery = { webhookEndpoints: { edges: Array<{ node: { id: string, url: string, status: WebhookEndpointStatus, notice: string | null, deliveries: { edges: Array<{ node: { id: string, status: WebhookDeliveryStatus, nextAttemptAt: ScalarText<'DateTime'> | null, event: { id: string, type: EventType, occurredAt: ScalarText<'DateTime'> }, attempts: Array<{ at: ScalarText<'DateTime'>, durationMs: number, responseStatus: number | null, error: string | null }> } }> } } }> } };
 
+export type StatusCountsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type StatusCountsQuery = { transactionTotals: Array<{ status: TransactionStatus, count: number }> };
+
+export type MovesSubscriptionVariables = Exact<{ [key: string]: never; }>;
+
+
+export type MovesSubscription = { transactionUpdates: { cursor: string, previousStatus: TransactionStatus | null, status: TransactionStatus, occurredAt: ScalarText<'DateTime'>, transaction: { sentAmount: { formatted: string } | null, receivedAmount: { formatted: string } | null, customer: { name: string | null } | null } } };
+
 
 const MoneyParts = `fragment MoneyParts on Money {
   amount
@@ -3197,6 +3207,33 @@ export const Deliveries = /* @__PURE__ */ operation<DeliveriesQuery, DeliveriesQ
             }
           }
         }
+      }
+    }
+  }
+}`);
+
+export const StatusCounts = /* @__PURE__ */ operation<StatusCountsQuery, StatusCountsQueryVariables>(`query StatusCounts {
+  transactionTotals {
+    status
+    count
+  }
+}`);
+
+export const Moves = /* @__PURE__ */ operation<MovesSubscription, MovesSubscriptionVariables>(`subscription Moves {
+  transactionUpdates {
+    cursor
+    previousStatus
+    status
+    occurredAt
+    transaction {
+      sentAmount {
+        formatted
+      }
+      receivedAmount {
+        formatted
+      }
+      customer {
+        name
       }
     }
   }

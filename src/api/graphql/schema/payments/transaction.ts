@@ -3,10 +3,6 @@ import { maySee, visibleAccounts, visibleCustomers, visibleTransactions } from '
 import { whereTransactions } from '../../../../domain/commands/filters.ts';
 import { feedCursor } from '../../../../domain/events/cursor.ts';
 import { isFinal, terminalTransactionStatuses } from '../../../../domain/settlement/finality.ts';
-import type {
-  TransactionStatus as Status,
-  TransactionType as Type,
-} from '../../../../infra/database/generated/client/client.ts';
 import { alsoInDatabase } from '../../reading/computed.ts';
 import { firstOf } from '../../reading/paths.ts';
 import { totalsOf } from '../../reading/statement-reads.ts';
@@ -138,8 +134,8 @@ builder.queryFields((t) => ({
 }));
 
 interface Total {
-  readonly status: Status;
-  readonly type: Type;
+  readonly status: typeof TransactionStatus.$inferType;
+  readonly type: typeof TransactionType.$inferType;
   readonly count: number;
   readonly amount: bigint;
   readonly currency: string;
