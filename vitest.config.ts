@@ -57,6 +57,17 @@ export const deep = [
   'webhooks/{approval,health,kills}',
 ].map((name) => `test/${name}.test.ts`);
 
+/** Deep tests that `npm run soak` repeats with far more cases, and the variables that set how many. */
+export const longer = {
+  'attack/hostile': ['ATTACK_PROBES', '100000'],
+  'attack/matrix': ['MATRIX', 'all'],
+  'events/live-lists': ['LISTS_RUNS', '200'],
+  'graphql/oracle': ['ORACLE_DOCUMENTS', '100000'],
+  'graphql/plans': ['PLAN_ROWS', '1000000'],
+  'payments/model': ['MODEL_SEQUENCES', '5000'],
+  'schedules/schedules': ['SCHEDULES', '10000'],
+} as const;
+
 /** The slowest test files, slowest first. */
 const long = [
   'graphql/oracle',

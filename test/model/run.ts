@@ -15,6 +15,11 @@ const perGround = 480;
  */
 const perWorld = 16;
 
+/** The maximum number of commands in a sequence. */
+const maxCommands = 24;
+/** How long a run may take, in milliseconds. */
+const timeLimitMs = 7_000_000;
+
 /** The number of sequences that run in parallel. Their commands are limited by background work, not by the CPU. */
 const lanes = 12;
 
@@ -32,7 +37,7 @@ const settings = {
  * difference is shrunk, within the time limit, to the shortest sequence that shows it. Each lane has its own seed,
  * which is printed when the lane fails. `MODEL_SEED` sets the first lane's seed.
  */
-export async function runSequences(sequences: number, maxCommands: number, timeLimitMs: number): Promise<void> {
+export async function runSequences(sequences: number): Promise<void> {
   const until = Date.now() + timeLimitMs;
   let seed = process.env.MODEL_SEED ? Number(process.env.MODEL_SEED) : Date.now() & 0x7fffffff;
   for (let done = 0; done < sequences; done += perGround) {
@@ -40,7 +45,7 @@ export async function runSequences(sequences: number, maxCommands: number, timeL
     const gateway = await startTestGateway(settings);
     const sql = clockwork(gateway.databaseUrl);
     try {
-      await runOn(gateway, sql, { sequences: share, maxCommands, seed, until });
+      await runOn(gateway, sql, { sequences: share, seed, until });
     } finally {
       await sql.end();
       await gateway.stop();
@@ -58,7 +63,7 @@ export async function runSequences(sequences: number, maxCommands: number, timeL
 async function runOn(
   gateway: TestGateway,
   sql: pg.Pool,
-  { sequences, maxCommands, seed, until }: Readonly<Record<'sequences' | 'maxCommands' | 'seed' | 'until', number>>,
+  { sequences, seed, until }: Readonly<Record<'sequences' | 'seed' | 'until', number>>,
 ): Promise<void> {
   const failures: unknown[] = [];
   const stopped = () => failures.length > 0;

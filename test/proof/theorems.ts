@@ -236,19 +236,15 @@ export const convertedFee: Theorem = wholeAmounts({
 
 export const allTheorems: readonly Theorem[] = [...roundings, ...bridges, convertedFee, ...quotes];
 
-/** A wrong rounding in the model, and the same wrong rounding in the source. */
+/** A wrong rounding in the model. `npm run soak -- planted` plants the same ones in the source. */
 export interface WrongRounding {
   readonly wrong: string;
   /** In pricing.smt2. */
   readonly find: string;
   readonly put: string;
-  /** In `pricingFile`. */
-  readonly source: { readonly find: string; readonly put: string };
   /** The theorem that is then false. */
   readonly breaks: QuoteTheorem;
 }
-
-export const pricingFile = 'src/domain/pricing/pricing.ts';
 
 function named(begin: string): QuoteTheorem {
   const theorem = quotes.find(({ name }) => name.startsWith(begin));
@@ -261,41 +257,30 @@ export const wrongRoundings: readonly WrongRounding[] = [
     wrong: 'the received amount is rounded up',
     find: '(rounded_half_up receive',
     put: '(rounded_up receive',
-    source: {
-      find: 'return halfUp(multiply(multiply(whole(send - fixedFees), shareAfterFee), unitsBought));',
-      put: 'const exact = multiply(multiply(whole(send - fixedFees), shareAfterFee), unitsBought);\n  return { exact, amount: roundUp(exact) };',
-    },
     breaks: named('SENDING: the received amount is the nearest'),
   },
   {
     wrong: 'the amount to send is rounded half up',
     find: '(rounded_up send',
     put: '(rounded_half_up send',
-    source: { find: 'return { exact, amount: roundUp(exact) };', put: 'return { exact, amount: roundHalfUp(exact) };' },
     breaks: named('RECEIVING: the sent amount pays'),
   },
   {
     wrong: 'variable fees are rounded up',
     find: '(rounded_half_up amount (* charged rate))',
     put: '(rounded_up amount (* charged rate))',
-    source: {
-      find: '=> halfUp(multiply(whole(charged), rate));',
-      put: '=> ({ exact: multiply(whole(charged), rate), amount: roundUp(multiply(whole(charged), rate)) });',
-    },
     breaks: named('SENDING: no fee is negative'),
   },
   {
     wrong: 'the surplus is never taken as a fee',
     find: '(ite (or (<= surplus 1) (<= (* surplus units_bought) 1)) 0.0 1.0)',
     put: '0.0',
-    source: { find: 'if (keepsRateLaw) return fees;', put: 'if (keepsRateLaw || !keepsRateLaw) return fees;' },
     breaks: named('RECEIVING: the rate law'),
   },
   {
     wrong: 'a unit is taken even if it breaks the rate law on one side only',
     find: '(or (<= surplus 1) (<= (* surplus units_bought) 1))',
     put: '(and (<= surplus 1) (<= (* surplus units_bought) 1))',
-    source: { find: '!isLess(everything, surplus) || !isLess(', put: '!isLess(everything, surplus) && !isLess(' },
     breaks: named('RECEIVING: a surplus is one unit'),
   },
 ];
