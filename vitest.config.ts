@@ -37,7 +37,7 @@ export const deep = [
   'client/install',
   'data-directory',
   'database/{embedded,embedded-supervision,lost-connections,migrate-busy,new-migration,pooler,replicas,restore}',
-  'events/{acknowledgements,endings,feed,instances,replays,torture,transports}',
+  'events/{acknowledgements,endings,feed,instances,replays,transports}',
   'examples/recipes',
   'faults/**/*',
   'graphql/{connections,oracle,plans,statement-texts}',
