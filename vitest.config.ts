@@ -61,6 +61,7 @@ export const deep = [
 export const longer = {
   'attack/hostile': ['ATTACK_PROBES', '100000'],
   'attack/matrix': ['MATRIX', 'all'],
+  'client/install': ['CLIENT_RUNTIMES', 'all'],
   'events/live-lists': ['LISTS_RUNS', '200'],
   'graphql/oracle': ['ORACLE_DOCUMENTS', '100000'],
   'graphql/plans': ['PLAN_ROWS', '1000000'],
