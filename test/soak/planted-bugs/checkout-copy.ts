@@ -85,7 +85,7 @@ interface Report {
   }[];
 }
 
-/** Runs Node without the environment of this soak, and with few documents for the oracle. Returns its output. */
+/** Runs Node without the environment of this soak, and with few documents for the oracle and many schedules. Returns its output. */
 function outputOf(cwd: string, args: readonly string[]): Promise<string> {
   const ofSoaks: ReadonlySet<string> = new Set(Object.values(longer).map(([name]) => name));
   const environment = Object.entries(process.env).filter(
@@ -93,7 +93,7 @@ function outputOf(cwd: string, args: readonly string[]): Promise<string> {
   );
   const child = spawn(process.execPath, args, {
     cwd,
-    env: { ...Object.fromEntries(environment), ORACLE_DOCUMENTS: '250' },
+    env: { ...Object.fromEntries(environment), ORACLE_DOCUMENTS: '250', SCHEDULES: '600' },
   });
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let output = '';
