@@ -57,7 +57,7 @@ export const deep = [
   'webhooks/{approval,health}',
 ].map((name) => `test/${name}.test.ts`);
 
-/** Deep tests that `npm run soak` repeats with far more cases, and the variables that set how many. */
+/** Tests that `npm run soak` repeats with far more cases, and the variables that set how many. */
 export const longer = {
   'attack/hostile': ['ATTACK_PROBES', '100000'],
   'attack/matrix': ['MATRIX', 'all'],
