@@ -37,7 +37,7 @@ export const deep = [
   'client/install',
   'data-directory',
   'database/{embedded,embedded-supervision,lost-connections,migrate-busy,new-migration,pooler,replicas,restore}',
-  'events/{acknowledgements,endings,feed,instances,replays,torture,transports}',
+  'events/{acknowledgements,endings,feed,instances,replays,transports}',
   'examples/recipes',
   'faults/**/*',
   'graphql/{connections,oracle,plans,statement-texts}',
@@ -54,8 +54,20 @@ export const deep = [
   'schedules/*',
   'start',
   'terminal/terminal',
-  'webhooks/{approval,health,kills}',
+  'webhooks/{approval,health}',
 ].map((name) => `test/${name}.test.ts`);
+
+/** Tests that `npm run soak` repeats with far more cases, and the variables that set how many. */
+export const longer = {
+  'attack/hostile': ['ATTACK_PROBES', '100000'],
+  'attack/matrix': ['MATRIX', 'all'],
+  'client/install': ['CLIENT_RUNTIMES', 'all'],
+  'events/live-lists': ['LISTS_RUNS', '200'],
+  'graphql/oracle': ['ORACLE_DOCUMENTS', '100000'],
+  'graphql/plans': ['PLAN_ROWS', '1000000'],
+  'payments/model': ['MODEL_SEQUENCES', '5000'],
+  'schedules/schedules': ['SCHEDULES', '10000'],
+} as const;
 
 /** The slowest test files, slowest first. */
 const long = [

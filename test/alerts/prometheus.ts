@@ -31,17 +31,6 @@ export async function shortenedRules(): Promise<string[]> {
   return rules;
 }
 
-/** Waits until a condition is met. If that takes too long, the error says what is missing. */
-export async function untilHolds(
-  holds: () => Promise<boolean>,
-  left: () => unknown,
-  patienceMs: number,
-): Promise<void> {
-  for (const deadline = performance.now() + patienceMs; !(await holds()); await delay(200)) {
-    if (performance.now() > deadline) throw new Error(`after ${patienceMs} ms: ${await left()}`);
-  }
-}
-
 interface FiringAlert {
   readonly state: string;
   readonly labels: { readonly alertname: string };

@@ -1,23 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { acknowledging } from '../setup/acknowledging.ts';
 import { usdToEur } from '../setup/acts.ts';
 import { type Data, type TestGateway, testGateway } from '../setup/gateway.ts';
 import { nextOf, openEventStream, openRawSocket, type RawSocket, subscribed } from '../setup/streams.ts';
+import { torture } from '../setup/torture.ts';
 
 /** Streams resume after the last acknowledged message. Unmodified clients acknowledge messages by answering pings. */
 
 const one = await testGateway({ STREAMS_PER_API_TOKEN: 20 });
 const two = await testGateway({ ROLE: 'serve', COMPRESS_STREAMS: true }, one.databaseUrl);
 
-/** test/soak/acknowledgements.soak.ts is the long version. */
-test('unmodified clients with only `resume: true` lose nothing when cut off for 4 seconds; repeats are marked', async () => {
-  const { changes, fewestConnections } = await acknowledging(one, two, {
-    clients: 10,
-    customers: 3,
-    seconds: 4,
-    rate: 100,
-  });
+/** test/soak/streams.soak.ts is the long version. */
+test('unmodified clients that are cut off for 4 seconds lose nothing: by `resume: true`, with marked repeats, or by their cursor, exactly once', async () => {
+  const { changes, fewestConnections } = await torture(one, two, { clients: 12, customers: 3, seconds: 4, rate: 100 });
   expect(changes).toBeGreaterThan(100);
   expect(fewestConnections).toBeGreaterThan(1);
 });

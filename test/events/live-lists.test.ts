@@ -8,7 +8,9 @@ import { history, play } from '../setup/live-list-histories.ts';
 import { Statements } from '../setup/statements.ts';
 import { nextOf, openRawSocket, subscribed } from '../setup/streams.ts';
 
-/** Tests lists that clients keep current by applying changes. */
+/** Tests lists that clients keep current by applying changes. `LISTS_SEED` repeats a run of random histories. */
+
+const { LISTS_RUNS, LISTS_SEED } = process.env;
 
 const t = await testGateway();
 const scene = await t.platform.makeScene();
@@ -40,7 +42,7 @@ async function* messagesOf(
 test('a list updated by its changes equals a fresh read of the list, through random histories and lost connections', async () => {
   await fc.assert(
     fc.asyncProperty(history, (one) => play(t, one)),
-    { numRuns: 4, endOnFailure: true },
+    { numRuns: Number(LISTS_RUNS ?? 4), endOnFailure: true, ...(LISTS_SEED && { seed: Number(LISTS_SEED) }) },
   );
 });
 

@@ -1,12 +1,11 @@
 import fc from 'fast-check';
-import type pg from 'pg';
 import { expect } from 'vitest';
 import { runAudit } from '../../src/domain/ledger/audit.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { commands, decide } from './commands.ts';
 import { type Model, modelOf } from './model.ts';
 import type { Real } from './play.ts';
-import { clockwork, openWorld } from './world.ts';
+import { openWorld } from './world.ts';
 
 /** How many sequences share a gateway and its database. Limited, because accumulated rows slow a gateway down. */
 const perGround = 480;
@@ -14,6 +13,11 @@ const perGround = 480;
  * The number of consecutive sequences in one world. Each starts from the state that the previous sequence left behind.
  */
 const perWorld = 16;
+
+/** The maximum number of commands in a sequence. */
+const maxCommands = 24;
+/** How long a run may take, in milliseconds. */
+const timeLimitMs = 7_000_000;
 
 /** The number of sequences that run in parallel. Their commands are limited by background work, not by the CPU. */
 const lanes = 12;
@@ -32,17 +36,15 @@ const settings = {
  * difference is shrunk, within the time limit, to the shortest sequence that shows it. Each lane has its own seed,
  * which is printed when the lane fails. `MODEL_SEED` sets the first lane's seed.
  */
-export async function runSequences(sequences: number, maxCommands: number, timeLimitMs: number): Promise<void> {
+export async function runSequences(sequences: number): Promise<void> {
   const until = Date.now() + timeLimitMs;
   let seed = process.env.MODEL_SEED ? Number(process.env.MODEL_SEED) : Date.now() & 0x7fffffff;
   for (let done = 0; done < sequences; done += perGround) {
     const share = Math.min(perGround, sequences - done);
     const gateway = await startTestGateway(settings);
-    const sql = clockwork(gateway.databaseUrl);
     try {
-      await runOn(gateway, sql, { sequences: share, maxCommands, seed, until });
+      await runOn(gateway, { sequences: share, seed, until });
     } finally {
-      await sql.end();
       await gateway.stop();
     }
     seed += lanes;
@@ -52,17 +54,15 @@ export async function runSequences(sequences: number, maxCommands: number, timeL
 
 /**
  * Runs sequences on one gateway, in all lanes at once.
- * @param sql connections that read the ledger and shift the timestamps of rows
  * @param share `seed` is the first lane's. `until`: when the run must have ended, in milliseconds since 1970
  */
 async function runOn(
   gateway: TestGateway,
-  sql: pg.Pool,
-  { sequences, maxCommands, seed, until }: Readonly<Record<'sequences' | 'maxCommands' | 'seed' | 'until', number>>,
+  { sequences, seed, until }: Readonly<Record<'sequences' | 'seed' | 'until', number>>,
 ): Promise<void> {
   const failures: unknown[] = [];
   const stopped = () => failures.length > 0;
-  const walks = Array.from({ length: lanes }, () => laneOn(gateway, sql, stopped));
+  const walks = Array.from({ length: lanes }, () => laneOn(gateway, stopped));
   // Sequentially, because a new instance has no open connections yet.
   for (const walk of walks) await walk.open();
   await Promise.all(
@@ -92,7 +92,7 @@ async function runOn(
  * Returns a lane, which runs sequences one after the other and opens a new world after every few of them. It stops once
  * `stopped` returns true, because another lane has then found a difference and must shrink its sequence.
  */
-function laneOn(gateway: TestGateway, sql: pg.Pool, stopped: () => boolean) {
+function laneOn(gateway: TestGateway, stopped: () => boolean) {
   let real: Real | undefined;
   let isBroken = false;
   let runs = 0;
@@ -100,7 +100,7 @@ function laneOn(gateway: TestGateway, sql: pg.Pool, stopped: () => boolean) {
   /** Opens a new world, and closes the current one, if any. */
   async function open(): Promise<Real> {
     await close();
-    const world = await openWorld(gateway, sql);
+    const world = await openWorld(gateway);
     runs = 0;
     real = { world, pair: await world.pair(0n) };
     return real;

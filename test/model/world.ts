@@ -1,7 +1,6 @@
-import pg from 'pg';
 import { expect } from 'vitest';
 import { type Data, type TestGateway, uuidIn } from '../setup/gateway.ts';
-import { passDelay, passExpiry } from '../setup/passing-time.ts';
+import { passApproval, passDelay, passExpiry } from '../setup/passing-time.ts';
 import { type Scene, usAccount } from '../setup/scene.ts';
 
 /** Two customers of a platform who pay each other and others. Only one sequence of commands at a time uses them. */
@@ -28,20 +27,13 @@ const patienceMs = 20_000;
 
 let worlds = 0;
 
-/** Opens connections that bypass triggers, so that they can shift the timestamps of rows. */
-export function clockwork(databaseUrl: string): pg.Pool {
-  const options = '-c session_replication_role=replica -c timezone=UTC';
-  return new pg.Pool({ connectionString: databaseUrl, max: 8, options });
-}
-
 export type World = Awaited<ReturnType<typeof openWorld>>;
 
 /**
  * Opens a new platform on which the model's commands run. Tests can query it, follow its feed and shift the timestamps
  * of its rows. Its ledger contains only a few sequences, so that summing it after every command stays fast.
- * @param sql connections from `clockwork`
  */
-export async function openWorld(on: TestGateway, sql: pg.Pool) {
+export async function openWorld(on: TestGateway) {
   worlds += 1;
   const platform = await on.newPlatform(`world-${worlds}`);
   const { platformId } = platform;
@@ -122,7 +114,7 @@ export async function openWorld(on: TestGateway, sql: pg.Pool) {
      * accounts, like `balances` but faster, because it runs after every command.
      */
     async conserved({ a, b }: Pair): Promise<Balances> {
-      const { rows } = await sql.query<{ broken: string[]; spendable: Record<string, string> }>({
+      const { rows } = await on.owner.query<{ broken: string[]; spendable: Record<string, string> }>({
         name: 'conserved',
         text: `with legs as (select account_id, currency, amount from posting where platform_id = $1)
        select array(
@@ -144,18 +136,7 @@ export async function openWorld(on: TestGateway, sql: pg.Pool) {
     passExpiry: (quoteId: string) => passExpiry(on, quoteId),
 
     /** Moves a payment past its approval deadline. */
-    async passApproval(transactionId: string): Promise<void> {
-      const uuid = uuidIn(transactionId);
-      await sql.query('update transaction set approval_due_at = clock_timestamp() where platform_id = $1 and id = $2', [
-        platformId,
-        uuid,
-      ]);
-      await sql.query(
-        `update rail_order o set due_at = clock_timestamp() where o.platform_id = $1 and o.due_at is not null and o.transaction_id in (
-         select $2::uuid union select a.sender_transaction_id from arrival a where a.platform_id = $1 and a.transaction_id = $2)`,
-        [platformId, uuid],
-      );
-    },
+    passApproval: (transactionId: string) => passApproval(on, transactionId),
 
     /** Moves an incoming payment whose pay request has not arrived past that request's deadline. */
     passPayRequest: (transactionId: string) => passDelay(on, transactionId),

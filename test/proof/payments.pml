@@ -8,33 +8,9 @@
  * at which test/schedules stops the real functions. A line STEP prints which actor continues, and from which point.
  */
 
-#ifndef QUOTES
-#define QUOTES 2
-#endif
-#ifndef COMMANDS
-#define COMMANDS 3      /* 2 or 3: command c executes quote c / 2, so commands 0 and 1 execute the same */
-#endif
-#ifndef SAME_KEY
-#define SAME_KEY 1      /* commands 0 and 1 have one idempotency key: one command, sent twice */
-#endif
-#ifndef LANES
+/* The size of the model (test/proof/spin.ts) is given on the command line. Command c executes quote c / 2. */
 #define LANES 2
-#endif
-#ifndef TOGETHER
 #define TOGETHER 2      /* the maximum number of plans in a transaction */
-#endif
-#ifndef WORKERS
-#define WORKERS 2
-#endif
-#ifndef SEQUENCERS
-#define SEQUENCERS 2
-#endif
-#ifndef CRASHES
-#define CRASHES 1       /* how often a lane's process dies, before its commit or before it responds */
-#endif
-#ifndef LEASE_ENDS
-#define LEASE_ENDS 1    /* how often a lease expires while its worker is still busy */
-#endif
 #define EVENTS (3 * QUOTES)
 #define NOBODY 255
 #define KEY(c) (SAME_KEY && (c) == 1 -> 0 : (c))

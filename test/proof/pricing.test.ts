@@ -6,7 +6,7 @@ import { Fraction, whole } from '../../src/core/fraction.ts';
 import { convertToReceiving, type PricingRequest, readTerms } from '../../src/domain/pricing/pricing.ts';
 import { numbersOf, priced, requests } from './quote-cases.ts';
 import { Definitions, type Value } from './smt.ts';
-import { convertedFee, pricingFile, quotes, roundings, wrongRoundings } from './theorems.ts';
+import { convertedFee, quotes, roundings, wrongRoundings } from './theorems.ts';
 
 /**
  * The theorems about prices concern a model (pricing.smt2). These tests compare the model with the source: they
@@ -137,9 +137,6 @@ it('half a unit is rounded up, in the model as in the source', () => {
   );
 });
 
-it("the soak's wrong roundings can be planted: each snippet occurs once in the model and once in the source", () => {
-  for (const { find, source } of wrongRoundings) {
-    expect(text.split(find), find).toHaveLength(2);
-    expect(readFileSync(pricingFile, 'utf8').split(source.find), source.find).toHaveLength(2);
-  }
+it("the soak's wrong roundings can be planted: each snippet occurs once in the model", () => {
+  for (const { find } of wrongRoundings) expect(text.split(find), find).toHaveLength(2);
 });

@@ -38,11 +38,6 @@ export class Definitions {
     return this.#value(expression, new Map(Object.entries(values)));
   }
 
-  /** Evaluates an expression without variables. */
-  constant(expression: Expression): Value {
-    return this.#value(expression, new Map());
-  }
-
   #value(expression: Expression, scope: Scope): Value {
     if (typeof expression === 'string') return scope.get(expression) ?? literal(expression);
     const [head, ...rest] = expression;
@@ -63,15 +58,6 @@ export class Definitions {
     for (const [name, value] of bindings as [string, Expression][]) inner.set(name, this.#value(value, scope));
     return this.#value(body ?? missing('the body of let'), inner);
   }
-}
-
-/** Reads the values that a solver prints, such as `((n 3) (x (/ 1.0 3.0)))`. */
-export function readValues(text: string): Record<string, Value> {
-  const none = new Definitions('');
-  const [pairs] = parse(text);
-  return Object.fromEntries(
-    (pairs as readonly (readonly [string, Expression])[]).map(([name, value]) => [name, none.constant(value)]),
-  );
 }
 
 function missing(what: string): never {

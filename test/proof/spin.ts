@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -10,8 +10,18 @@ const source = join(import.meta.dirname, 'payments.pml');
 /** The size of a model, as constants of payments.pml: { QUOTES: 1 }. An empty string stands for no value. */
 export type Size = Readonly<Record<string, number | ''>>;
 
+const usual: Size = {
+  ...{ QUOTES: 2, WORKERS: 2, SEQUENCERS: 2 },
+  // 2 or 3. With SAME_KEY, commands 0 and 1 are one command that is sent twice, with one idempotency key.
+  ...{ COMMANDS: 3, SAME_KEY: 1 },
+  // How often a lane's process dies, before its commit or before it responds.
+  CRASHES: 1,
+  // How often a lease expires while its worker is still busy.
+  LEASE_ENDS: 1,
+};
+
 const defines = (size: Size) =>
-  Object.entries(size).map(([name, value]) => `-D${name}${value === '' ? '' : `=${value}`}`);
+  Object.entries({ ...usual, ...size }).map(([name, value]) => `-D${name}${value === '' ? '' : `=${value}`}`);
 
 /** The result of a verification. */
 export interface Verified {
@@ -25,24 +35,20 @@ export interface Verified {
  * @param property `states` (no assertion fails and no process is stuck), or the name of a formula of the model
  */
 export function verify(size: Size, property: 'states' | 'sound' | 'answers' | 'ends' | 'tells'): Verified {
-  const folder = mkdtempSync(join(tmpdir(), 'spin-'));
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'spin-'));
   const isProgress = ['answers', 'ends', 'tells'].includes(property);
-  try {
-    copyFileSync(source, join(folder, 'payments.pml'));
-    const run = (program: string, ...options: string[]) =>
-      spawnSync(program, options, { cwd: folder, encoding: 'utf8', maxBuffer: 2 ** 26, timeout: 900_000 });
-    run('spin', '-a', ...defines(isProgress ? { ...size, FOR_EVER: '' } : size), 'payments.pml');
-    run('gcc', '-O2', '-w', '-DCOLLAPSE', ...(isProgress ? ['-DNFAIR=4'] : ['-DSAFETY']), '-o', 'pan', 'pan.c');
-    const how = isProgress ? ['-a', '-f', '-N', property] : property === 'states' ? ['-noclaim'] : ['-N', property];
-    const { stdout } = run('./pan', '-m1000000', ...how);
-    const [, errors] = /errors: (\d+)/.exec(stdout) ?? [];
-    const [, states] = /(\d+(?:\.\d+e\+\d+)?) states, stored/.exec(stdout) ?? [];
-    if (errors === undefined || states === undefined || /max search depth too small/.test(stdout))
-      throw new Error(stdout || 'the verification did not run');
-    return { errors: Number(errors), states: Number(states), output: stdout };
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  copyFileSync(source, join(folder.path, 'payments.pml'));
+  const run = (program: string, ...options: string[]) =>
+    spawnSync(program, options, { cwd: folder.path, encoding: 'utf8', maxBuffer: 2 ** 26, timeout: 900_000 });
+  run('spin', '-a', ...defines(isProgress ? { ...size, FOR_EVER: '' } : size), 'payments.pml');
+  run('gcc', '-O2', '-w', '-DCOLLAPSE', ...(isProgress ? ['-DNFAIR=4'] : ['-DSAFETY']), '-o', 'pan', 'pan.c');
+  const how = isProgress ? ['-a', '-f', '-N', property] : property === 'states' ? ['-noclaim'] : ['-N', property];
+  const { stdout } = run('./pan', '-m1000000', ...how);
+  const [, errors] = /errors: (\d+)/.exec(stdout) ?? [];
+  const [, states] = /(\d+(?:\.\d+e\+\d+)?) states, stored/.exec(stdout) ?? [];
+  if (errors === undefined || states === undefined || /max search depth too small/.test(stdout))
+    throw new Error(stdout || 'the verification did not run');
+  return { errors: Number(errors), states: Number(states), output: stdout };
 }
 
 /** A run of the model: which actor ran at each step and from which point, and the result. */
@@ -54,19 +60,13 @@ export interface Run {
 
 /** Simulates the run determined by a seed, in a model of this size. */
 export function simulate(size: Size, seed: number): Run {
-  const folder = mkdtempSync(join(tmpdir(), 'spin-'));
-  try {
-    const output = execFileSync('spin', [`-n${seed}`, '-T', ...defines(size), source], {
-      cwd: folder,
-      encoding: 'utf8',
-    });
-    const last = (name: string) => new RegExp(`\\t${name}\\[\\d\\] = (\\w+)`, 'g');
-    return {
-      steps: [...output.matchAll(/STEP (.*)/g)].map(([, step]) => step ?? ''),
-      status: [...output.matchAll(last('status'))].at(-1)?.[1] ?? '',
-      answers: [...output.matchAll(last('answered'))].map(([, answer]) => answer ?? ''),
-    };
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'spin-'));
+  const options = { cwd: folder.path, encoding: 'utf8' } as const;
+  const output = execFileSync('spin', [`-n${seed}`, '-T', ...defines(size), source], options);
+  const last = (name: string) => new RegExp(`\\t${name}\\[\\d\\] = (\\w+)`, 'g');
+  return {
+    steps: [...output.matchAll(/STEP (.*)/g)].map(([, step]) => step ?? ''),
+    status: [...output.matchAll(last('status'))].at(-1)?.[1] ?? '',
+    answers: [...output.matchAll(last('answered'))].map(([, answer]) => answer ?? ''),
+  };
 }

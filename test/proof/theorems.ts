@@ -236,19 +236,15 @@ export const convertedFee: Theorem = wholeAmounts({
 
 export const allTheorems: readonly Theorem[] = [...roundings, ...bridges, convertedFee, ...quotes];
 
-/** A wrong rounding in the model, and the same wrong rounding in the source. */
+/** A wrong rounding in the model. `npm run soak -- planted` plants the same ones in the source. */
 export interface WrongRounding {
   readonly wrong: string;
   /** In pricing.smt2. */
   readonly find: string;
   readonly put: string;
-  /** In `pricingFile`. */
-  readonly source: { readonly find: string; readonly put: string };
   /** The theorem that is then false. */
   readonly breaks: QuoteTheorem;
 }
-
-export const pricingFile = 'src/domain/pricing/pricing.ts';
 
 function named(begin: string): QuoteTheorem {
   const theorem = quotes.find(({ name }) => name.startsWith(begin));
@@ -261,44 +257,30 @@ export const wrongRoundings: readonly WrongRounding[] = [
     wrong: 'the received amount is rounded up',
     find: '(rounded_half_up receive',
     put: '(rounded_up receive',
-    source: {
-      find: 'return halfUp(whole(send - fixedFees).times(shareAfterFee).times(unitsBought));',
-      put: 'const exact = whole(send - fixedFees).times(shareAfterFee).times(unitsBought);\n  return { exact, amount: exact.roundUp() };',
-    },
     breaks: named('SENDING: the received amount is the nearest'),
   },
   {
     wrong: 'the amount to send is rounded half up',
     find: '(rounded_up send',
     put: '(rounded_half_up send',
-    source: {
-      find: 'return { exact, amount: exact.roundUp() };',
-      put: 'return { exact, amount: exact.roundHalfUp() };',
-    },
     breaks: named('RECEIVING: the sent amount pays'),
   },
   {
     wrong: 'variable fees are rounded up',
     find: '(rounded_half_up amount (* charged rate))',
     put: '(rounded_up amount (* charged rate))',
-    source: {
-      find: '=> halfUp(whole(charged).times(rate));',
-      put: '=> ({ exact: whole(charged).times(rate), amount: whole(charged).times(rate).roundUp() });',
-    },
     breaks: named('SENDING: no fee is negative'),
   },
   {
     wrong: 'the surplus is never taken as a fee',
     find: '(ite (or (<= surplus 1) (<= (* surplus units_bought) 1)) 0.0 1.0)',
     put: '0.0',
-    source: { find: 'if (keepsRateLaw) return fees;', put: 'if (keepsRateLaw || !keepsRateLaw) return fees;' },
     breaks: named('RECEIVING: the rate law'),
   },
   {
     wrong: 'a unit is taken even if it breaks the rate law on one side only',
     find: '(or (<= surplus 1) (<= (* surplus units_bought) 1))',
     put: '(and (<= surplus 1) (<= (* surplus units_bought) 1))',
-    source: { find: '!isAboveOne(surplus) || !isAboveOne(', put: '!isAboveOne(surplus) && !isAboveOne(' },
     breaks: named('RECEIVING: a surplus is one unit'),
   },
 ];

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { composeIBAN } from 'ibantools';
 import { expect, test } from 'vitest';
-import { anyMetadata, type Call, entriesOf, madeOnBoth, results } from '../setup/both-api-calls.ts';
+import { anyMetadata, type Call, entriesOf, madeOnBoth } from '../setup/both-api-calls.ts';
+import { results } from '../setup/both-apis.ts';
 import { testGateway } from '../setup/gateway.ts';
 import { restClient, restQuote, restScene } from '../setup/rest.ts';
 

@@ -26,9 +26,6 @@ export interface Played {
 /** Chooses one of the runnable actors. Not called if only one can run, unless `decidesAlways` is true. */
 export type Choose = (decision: number, ready: readonly string[]) => number;
 
-/** Thrown when no actor of a schedule can run, or one never returns. */
-export class NoProgress extends Error {}
-
 interface Player {
   readonly actor: Actor;
   /** Statements that have not been sent yet. */
@@ -71,7 +68,7 @@ export class Scheduler {
     await this.#control.end();
   }
 
-  /** @throws NoProgress if actors wait for each other, or one does not return */
+  /** @throws Error if actors wait for each other, or one does not return */
   async play(actors: readonly Actor[], choose: Choose, decidesAlways = false): Promise<Played> {
     const steps: string[] = [];
     const choices: { of: number; taken: number }[] = [];
@@ -129,7 +126,7 @@ export class Scheduler {
 
   /**
    * Waits until every actor has stopped or ended, or waits for a lock of a stopped one. If all of them wait, a lock is
-   * about to be granted, or the database resolves a deadlock. @throws NoProgress if neither happens
+   * about to be granted, or the database resolves a deadlock. @throws Error if neither happens
    */
   async #settle(steps: readonly string[]): Promise<void> {
     const deadline = performance.now() + stepMs;
@@ -140,7 +137,7 @@ export class Scheduler {
         const names = running.map(({ actor }) => actor.name).join(', ');
         const ready = [...this.#players.values()].some(isReady);
         const what = ready ? 'did not return' : 'wait for each other';
-        throw new NoProgress(`${names} ${what} after: ${steps.join(', ')}`);
+        throw new Error(`${names} ${what} after: ${steps.join(', ')}`);
       }
       const before = this.#changes;
       if (await this.#change(running.every(({ inFlight }) => inFlight > 0) ? lookMs : 100)) continue;

@@ -81,22 +81,6 @@ export async function openWorld() {
       await gateway.stop();
     },
 
-    /** Leaves a broken world behind, without stopping it. It is removed together with the test run's server. */
-    async abandon(): Promise<void> {
-      await scheduler.close();
-      await client.end();
-    },
-
-    /** Changes a function of this database, as a bug would. @throws Error unless it contains `find` exactly once */
-    async plant(signature: string, find: string, put: string): Promise<void> {
-      const { rows } = await client.query<{ text: string }>('select pg_get_functiondef($1::regprocedure) as text', [
-        `public.${signature}`,
-      ]);
-      const parts = rows[0]?.text.split(find) ?? [];
-      if (parts.length !== 2) throw new Error(`${signature} does not have the text once: ${find}`);
-      await client.query(parts.join(put));
-    },
-
     sequencer(actor: number): Sequencer {
       const known = sequencers.get(actor) ?? new Sequencer(payments(actor).database);
       sequencers.set(actor, known);

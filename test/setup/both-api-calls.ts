@@ -2,18 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { Operation } from '../../src/domain/access/operations.ts';
-import {
-  customerAsRest,
-  customerFields,
-  externalAccountAsRest,
-  externalAccountFields,
-  internalAccountAsRest,
-  internalAccountFields,
-  quoteAsRest,
-  quoteFields,
-  transactionAsRest,
-  transactionFields,
-} from './both-apis.ts';
+import type { results } from './both-apis.ts';
 import type { Data, TestPlatform } from './gateway.ts';
 import type { RestClient } from './rest.ts';
 
@@ -26,18 +15,8 @@ export interface Call {
   readonly rest: { readonly method?: 'PATCH' | 'DELETE'; readonly path: string; readonly body?: object };
   readonly mutation: Operation;
   readonly input: object;
-  /** The field that contains the record, the fields to select, and the record's form in REST. */
-  readonly result: { readonly name: string; readonly fields: string; readonly asRest: (record: Data) => Data };
+  readonly result: (typeof results)[keyof typeof results];
 }
-
-/** The records returned by calls, as GraphQL selects them and as REST returns them. */
-export const results = {
-  quote: { name: 'quote', fields: quoteFields, asRest: quoteAsRest },
-  transaction: { name: 'transaction', fields: transactionFields, asRest: transactionAsRest },
-  customer: { name: 'customer', fields: customerFields, asRest: customerAsRest },
-  internalAccount: { name: 'account', fields: internalAccountFields, asRest: internalAccountAsRest },
-  externalAccount: { name: 'account', fields: externalAccountFields, asRest: externalAccountAsRest },
-} as const;
 
 /** Makes the call over both APIs with the same key. It takes effect once, and both return the same result. */
 export async function madeOnBoth(

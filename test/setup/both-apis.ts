@@ -27,29 +27,29 @@ const source = `{ __typename ... on AccountSource { accountId currency { code } 
 const destination = `{ __typename ... on AccountDestination { accountId currency { code } }
   ... on UmaDestination { umaAddress currency { code } } }`;
 
-export const quoteFields = `id status createdAt expiresAt source ${source} destination ${destination}
+const quoteFields = `id status createdAt expiresAt source ${source} destination ${destination}
   sendingCurrency { code name symbol decimals } receivingCurrency { code name symbol decimals }
   totalSendingAmount ${money} totalReceivingAmount ${money} exchangeRate feesIncluded ${money}
   rateDetails ${rateDetails} description metadata { key value } paymentInstructions ${instruction} transaction { id }`;
 
-export const transactionFields = `id status type sentAmount ${money} receivedAmount ${money} source ${source}
+const transactionFields = `id status type sentAmount ${money} receivedAmount ${money} source ${source}
   destination ${destination} customer { id platformCustomerId } quote { id } exchangeRate fees ${money}
   rateDetails ${rateDetails} reconciliationReference failureReason refund { reference initiatedAt settledAt }
   counterpartyInformation { name value } description metadata { key value } settledAt createdAt updatedAt
   approvalDueAt createdById decidedById`;
 
-export const internalAccountFields = `id customer { id } balance ${money}
+const internalAccountFields = `id customer { id } balance ${money}
   fundingPaymentInstructions ${instruction} createdAt updatedAt`;
 
 const address = '{ line1 line2 city state postalCode country }';
 
-export const customerFields = `id platformCustomerId customerType umaAddress kycStatus isDeleted createdAt updatedAt
+const customerFields = `id platformCustomerId customerType umaAddress kycStatus isDeleted createdAt updatedAt
   metadata { key value }
   details { __typename ... on IndividualDetails { fullName birthDate nationality address ${address} }
     ... on BusinessDetails { legalName registrationNumber taxId address ${address} beneficialOwners {
       fullName individualType emailAddress phoneNumber taxId birthDate nationality percentageOwnership title address ${address} } } }`;
 
-export const externalAccountFields = `id status statusReason currency { code } customer { id } platformAccountId defaultUmaDepositAccount
+const externalAccountFields = `id status statusReason currency { code } customer { id } platformAccountId defaultUmaDepositAccount
   beneficiaryVerificationStatus beneficiaryVerifiedData { fullName } metadata { key value }
   accountInfo { ... on UsAccountInfo { accountType accountNumber routingNumber accountCategory bankName }
     ... on IbanAccountInfo { accountType iban swiftBic bankName } }
@@ -117,7 +117,7 @@ function destinationOf({ __typename, umaAddress, currency, accountId }: Data) {
 const mapOf = (entries: Data[]) =>
   entries.length > 0 ? Object.fromEntries(entries.map(({ key, value }) => [key, value])) : null;
 
-export function quoteAsRest({ id, transaction, ...quote }: Data): Data {
+function quoteAsRest({ id, transaction, ...quote }: Data): Data {
   return bare({
     ...quote,
     ...{ quoteId: id, transactionId: transaction.id },
@@ -133,7 +133,7 @@ export function quoteAsRest({ id, transaction, ...quote }: Data): Data {
   });
 }
 
-export function transactionAsRest(made: Data): Data {
+function transactionAsRest(made: Data): Data {
   const { customer, quote, settledAt, reconciliationReference: reference, ...transaction } = made;
   return {
     ...bare({
@@ -158,7 +158,7 @@ export function transactionAsRest(made: Data): Data {
   };
 }
 
-export function internalAccountAsRest({ customer, ...account }: Data): Data {
+function internalAccountAsRest({ customer, ...account }: Data): Data {
   return bare({
     ...account,
     customerId: customer?.id,
@@ -167,7 +167,7 @@ export function internalAccountAsRest({ customer, ...account }: Data): Data {
   });
 }
 
-export function externalAccountAsRest({ customer, beneficiary, ...account }: Data): Data {
+function externalAccountAsRest({ customer, beneficiary, ...account }: Data): Data {
   const { __typename, ...owner } = beneficiary ?? {};
   const beneficiaryType = __typename === 'BusinessBeneficiary' ? 'BUSINESS' : 'INDIVIDUAL';
   return {
@@ -181,7 +181,7 @@ export function externalAccountAsRest({ customer, beneficiary, ...account }: Dat
   };
 }
 
-export function customerAsRest({ details, metadata, ...customer }: Data): Data {
+function customerAsRest({ details, metadata, ...customer }: Data): Data {
   const { __typename, legalName, registrationNumber, taxId, ...rest } = details;
   const business = __typename === 'BusinessDetails' ? { businessInfo: { legalName, registrationNumber, taxId } } : {};
   const beneficialOwners = rest.beneficialOwners?.map(({ percentageOwnership: share, ...owner }: Data) => ({
@@ -190,3 +190,12 @@ export function customerAsRest({ details, metadata, ...customer }: Data): Data {
   }));
   return bare({ ...customer, ...rest, ...business, beneficialOwners, metadata: mapOf(metadata) });
 }
+
+/** The records returned by calls: the field that contains them, the fields to select, and their form in REST. */
+export const results = {
+  quote: { name: 'quote', fields: quoteFields, asRest: quoteAsRest },
+  transaction: { name: 'transaction', fields: transactionFields, asRest: transactionAsRest },
+  customer: { name: 'customer', fields: customerFields, asRest: customerAsRest },
+  internalAccount: { name: 'account', fields: internalAccountFields, asRest: internalAccountAsRest },
+  externalAccount: { name: 'account', fields: externalAccountFields, asRest: externalAccountAsRest },
+} as const;

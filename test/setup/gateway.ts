@@ -64,7 +64,7 @@ export async function startTestGateway(
     pace: { slowMs: Number.POSITIVE_INFINITY, idleMs: 0, ...parts.pace },
   });
   const address = gateway.url ?? '';
-  const owner = new pg.Pool({ connectionString: url, max: 2 });
+  const owner = new pg.Pool({ connectionString: url, max: 8 });
 
   async function newPlatform(name: string, environment: 'SANDBOX' | 'PRODUCTION' = 'SANDBOX'): Promise<TestPlatform> {
     const { platformId, ...credentials } = await createPlatform(gateway.payments, { name, environment });

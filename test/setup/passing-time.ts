@@ -65,7 +65,7 @@ export function passHours({ databaseUrl }: TestGateway, hours: number): Promise<
   });
 }
 
-/** Lets the approval deadline of a payment, or of all payments, pass. */
+/** Lets the approval deadline of a payment pass, on both sides, or of all payments that await a second person. */
 export async function passApproval(
   { databaseUrl }: Pick<TestGateway, 'databaseUrl'>,
   transactionId?: string,
@@ -73,8 +73,9 @@ export async function passApproval(
   await withoutTriggers(databaseUrl, (client) =>
     client.query(
       `with late as (update transaction set approval_due_at = clock_timestamp()
-         where id = coalesce($1, id) and status = 'CREATED' returning id)
-       update rail_order set due_at = clock_timestamp() where transaction_id in (select id from late)`,
+         where id = $1 or $1::uuid is null and status = 'CREATED' returning id)
+       update rail_order set due_at = clock_timestamp() where due_at is not null and transaction_id in (
+         select id from late union select a.sender_transaction_id from arrival a join late l on l.id = a.transaction_id)`,
       [transactionId && uuidIn(transactionId)],
     ),
   );

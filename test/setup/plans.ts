@@ -5,7 +5,7 @@ import { prepareValue } from '../../src/infra/database/connections/platform-stat
 import { createEndpoint, readEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { between, moving } from './acts.ts';
-import { type Data, type TestGateway, uuidIn } from './gateway.ts';
+import { type Data, type TestGateway, uuidIn, withoutTriggers } from './gateway.ts';
 import { base } from './rest.ts';
 import { Statements } from './statements.ts';
 
@@ -245,7 +245,7 @@ export async function fillTables(
   others: Partial<Record<FilledTable, Readonly<Record<string, string>>>> = {},
 ): Promise<void> {
   const fillings = fillingsOf(templates, rows / manyOf(rows));
-  await filling(t.owner, async (client) => {
+  await withoutTriggers(t.databaseUrl, async (client) => {
     for (const { table, copied, columns } of fillings) {
       const changed = Object.entries({ [keyOf(table)]: fillerId, ...columns, ...others[table] }).map(
         ([column, sql]) => `'${column}', ${sql}`,
@@ -280,33 +280,16 @@ export async function indexSizes({ owner }: TestGateway, rows: number): Promise<
 
 /** Deletes the rows that `fillTables` has written, so that the auditor finds the ledger as it was. */
 export async function emptyTables(t: TestGateway): Promise<void> {
-  await filling(t.owner, async (client) => {
+  await withoutTriggers(t.databaseUrl, async (client) => {
     for (const table of filledTables) await client.query(`delete from ${table} where ${isFiller(table)}`);
   });
 }
 
-/** Writes rows of tables while triggers and foreign keys are disabled. */
-export async function filling(owner: pg.Pool, work: (client: pg.PoolClient) => Promise<void>): Promise<void> {
-  const client = await owner.connect();
-  try {
-    await client.query("begin; set local session_replication_role = 'replica'; set local synchronous_commit = off");
-    await work(client);
-    await client.query('commit');
-  } finally {
-    client.release();
-  }
-}
-
 /**
  * Sends a query or a REST path twice. Returns the plan of its statement, in the gateway's role: its indexes, how many rows
- * of the table were read, including those that a filter removed (undefined if not executed), and how it is planned.
+ * of the table were read, including those that a filter removed, and how it is planned.
  */
-export async function planOf(
-  t: TestGateway,
-  { query, table }: Pick<PlanCase, 'query' | 'table'>,
-  variables: object,
-  isCarriedOut: boolean,
-) {
+export async function planOf(t: TestGateway, { query, table }: Pick<PlanCase, 'query' | 'table'>, variables: object) {
   const { serving } = t.gateway;
   const { authorization } = t.platform;
   const ask = async () =>
@@ -325,7 +308,7 @@ export async function planOf(
     value === null ? 'null' : pg.escapeLiteral(`${prepareValue(value)}`),
   );
   const values = literals.length > 0 ? `(${literals.join(', ')})` : '';
-  const explain = `explain (format json${isCarriedOut ? ', analyze, timing off' : ''}) execute planned${values}`;
+  const explain = `explain (format json, analyze, timing off) execute planned${values}`;
   const rows = await asPlatform(t.platform.platformId, async () => {
     const client = await serving.pool.connect();
     try {
@@ -348,7 +331,7 @@ export async function planOf(
   walk(rows[0]['QUERY PLAN'][0].Plan);
   return {
     indexes,
-    rowsRead: isCarriedOut ? rowsRead : undefined,
+    rowsRead,
     isPlannedAnew,
     isPlannedOnce: statement.planning === 'once',
   };

@@ -1,153 +1,154 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { createClient } from 'graphql-ws';
 import { expect } from 'vitest';
+import { WebSocket } from 'ws';
 import { sequenceIn } from './cursors.ts';
-import { type Data, openClient, startTestGateway, type TestGateway, type TestPlatform, uuidIn } from './gateway.ts';
-import { startSequencers } from './sequencers.ts';
-import { openEventStream, openRawSocket } from './streams.ts';
+import { type Data, openClient, type TestGateway, type TestPlatform, uuidIn } from './gateway.ts';
 
 interface Torture {
-  readonly subscribers: number;
+  readonly clients: number;
   readonly customers: number;
   readonly seconds: number;
   readonly rate: number;
-  /** How many times the sequencing process is killed. */
-  readonly kills: number;
 }
 
-interface Subscriber {
-  /** The customer to follow; undefined to follow everything. */
-  readonly customerId: string | undefined;
-  readonly seen: string[];
-  cursor: string;
-  sockets: number;
-  eventStreams: number;
-  halfOpened: number;
+interface Message {
+  readonly id: string;
+  readonly mayRepeat: boolean;
 }
 
 const query =
-  'subscription ($after: String, $filter: EventFilter) { events(after: $after, filter: $filter) { id cursor } }';
+  'subscription Follow($after: String, $filter: EventFilter) { events(after: $after, filter: $filter) { id cursor } }';
 
 /**
- * Cuts, half-opens and reconnects subscribers repeatedly, on two instances and both transports, while changes are
- * committed out of order and the sequencing process is killed. At the end each subscriber must have seen every change
- * of its objects exactly once and in order, compared with the database.
+ * Cuts off stock graphql-ws clients repeatedly, on two instances, while changes are committed out of order. Every other
+ * client has only `resume: true`; the rest pass their last cursor. At the end each client must have seen every change of
+ * its objects in order, and only repeats that are marked, compared with the database.
  */
-export async function torture({ subscribers, customers, seconds, rate, kills }: Torture) {
-  const one = await startTestGateway({ ROLE: 'serve' }, undefined, { pace: { keepAliveMs: 1_000 } });
-  const two = await startTestGateway({ ROLE: 'serve' }, one.databaseUrl, { pace: { keepAliveMs: 1_000 } });
-  const sequencers = await startSequencers(one.databaseUrl);
-  const urls = [one.url, two.url];
+export async function torture(
+  one: TestGateway,
+  two: { readonly url: string },
+  { clients, customers, seconds, rate }: Torture,
+) {
   const ids = await makeCustomers(one.platform, customers);
   const start = await one.platform.feedEnd();
-
-  let writing = true;
-  let subscribing = true;
-  const all = Array.from(
-    { length: subscribers },
-    (_, at): Subscriber => ({
-      // One subscriber in 50 follows everything; each of the others follows one customer.
-      customerId: at % 50 === 0 ? undefined : ids[at % ids.length],
-      seen: [],
-      cursor: start,
-      sockets: 0,
-      eventStreams: 0,
-      halfOpened: 0,
-    }),
+  const followers = Array.from({ length: clients }, (_, at) =>
+    // A tenth of the clients follow everything; each of the others follows one customer.
+    follow(one, two, at % 10 < 2 ? undefined : ids[at % ids.length], at % 2 === 0 ? undefined : start),
   );
-  const sum = (of: (subscriber: Subscriber) => number) => all.reduce((total, subscriber) => total + of(subscriber), 0);
-  const readers = all.map(async (subscriber) => {
-    while (subscribing) {
-      const url = urls[Math.floor(Math.random() * urls.length)] ?? one.url;
-      await readForAWhile(url, one.platform.authorization, subscriber, 200 + Math.random() * 1_800);
+  const begun = async () => (await one.owner.query('select from resume_point where position is not null')).rowCount;
+  const resuming = Math.ceil(clients / 2);
+  await until(async () => (await begun()) === resuming);
+
+  let isOver = false;
+  const cutting = followers.map(async ({ cut }) => {
+    while (!isOver) {
+      await delay(200 + Math.random() * 1_800);
+      cut();
     }
   });
-  const made = makeChanges(one, ids, start, rate, () => !writing);
-
-  let slowestTakeoverMs = 0;
-  for (let kill = 0; kill < kills; kill += 1) {
-    await delay((seconds * 1_000) / (kills + 1));
-    slowestTakeoverMs = Math.max(slowestTakeoverMs, await sequencers.kill());
-  }
-  await delay((seconds * 1_000) / (kills + 1));
-  writing = false;
-  const { changes, perSecond, of } = await made;
-  // Wait until every subscriber has received everything, and then until the open reads end, in case something arrives
-  // twice.
-  await until(
-    () => all.every(({ seen, customerId }) => seen.length >= of(customerId).length),
-    () => sum(({ seen }) => seen.length),
-  );
-  subscribing = false;
-  await Promise.all(readers);
-
-  for (const { seen, customerId } of all) expect(seen).toEqual(of(customerId));
-  const fewestConnections = Math.min(...all.map(({ sockets, eventStreams }) => sockets + eventStreams));
-  expect(fewestConnections).toBeGreaterThan(1);
-  await until(() => one.gateway.feed.subscriptions + two.gateway.feed.subscriptions === 0);
-
-  await sequencers.stop();
-  await two.stop();
-  await one.stop();
+  const began = performance.now();
+  // Writes until each follower has resumed on another connection. On a busy machine, this takes longer than planned.
+  const isWritten = () =>
+    performance.now() > began + seconds * 1_000 && followers.every((follower) => connectionsOf(follower) > 1);
+  const { changes, perSecond, of } = await makeChanges(one, ids, start, rate, isWritten);
+  const received = () => followers.reduce((sum, { count }) => sum + count(), 0);
+  await until(() => followers.every(({ customerId, connections }) => hasLast(of(customerId), connections)), received);
+  isOver = true;
+  await Promise.all(cutting);
+  expect(await begun()).toBe(resuming);
+  for (const { client } of followers) await client.dispose();
+  await until(() => one.gateway.feed.subscriptions === 0);
+  const repeats = followers.map(({ customerId, connections }) => countRepeats(of(customerId), connections));
   return {
-    ...{ changes, perSecond },
-    /** The number of messages that all subscribers received in total. */
-    messages: sum(({ seen }) => seen.length),
-    sockets: sum(({ sockets }) => sockets),
-    eventStreams: sum(({ eventStreams }) => eventStreams),
-    halfOpened: sum(({ halfOpened }) => halfOpened),
-    /** The smallest number of successive connections of any subscriber. */
-    fewestConnections,
-    kills,
-    /** The longest time without a sequenced event. */
-    slowestTakeoverMs,
+    ...{ changes, perSecond, messages: received() },
+    /** How many messages clients received twice, and how many were marked as possible repeats. */
+    repeated: repeats.reduce((sum, { repeated }) => sum + repeated, 0),
+    marked: repeats.reduce((sum, { marked }) => sum + marked, 0),
+    /** The smallest number of connections on which any client received messages. */
+    fewestConnections: Math.min(...followers.map(connectionsOf)),
   };
 }
 
-/** Reads on one connection, resuming after the last cursor, and then ends the connection in one of the usual ways. */
-async function readForAWhile(url: string, authorization: string, subscriber: Subscriber, ms: number): Promise<void> {
-  const variables = {
-    after: subscriber.cursor,
-    ...(subscriber.customerId && { filter: { customerId: subscriber.customerId } }),
-  };
-  const take = (payload: Data) => {
-    if (payload.errors) throw new Error(JSON.stringify(payload.errors));
-    subscriber.seen.push(payload.data.events.id);
-    subscriber.cursor = payload.data.events.cursor;
-  };
-  if (Math.random() < 0.3) {
-    subscriber.eventStreams += 1;
-    let timer: NodeJS.Timeout | undefined;
-    try {
-      const open = await openEventStream(`${url}/graphql`, authorization, { query, variables });
-      timer = setTimeout(() => open.cut(), ms);
-      for await (const message of open.events) take(message.data);
-    } catch (error) {
-      // The connection was cut, by us or (what fetch calls a TypeError) by the server. The subscriber reconnects either
-      // way.
-      if (!(error instanceof Error) || !['AbortError', 'TypeError'].includes(error.name)) throw error;
-    } finally {
-      clearTimeout(timer);
-    }
-    return;
-  }
-  subscriber.sockets += 1;
-  const { socket, send } = await openRawSocket(url, authorization);
-  const reading = new AbortController();
-  socket.on('message', (message) => {
-    const { type, payload } = JSON.parse(String(message));
-    if (type === 'next' && !reading.signal.aborted) take(payload);
+/**
+ * Follows with a stock client, and records the messages of each of its connections.
+ * @param after where the client begins, if it passes its last cursor; undefined if it has `resume: true`
+ */
+function follow(
+  one: TestGateway,
+  two: { readonly url: string },
+  customerId: string | undefined,
+  after: string | undefined,
+) {
+  const connections: Message[][] = [];
+  let socket: WebSocket | undefined;
+  const client = createClient({
+    url: () => `${(Math.random() < 0.5 ? one : two).url.replace('http', 'ws')}/graphql`,
+    webSocketImpl: WebSocket,
+    on: {
+      opened: (opened) => {
+        socket = opened as WebSocket;
+        connections.push([]);
+      },
+    },
+    connectionParams: { authorization: one.platform.authorization, ...(after === undefined && { resume: true }) },
+    retryAttempts: Number.POSITIVE_INFINITY,
+    retryWait: () => delay(20),
+    // If an instance is killed while a socket opens, the connection fails, and the client should retry as after any
+    // other failure.
+    shouldRetry: () => true,
   });
-  send({ id: '1', type: 'subscribe', payload: { query, variables } });
-  await delay(ms);
-  reading.abort();
-  if (Math.random() < 0.3) {
-    // Half-open: the client is gone for good, but the server is not notified.
-    subscriber.halfOpened += 1;
-    socket.pause();
-    setTimeout(() => socket.terminate(), 5_000);
-  } else {
-    socket.terminate();
+  // The client sends the current values each time it connects.
+  const variables: Record<string, unknown> = { after, ...(customerId && { filter: { customerId } }) };
+  client.subscribe<Data, Data>(
+    { query, variables },
+    {
+      next: ({ data, errors, extensions }) => {
+        if (errors) throw new Error(JSON.stringify(errors));
+        connections.at(-1)?.push({ id: data.events.id, mayRepeat: extensions?.mayRepeat === true });
+        if (after !== undefined) variables.after = data.events.cursor;
+      },
+      error: (error) => {
+        throw new Error(`the client has given up: ${JSON.stringify(error)}`);
+      },
+      complete: () => undefined,
+    },
+  );
+  const count = () => connections.reduce((sum, messages) => sum + messages.length, 0);
+  return { customerId, connections, count, client, cut: () => socket?.terminate() };
+}
+
+const connectionsOf = ({ connections }: Pick<ReturnType<typeof follow>, 'connections'>) =>
+  connections.filter(({ length }) => length > 0).length;
+
+function hasLast(expected: readonly string[], connections: readonly (readonly Message[])[]): boolean {
+  const last = expected.at(-1);
+  return last === undefined || connections.some((messages) => messages.at(-1)?.id === last);
+}
+
+/** Checks that a client received every change in order, and that only messages marked as repeats came twice. */
+function countRepeats(expected: readonly string[], connections: readonly (readonly Message[])[]) {
+  const places = new Map(expected.map((id, place) => [id, place]));
+  let next = 0;
+  let repeated = 0;
+  let marked = 0;
+  for (const [number, messages] of connections.entries()) {
+    let before: number | undefined;
+    for (const { id, mayRepeat } of messages) {
+      const place = places.get(id) ?? Number.NaN;
+      if (before === undefined) expect(place, `where connection ${number} begins`).toBeLessThanOrEqual(next);
+      else expect(place, `what follows on connection ${number}`).toBe(before + 1);
+      before = place;
+      if (mayRepeat) marked += 1;
+      if (place === next) next += 1;
+      else {
+        expect(mayRepeat, 'a repeat is marked').toBe(true);
+        repeated += 1;
+      }
+    }
   }
+  expect(next, 'how many changes have arrived').toBe(expected.length);
+  return { repeated, marked };
 }
 
 /** Waits until everything committed is in the feed, and returns the feed's changes after a cursor. */

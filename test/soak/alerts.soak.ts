@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
-import { type Prometheus, rulesFiles, shortenedRules, startPrometheus, untilHolds } from '../alerts/prometheus.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { type Prometheus, rulesFiles, shortenedRules, startPrometheus } from '../alerts/prometheus.ts';
 import type { Stage, StagedFault } from '../alerts/staged-fault.ts';
 import { scenes } from '../alerts/staged-faults.ts';
 import type { Surroundings } from '../faults/faults.ts';
@@ -23,7 +23,7 @@ if (!isInstalled) console.warn('Skipped: the alerts in a real Prometheus. Instal
 const seed = Number(process.env.FAULT_SEED ?? randomInt(1_000_000));
 const wanted = new RegExp(process.env.ALERT_FAULTS ?? '');
 /** The longest time that an alert may take to fire or to be resolved. */
-const patienceMs = 120_000;
+const patience = { timeout: 120_000, interval: 200 };
 /** The service counts as recovered after this many acknowledged commands. */
 const answering = 5;
 
@@ -113,33 +113,24 @@ async function stageOf(around: Surroundings): Promise<Stage> {
 
 async function measure(prometheus: Prometheus, stage: Stage, name: string, fault: StagedFault): Promise<Measured> {
   const { load } = stage;
-  await untilHolds(
-    async () => (await prometheus.firing()).size === 0,
-    () => `alerts fire before ${name}`,
-    patienceMs,
-  );
+  const firing = async () => [...(await prometheus.firing()).keys()];
+  await vi.waitFor(async () => expect(await firing(), `before ${name}`).toEqual([]), patience);
   const [acknowledged, disturbed] = [load.acknowledged, load.disturbed];
   const began = performance.now();
   const [end, cleanUp] = await fault.stage(stage);
   const seen = new Map<string, number>();
-  const allSeen = async () => {
-    const firing = await prometheus.firing();
-    for (const alert of fault.alerts)
-      if (firing.has(alert) && !seen.has(alert)) seen.set(alert, performance.now() - began);
-    return seen.size === fault.alerts.length;
+  const expectAll = async () => {
+    for (const alert of await firing())
+      if (fault.alerts.includes(alert) && !seen.has(alert)) seen.set(alert, performance.now() - began);
+    expect([...seen.keys()]).toEqual(expect.arrayContaining([...fault.alerts]));
   };
-  const late = await untilHolds(allSeen, () => `not all of ${fault.alerts} fire`, patienceMs).catch(
-    (error: unknown) => error,
-  );
+  const late = await vi.waitFor(expectAll, patience).catch((error: unknown) => error);
   const ended = performance.now();
   const answers = load.more(answering).then(() => performance.now() - ended);
   answers.catch(() => undefined);
   await end();
-  const noneFires = async () => {
-    const firing = await prometheus.firing();
-    return !fault.alerts.some((alert) => firing.has(alert));
-  };
-  await untilHolds(noneFires, () => `some of ${fault.alerts} still fire`, patienceMs);
+  const left = async () => (await firing()).filter((alert) => fault.alerts.includes(alert));
+  await vi.waitFor(async () => expect(await left()).toEqual([]), patience);
   const resolvedMs = performance.now() - ended;
   const answersMs = await answers;
   await cleanUp?.();

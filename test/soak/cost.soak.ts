@@ -6,8 +6,8 @@ import { measureDocument } from '../../src/api/graphql/limits/document-size.ts';
 import { requestsForCost } from '../../src/api/graphql/server/operations.ts';
 import { schema } from '../../src/api/graphql/server/schema.ts';
 import { type OracleWorld, openWorld } from '../oracle/world.ts';
-import { connect, type Data, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { emptyTables, fillerId, filling, fillTables, type Parents, type Size } from '../setup/plans.ts';
+import { connect, type Data, type TestGateway, type TestPlatform, withoutTriggers } from '../setup/gateway.ts';
+import { emptyTables, fillerId, fillTables, type Parents, type Size } from '../setup/plans.ts';
 import { type Asked, askedFields } from './cost/documents.ts';
 
 /** Fills a platform with this many rows of each kind. Returns their parents. */
@@ -76,21 +76,21 @@ function columnsOf(rows: number) {
 
 /** Inserts copies of a customer change before the feed's first event. */
 async function fillFeed(t: TestGateway, { platformId }: TestPlatform, rows: number): Promise<void> {
-  await filling(t.owner, async (client) => {
-    await client.query(
+  await withoutTriggers(t.databaseUrl, (client) =>
+    client.query(
       `insert into stored_event select r.* from stored_event e, generate_series(1, ${rows}) i, lateral jsonb_populate_record(e, jsonb_build_object(
          'id', ${fillerId}, 'sequence', i - ${rows + 1},
          'type', case when i <= ${rows / 2} then 'KYC_STATUS' else 'CUSTOMER_CHANGE' end)) r
        where e.platform_id = $1 and e.sequence = (select min(sequence) from stored_event where platform_id = $1 and type = 'KYC_STATUS')`,
       [platformId],
-    );
-  });
+    ),
+  );
 }
 
 /** Deletes the rows that `fillPlatform` has written, so that the auditor finds the ledger as it was before. */
 async function emptyPlatform(t: TestGateway): Promise<void> {
   await emptyTables(t);
-  await filling(t.owner, (client) => client.query('delete from stored_event where sequence < 0').then(() => undefined));
+  await withoutTriggers(t.databaseUrl, (client) => client.query('delete from stored_event where sequence < 0'));
 }
 
 /** Measures the processor time of a gateway's database sessions during the work, in microseconds. */

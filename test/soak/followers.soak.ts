@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApolloClient, InMemoryCache } from '@apollo/client';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
@@ -24,7 +22,6 @@ import { operation } from '../../src/apps/client/operation.ts';
 import { openPayments } from '../../src/apps/client/payments.ts';
 import { resumingClient } from '../../src/apps/client/resume.ts';
 import { browserPath, startBrowser } from '../setup/browser.ts';
-import { listen } from '../setup/free-port.ts';
 import { type Data, ownGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { type Fleet, startFleet } from '../setup/load-balancer.ts';
 import type { Scene } from '../setup/scene.ts';
@@ -101,19 +98,25 @@ createRoot(root).render(
 );
 `;
 
-/** Opens the page, which shows the last customer's list and all other customers' events. */
-async function openPage(platform: TestPlatform, url: string, customers: readonly string[], after: string) {
+/** Runs an app in Chromium, in an empty page. The app can call these functions. */
+async function openApp(contents: string, functions: Readonly<Record<string, (text: string) => unknown>>) {
   const { outputFiles } = await build({
     ...{ bundle: true, write: false, format: 'esm', target: 'es2022' },
     define: { 'process.env.NODE_ENV': '"production"' },
-    stdin: { contents: app, resolveDir: 'src/apps/client', loader: 'ts' },
+    stdin: { contents, resolveDir: 'src/apps/client', loader: 'ts' },
   });
   const browser = await startBrowser();
   const page = await browser.newPage();
-  await page.exposeFunction('mint', (customerId: string) => tokenOf(platform, customerId)());
+  for (const [name, act] of Object.entries(functions)) await page.exposeFunction(name, act);
+  await page.addScriptTag({ type: 'module', content: outputFiles[0]?.text ?? '' });
+  return { browser, page };
+}
+
+/** Opens the page, which shows the last customer's list and all other customers' events. */
+async function openPage(platform: TestPlatform, url: string, customers: readonly string[], after: string) {
   const settings = JSON.stringify({ url: `${url}/graphql`, customers, after, text });
-  const content = `window.settings = ${settings};\n${outputFiles[0]?.text}`;
-  await page.addScriptTag({ type: 'module', content });
+  const mint = (customerId: string) => tokenOf(platform, customerId)();
+  const { browser, page } = await openApp(`window.settings = ${settings};\n${app}`, { mint });
   return {
     seen: (): Promise<string[][]> => page.evaluate('window.seen.slice(0, -1)'),
     list: (): Promise<string[] | undefined> => page.evaluate('window.list'),
@@ -247,30 +250,16 @@ const fetchEventSource: StockClient = {
   name: 'fetch-event-source, in Chromium',
   code: 'none',
   async follow(followed) {
-    const library = new URL('../../node_modules/@microsoft/fetch-event-source/lib/esm/', import.meta.url);
-    const server = createServer(async (request, response) => {
-      const name = /^\/esm\/(\w+)$/.exec(request.url ?? '')?.[1];
-      if (name === undefined) response.setHeader('content-type', 'text/html').end('<!doctype html><title>app</title>');
-      else response.setHeader('content-type', 'text/javascript').end(await readFile(new URL(`${name}.js`, library)));
-    });
     const init = {
       ...{ method: 'POST', openWhenHidden: true },
       headers: { authorization: followed.authorization, 'content-type': 'application/json' },
       body: JSON.stringify({ query, variables }),
     };
-    const content = `import { fetchEventSource } from '/esm/fetch';
+    const app = `import { fetchEventSource } from '@microsoft/fetch-event-source';
       fetchEventSource('${followed.url}/graphql', { ...${JSON.stringify(init)}, onmessage: ({ data }) => note(data) });`;
-    const port = await listen(server);
-    const browser = await startBrowser();
-    const page = await browser.newPage();
-    await page.exposeFunction('note', (data: string) => sink(followed.note).next(JSON.parse(data)));
-    await page.goto(`http://127.0.0.1:${port}/`);
-    await page.addScriptTag({ type: 'module', content });
-    return async () => {
-      await browser.close();
-      server.closeAllConnections();
-      server.close();
-    };
+    const note = (data: string) => sink(followed.note).next(JSON.parse(data));
+    const { browser } = await openApp(app, { note });
+    return () => browser.close();
   },
 };
 

@@ -1,11 +1,11 @@
-import { execFile, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { appendFile, chmod, copyFile, cp, mkdir, mkdtemp, readFile, rm, statfs, writeFile } from 'node:fs/promises';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFile, chmod, cp, mkdir, mkdtemp, open, readFile, rm, statfs, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
+import { parseEnv, promisify } from 'node:util';
 import pg from 'pg';
 import { openCluster } from '../../../src/infra/database/embedded/embedded.ts';
 import { locateServer } from '../../../src/infra/database/embedded/embedded-location.ts';
@@ -13,13 +13,18 @@ import { environment } from '../../faults/furnish.ts';
 import { query } from '../../setup/embedded-servers.ts';
 import { freePort, listen } from '../../setup/free-port.ts';
 
-/** A production installation in a single folder, which its operator starts, stops and repairs from a shell. */
+/** A production installation in a single folder, which an operator starts, stops and repairs. */
 export type Installation = Awaited<ReturnType<typeof install>>;
 
 export type Unit = 'postgres' | 'standby' | 'gateway-1' | 'gateway-2';
 
 const project = path.resolve(import.meta.dirname, '../../..');
 const run = promisify(execFile);
+/** The arguments of Node that `npm start` passes. */
+const program = [
+  ...['--disable-warning=ExperimentalWarning', '--import', './src/server/start/compile-cache.ts'],
+  'src/main.ts',
+];
 /** The size of the disk for Postgres, in megabytes. */
 const diskSize = 700;
 const filler = (bytes: number) => `pg_logical_emit_message(true, 'filler', repeat('x', ${bytes}))`;
@@ -35,16 +40,61 @@ export async function install(hasStandby: boolean) {
   const disk = at('pgdata');
   await mkdir(disk);
   await run('mount', ['-t', 'tmpfs', '-o', `size=${diskSize}m`, 'none', disk]);
-  const { primary, standby, servers } = await layOutServers(folder, hasStandby);
+  const { primary, standby, servers, programs, user } = await layOutServers(folder, hasStandby);
   const gateways = [
     await layOutGateway(folder, 'gateway-1', servers),
     await layOutGateway(folder, 'gateway-2', servers),
   ];
   const exporter = await exportDisk(disk);
   const ends: (() => unknown)[] = [];
-  const machine = async (action: 'start' | 'stop' | 'restart' | 'status' | 'log', unit: Unit) =>
-    (await run(at('machine'), [action, unit])).stdout;
-  const open = async (program: string, login?: { readonly user: string; readonly password: string }) => {
+  const { PATH, HOME } = process.env;
+  const read = (file: string) => readFile(at(file), 'utf8');
+  const settingsOf = async (unit: Unit) => ({ PATH, ...parseEnv(await read(`${unit}.settings`)) });
+  const units = new Map<Unit, ChildProcess>();
+  const isReady = (unit: Unit) => {
+    const metrics = gateways.find((gateway) => gateway.unit === unit)?.metrics;
+    return metrics
+      ? fetch(`http://${metrics}/health/ready`, { signal: AbortSignal.timeout(3_000) }).then(({ ok }) => ok)
+      : query(unit === 'standby' ? standby : primary, 'select').then(() => true);
+  };
+
+  /** Starts a unit, and waits until it is ready, but not for long, because it may be broken. */
+  async function start(unit: Unit) {
+    if (isRunning(units.get(unit))) return;
+    const log = await open(at(`${unit}.log`), 'a');
+    const stdio = ['ignore' as const, log.fd, log.fd];
+    const child = unit.startsWith('gateway')
+      ? spawn(process.execPath, program, { cwd: project, env: await settingsOf(unit), stdio })
+      : spawn(path.join(programs, 'postgres'), ['-D', at('pgdata', unit, 'data')], {
+          ...{ cwd: '/', env: { PATH }, stdio },
+          ...user,
+        });
+    await log.close();
+    units.set(unit, child);
+    const deadline = performance.now() + 15_000;
+    while (performance.now() < deadline && isRunning(child) && !(await isReady(unit).catch(() => false)))
+      await delay(100);
+  }
+
+  /** Stops a unit. Like systemd, kills it if that takes longer than 20 s. */
+  async function stop(unit: Unit) {
+    const child = units.get(unit);
+    if (!isRunning(child)) return;
+    // Postgres ends its sessions on SIGINT; on SIGTERM it would wait for them.
+    child.kill(unit.startsWith('gateway') ? 'SIGTERM' : 'SIGINT');
+    await once(child, 'exit', { signal: AbortSignal.timeout(20_000) }).catch(() => signal(unit, 'SIGKILL'));
+  }
+
+  /** Sends a signal to all processes of a unit. If it kills them, waits until they are gone. */
+  async function signal(unit: Unit, name: 'SIGKILL' | 'SIGSTOP') {
+    const first = units.get(unit)?.pid;
+    const { stdout } = await run('pgrep', ['-P', String(first)]).catch(() => ({ stdout: '' }));
+    const pids = [first, ...stdout.split('\n')].filter(Boolean).map(Number);
+    for (const pid of pids) send(pid, name);
+    while (name === 'SIGKILL' && pids.some((pid) => send(pid, 0))) await delay(50);
+  }
+
+  const openSession = async (program: string, login?: { readonly user: string; readonly password: string }) => {
     const { hostname, port, username, password, pathname } = new URL(primary);
     const client = new pg.Client({
       ...{ host: hostname, port: Number(port), database: pathname.slice(1), application_name: program },
@@ -63,13 +113,17 @@ export async function install(hasStandby: boolean) {
     folder,
     disk,
     gateways,
-    hasStandby,
     databaseUrl: primary,
     /** The addresses that Prometheus scrapes: those of the instances and of the exporter of disk space. */
     targets: [...gateways.map(({ metrics }) => metrics), exporter.target],
-    /** Starts or stops a unit, or shows its status or log. Returns the output. */
-    machine,
-    read: (file: string) => readFile(at(file), 'utf8'),
+    start,
+    stop,
+    async restart(unit: Unit) {
+      await stop(unit);
+      await start(unit);
+    },
+    signal,
+    read,
     write: (file: string, text: string) => writeFile(at(file), text),
     async edit(file: string, from: string | RegExp, to: string) {
       const text = await readFile(at(file), 'utf8');
@@ -79,18 +133,22 @@ export async function install(hasStandby: boolean) {
     },
     /** Runs a shell command with the first instance's settings. Returns the output, even if the command fails. */
     async shell(command: string) {
-      const script = `set -a; . ${at('gateway-1.settings')}; cd ${project}; ${command}`;
-      const { PATH, HOME } = process.env;
-      const output = run('bash', ['-c', script], { env: { PATH, HOME } });
+      const env = { HOME, ...(await settingsOf('gateway-1')) };
+      const output = run('bash', ['-c', command], { cwd: project, env });
       const { stdout, stderr } = await output.catch(
         (failed: { readonly stdout: string; readonly stderr: string }) => failed,
       );
       return `${stdout}${stderr}`;
     },
     own: (sql: string) => query(primary, sql),
+    /** Runs a statement in psql as a superuser. Returns the output. */
+    async psql(sql: string, server: 'postgres' | 'standby') {
+      const url = server === 'standby' ? standby : primary;
+      return (await run('psql', [url, '-X', '-v', 'ON_ERROR_STOP=1', '-c', sql])).stdout;
+    },
     /** Opens a session as the superuser, under a program's name. The session stays open until someone else ends it. */
     async session(program: string, ...statements: readonly string[]) {
-      const client = await open(program);
+      const client = await openSession(program);
       for (const sql of statements) await client.query(sql);
       return client;
     },
@@ -102,7 +160,7 @@ export async function install(hasStandby: boolean) {
       ends.push(() => {
         isEnded = true;
       });
-      const take = () => open(program, { user: program, password: program }).catch(() => undefined);
+      const take = () => openSession(program, { user: program, password: program }).catch(() => undefined);
       while (await take());
       void (async () => {
         for (; !isEnded; await delay(1_000)) while (await take());
@@ -113,11 +171,6 @@ export async function install(hasStandby: boolean) {
       ends.push(() => child.kill());
     },
     atEnd: (end: () => unknown) => void ends.push(end),
-    async processes(unit: Unit) {
-      const first = (await readFile(at(`${unit}.pid`), 'utf8')).trim();
-      const { stdout } = await run('pgrep', ['-P', first]).catch(() => ({ stdout: '' }));
-      return [first, ...stdout.trim().split('\n')].filter(Boolean).map(Number);
-    },
     remount: (options: string) => run('mount', ['-o', `remount,${options}`, disk]),
     /** Fills the disk with a file until only this many bytes are free, and makes Postgres write until it fails. */
     async fill(file: string, leftBytes: number) {
@@ -132,23 +185,26 @@ export async function install(hasStandby: boolean) {
       const answers = await query(primary, 'select').catch(() => undefined);
       return answers ? primary : standby;
     },
-    async called() {
-      while (!existsSync(at('called'))) await delay(200);
-      await rm(at('called'));
-    },
-    /** Gives the verdict to the operator who has declared the night over, and waits until it has been read. */
-    async say(verdict: string) {
-      await writeFile(at('verdict'), `${verdict}\n`);
-      while (existsSync(at('verdict'))) await delay(200);
-    },
     async remove() {
       for (const end of ends) end();
-      for (const unit of ['gateway-1', 'gateway-2', 'standby', 'postgres'] as const) await machine('stop', unit);
+      for (const unit of ['gateway-1', 'gateway-2', 'standby', 'postgres'] as const) await stop(unit);
       await exporter.stop();
       await run('umount', ['--lazy', disk]);
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+const isRunning = (child: ChildProcess | undefined): child is ChildProcess =>
+  child?.exitCode === null && child.signalCode === null;
+
+/** Sends a signal to a process; 0 only looks for it. Returns whether the process exists. */
+function send(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
 }
 
 const postgresSettings = `
@@ -166,14 +222,7 @@ archive_command = 'true'
 restart_after_crash = off
 `;
 
-/** Declares the night over, and waits for the verdict. */
-const doneScript = `#!/bin/sh
-cd "$(dirname "$0")" && touch called
-until [ -s verdict ]; do sleep 0.2; done
-cat verdict && rm verdict
-`;
-
-/** Creates the data directories of Postgres and a standby, and the operator's programs. Returns the addresses. */
+/** Creates the data directories of Postgres and a standby. Returns their addresses, their programs and their user. */
 async function layOutServers(folder: string, hasStandby: boolean) {
   const at = (...names: string[]) => path.join(folder, ...names);
   const { password, programs, user } = await openCluster(await locateServer(at('pgdata')), true);
@@ -191,18 +240,8 @@ async function layOutServers(folder: string, hasStandby: boolean) {
   await configure('postgres', `port = ${port}${hasStandby ? "\nsynchronous_standby_names = 'standby'" : ''}`);
   const addressOf = (servers: string) => `postgresql://postgres:${password}@${servers}/payments`;
   const [primary, standby] = [addressOf(`127.0.0.1:${port}`), addressOf(`127.0.0.1:${standbyPort}`)];
-  const settings = {
-    ...{ PROJECT: project, NODE: process.execPath, POSTGRES: path.join(programs, 'postgres') },
-    ...{ POSTGRES_USER: user?.uid, POSTGRES_PORT: port, STANDBY_PORT: standbyPort },
-  };
-  await writeFile(at('machine.conf'), linesOf(settings));
-  await copyFile(path.join(import.meta.dirname, 'machine.sh'), at('machine'));
-  await writeFile(at('psql'), `#!/bin/sh\nexec psql '${primary}' "$@"\n`);
-  await writeFile(at('psql-standby'), `#!/bin/sh\nexec psql '${standby}' "$@"\n`);
-  await writeFile(at('done'), doneScript);
-  for (const program of ['machine', 'psql', 'psql-standby', 'done']) await chmod(at(program), 0o755);
   const servers = addressOf(`127.0.0.1:${port}${hasStandby ? `,127.0.0.1:${standbyPort}` : ''}`);
-  return { primary, standby, servers };
+  return { primary, standby, servers, programs, user };
 }
 
 async function layOutGateway(folder: string, unit: 'gateway-1' | 'gateway-2', servers: string) {
@@ -214,14 +253,10 @@ async function layOutGateway(folder: string, unit: 'gateway-1' | 'gateway-2', se
     ...{ CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else', ALLOW_UNSAFE: 'loopback-webhooks' },
     LOG_LEVEL: 'info',
   };
-  await writeFile(path.join(folder, `${unit}.settings`), linesOf(settings));
+  const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
+  await writeFile(path.join(folder, `${unit}.settings`), lines);
   return { unit, url: `http://127.0.0.1:${port}`, metrics: `127.0.0.1:${metricsPort}` };
 }
-
-const linesOf = (settings: object) =>
-  Object.entries(settings)
-    .map(([name, value]) => `${name}=${/^\w+$/.test(String(value)) ? value : `'${value}'`}\n`)
-    .join('');
 
 /** Exports the free space of a disk, under the names that node_exporter uses. */
 async function exportDisk(disk: string) {

@@ -7,14 +7,13 @@ import { stepLock } from '../../../src/domain/events/sequencer.ts';
 import { simulatedDomain } from '../../../src/rails/rail-parts.ts';
 import { repeated } from '../../alerts/staged-fault.ts';
 import { connect } from '../../setup/gateway.ts';
-import type { Installation, Unit } from './installation.ts';
+import type { Installation } from './installation.ts';
 import type { Operator } from './operator.ts';
 
-/** A night: what breaks, what the operator is told, and the documented way to repair it. */
+/** A night: what breaks, and the documented way to repair it. */
 export interface Night {
   /** The alerts that must fire before the operator is called. Other alerts may fire as well. */
   readonly alerts: readonly string[];
-  readonly said: string | ((machine: Installation) => string);
   /** Whether requests fail with internal errors during the night. Such errors do not tell clients the outcome. */
   readonly fails?: true;
   readonly hasStandby?: true;
@@ -23,27 +22,11 @@ export interface Night {
   repair(operator: Operator): Promise<unknown>;
 }
 
-const refused = 'Two platforms: payments fail with SERVICE_UNAVAILABLE.';
-
-async function signal(machine: Installation, unit: Unit, name: NodeJS.Signals): Promise<void> {
-  const pids = await machine.processes(unit);
-  for (const pid of pids) process.kill(pid, name);
-  while (name === 'SIGKILL' && pids.some(isAlive)) await delay(50);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
-
 /** Changes a setting of every instance, and restarts them. */
-async function setEverywhere({ gateways, edit, machine }: Installation, from: string | RegExp, to: string) {
+async function setEverywhere({ gateways, edit, restart }: Installation, from: string | RegExp, to: string) {
   for (const { unit } of gateways) {
     await edit(`${unit}.settings`, from, to);
-    await machine('restart', unit);
+    await restart(unit);
   }
 }
 
@@ -67,13 +50,11 @@ const byDoctor =
 export const nights: Readonly<Record<string, Night>> = {
   'a forgotten ALTER': {
     alerts: ['PaymentsSessionsBlocked'],
-    said: refused,
     breakIt: ({ session }) => session('DBeaver 25', 'begin', 'alter table transaction add column note text'),
     repair: endBlocker,
   },
   'a prepared transaction that nobody ends': {
     alerts: ['PaymentsSessionsBlocked'],
-    said: refused,
     breakIt: ({ session }) =>
       session('import', 'begin', 'lock table transaction in share mode', `prepare transaction 'import-7'`),
     async repair({ run, sql }) {
@@ -84,7 +65,6 @@ export const nights: Readonly<Record<string, Night>> = {
   },
   'a REINDEX behind a dump': {
     alerts: ['PaymentsSessionsBlocked'],
-    said: refused,
     async breakIt({ session }) {
       await session('pg_dump', 'begin isolation level repeatable read read only', 'select count(*) from transaction');
       const waiting = await session('psql');
@@ -94,7 +74,6 @@ export const nights: Readonly<Record<string, Night>> = {
   },
   'a replication slot without a standby': {
     alerts: ['PaymentsLogKept'],
-    said: 'Nobody has noticed anything.',
     async breakIt({ own }) {
       await own(`select pg_create_physical_replication_slot('standby_old', true)`);
       await own(`select pg_logical_emit_message(true, 'filler', repeat('x', 2000000))`);
@@ -104,7 +83,6 @@ export const nights: Readonly<Record<string, Night>> = {
   'a right that is gone': {
     alerts: ['PaymentsSchemaMissing'],
     fails: true,
-    said: 'All platforms: no payment goes through.',
     breakIt: ({ own }) => own('revoke execute on function commit_batches from gateway_serving'),
     repair: byDoctor(
       /commit_batches\(jsonb\) lacks the right EXECUTE for gateway_serving/,
@@ -113,69 +91,61 @@ export const nights: Readonly<Record<string, Night>> = {
   },
   'Postgres is down': {
     alerts: ['PaymentsDatabaseAway'],
-    said: refused,
-    breakIt: (machine) => signal(machine, 'postgres', 'SIGKILL'),
-    repair: ({ machine }) => machine.machine('start', 'postgres'),
+    breakIt: ({ signal }) => signal('postgres', 'SIGKILL'),
+    repair: ({ machine }) => machine.start('postgres'),
   },
   'Postgres hangs': {
     alerts: ['PaymentsDatabaseAway'],
-    said: refused,
-    breakIt: (machine) => signal(machine, 'postgres', 'SIGSTOP'),
-    repair: ({ machine }) => machine.machine('restart', 'postgres'),
+    breakIt: ({ signal }) => signal('postgres', 'SIGSTOP'),
+    repair: ({ machine }) => machine.restart('postgres'),
   },
   'an instance hangs': {
     alerts: ['PaymentsInstanceDown'],
-    said: 'A platform: every second request hangs until it is cut off.',
-    breakIt: (machine) => signal(machine, 'gateway-1', 'SIGSTOP'),
-    repair: ({ machine }) => machine.machine('restart', 'gateway-1'),
+    breakIt: ({ signal }) => signal('gateway-1', 'SIGSTOP'),
+    repair: ({ machine }) => machine.restart('gateway-1'),
   },
   'another key on one instance': {
     alerts: ['PaymentsInstanceDown'],
-    said: 'The day shift: gateway-2 got new settings this evening.',
-    async breakIt({ edit, machine }) {
+    async breakIt({ edit, restart }) {
       await edit('gateway-2.settings', /^SECRET_KEY=.*$/m, `SECRET_KEY=${randomBytes(32).toString('hex')}`);
-      await machine('restart', 'gateway-2');
+      await restart('gateway-2');
     },
-    async repair({ log, machine: { machine, read, edit } }) {
+    async repair({ log, machine: { start, read, edit } }) {
       await log('gateway-2', /use the key/);
       const [key = ''] = /^SECRET_KEY=.*$/m.exec(await read('gateway-1.settings')) ?? [];
       await edit('gateway-2.settings', /^SECRET_KEY=.*$/m, key);
-      await machine('start', 'gateway-2');
+      await start('gateway-2');
     },
   },
   'no instance with background work': {
     alerts: ['PaymentsFeedStands'],
-    said: 'A platform: no webhooks, and payments stay PROCESSING.',
     breakIt: (machine) => setEverywhere(machine, 'NODE_ENV', 'ROLE=serve\nNODE_ENV'),
     repair: ({ machine }) => setEverywhere(machine, 'ROLE=serve', 'ROLE=all'),
   },
   'a forgotten lock of the sequencer': {
     alerts: ['PaymentsFeedStands'],
-    said: 'A platform: payments are COMPLETED, but no webhooks arrive.',
     breakIt: ({ session }) => session('psql', `select pg_advisory_lock(${stepLock})`),
     repair: byDoctor(/select pg_terminate_backend\(\d+\)/, (statement) => statement),
   },
   'a full disk': {
     alerts: ['PaymentsDatabaseAway', 'PaymentsDiskFilling'],
-    said: refused,
     breakIt: ({ fill }) => fill('before-upgrade.dump', 4_000_000),
     async repair({ machine }) {
       const dump = path.join(machine.disk, 'before-upgrade.dump');
       await copyFile(dump, path.join(machine.folder, 'before-upgrade.dump'));
       await rm(dump);
-      await machine.machine('start', 'postgres');
+      await machine.start('postgres');
     },
   },
   'a slot that has filled the disk': {
     alerts: ['PaymentsDatabaseAway', 'PaymentsDiskFilling'],
-    said: refused,
     async breakIt({ own, fill }) {
       await own(`select pg_create_physical_replication_slot('analytics', true)`);
       await fill('lost+found', 250_000_000);
     },
     async repair({ machine, run, sql }) {
       await machine.remount('size=1400m');
-      await machine.machine('start', 'postgres');
+      await machine.start('postgres');
       const slot = (await run('npm run ops -- doctor')).find(/(?<=slots: )\w+/);
       await sql(`select pg_drop_replication_slot('${slot}')`);
       await sql('checkpoint');
@@ -183,7 +153,6 @@ export const nights: Readonly<Record<string, Night>> = {
   },
   'an archive that has moved': {
     alerts: ['PaymentsDiskFilling'],
-    said: ({ folder }) => `The backup team: the WAL archive has moved to ${folder}/archive-new this evening.`,
     async breakIt({ folder, own, fillWithLog }) {
       await mkdir(path.join(folder, 'archive-new'));
       await chmod(path.join(folder, 'archive-new'), 0o777);
@@ -202,11 +171,10 @@ export const nights: Readonly<Record<string, Night>> = {
   },
   'a report that takes all connections': {
     alerts: ['PaymentsInstanceDown'],
-    said: 'The day shift: gateway-2 was restarted this evening.',
-    async breakIt({ machine, takeConnections }) {
-      await machine('stop', 'gateway-2');
+    async breakIt({ start, stop, takeConnections }) {
+      await stop('gateway-2');
       await takeConnections('report');
-      await machine('start', 'gateway-2');
+      await start('gateway-2');
     },
     async repair({ machine, run, sql }) {
       (await run('npm run ops -- doctor')).find(/53300|too many/);
@@ -214,12 +182,11 @@ export const nights: Readonly<Record<string, Night>> = {
       const login = (await sql(count)).find(/report(?= +\| +report +\| +\d\d)/);
       await sql(`alter role ${login} connection limit 5`);
       await sql(`select pg_terminate_backend(pid) from pg_stat_activity where usename = '${login}'`);
-      await machine.machine('start', 'gateway-2');
+      await machine.start('gateway-2');
     },
   },
   'a trigger that is off': {
     alerts: [],
-    said: 'A colleague: this evening I corrected a description by hand, in a row of posting. Is everything still as it was?',
     breakIt: ({ own }) => own('alter table posting disable trigger append_only'),
     repair: byDoctor(
       /(?<=table posting lacks the trigger )\w+/,
@@ -228,7 +195,6 @@ export const nights: Readonly<Record<string, Night>> = {
   },
   'a database that is read-only by default': {
     alerts: ['PaymentsDatabaseReadOnly'],
-    said: refused,
     async breakIt({ own }) {
       await own('alter database payments set default_transaction_read_only = on');
       await own(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'gateway'`);
@@ -240,32 +206,28 @@ export const nights: Readonly<Record<string, Night>> = {
   },
   'a synchronous standby that is gone': {
     alerts: ['PaymentsSessionsBlocked'],
-    said: 'All platforms: payments end with OUTCOME_UNKNOWN or SERVICE_UNAVAILABLE.',
     hasStandby: true,
-    breakIt: (machine) => signal(machine, 'standby', 'SIGKILL'),
+    breakIt: ({ signal }) => signal('standby', 'SIGKILL'),
     // `blocked` may happen to run between two waiting commits; doctor reports the problem at any time.
     async repair({ machine, run }) {
       (await run('npm run ops -- doctor')).find(/no standby of synchronous_standby_names/);
-      await machine.machine('start', 'standby');
+      await machine.start('standby');
     },
   },
   'a primary that is lost': {
     alerts: ['PaymentsDatabaseReadOnly'],
-    said: `${refused} The data center: the disk of the primary is gone.`,
     hasStandby: true,
     async breakIt(machine) {
-      await signal(machine, 'postgres', 'SIGKILL');
+      await machine.signal('postgres', 'SIGKILL');
       await rm(path.join(machine.disk, 'postgres', 'data'), { recursive: true });
     },
     async repair({ run, sql }) {
-      await sql('select pg_promote()', 'psql-standby');
+      await sql('select pg_promote()', 'standby');
       await run('npm run ops -- restored --yes');
     },
   },
   'a password that has been changed': {
     alerts: ['PaymentsDatabaseAway'],
-    said: ({ folder }) =>
-      `The database team: the password of the login gateway has been rotated, as announced. The new one is in ${folder}/new-password.`,
     async breakIt({ own, write }) {
       await own(`alter role gateway password 'cGxlYXNlLXJvdGF0ZS1tZQ'`);
       await write('new-password', 'cGxlYXNlLXJvdGF0ZS1tZQ');
@@ -277,7 +239,6 @@ export const nights: Readonly<Record<string, Night>> = {
   },
   'a rule of pg_hba.conf': {
     alerts: ['PaymentsDatabaseAway'],
-    said: `${refused} The security team: the review of pg_hba.conf is done.`,
     async breakIt({ own, edit }) {
       await edit('pgdata/postgres/data/pg_hba.conf', /^/, 'host payments gateway 127.0.0.1/32 reject\n');
       await own('select pg_reload_conf()');
@@ -291,49 +252,45 @@ export const nights: Readonly<Record<string, Night>> = {
   },
   'a setting that Postgres does not understand': {
     alerts: ['PaymentsDatabaseAway'],
-    said: `${refused} The database team: Postgres got more memory, and was restarted for that.`,
-    async breakIt({ edit, machine }) {
+    async breakIt({ edit, restart }) {
       await edit('pgdata/postgres/data/postgresql.conf', 'shared_buffers = 64MB', 'shared_buffers = 96MiB');
-      await machine('restart', 'postgres');
+      await restart('postgres');
     },
-    async repair({ log, machine: { edit, machine } }) {
+    async repair({ log, machine: { edit, start } }) {
       await log('postgres', /shared_buffers/);
       await edit('pgdata/postgres/data/postgresql.conf', 'shared_buffers = 96MiB', 'shared_buffers = 96MB');
-      await machine('start', 'postgres');
+      await start('postgres');
     },
   },
   'a port that another program has taken': {
     alerts: ['PaymentsInstanceDown'],
-    said: 'The day shift: gateway-2 was restarted this evening.',
-    async breakIt({ machine, program, gateways: [, { url } = { url: '' }] }) {
-      await machine('stop', 'gateway-2');
+    async breakIt({ start, stop, program, gateways: [, { url } = { url: '' }] }) {
+      await stop('gateway-2');
       program(process.execPath, '-e', `require('net').createServer().listen(${new URL(url).port}, '127.0.0.1')`);
-      await machine('start', 'gateway-2');
+      await start('gateway-2');
     },
     async repair({ log, machine, run }) {
       const port = await log('gateway-2', /(?<=PORT )\d+(?=.* in use)/);
       const pid = (await run('ss -ltnp')).find(new RegExp(`(?<=:${port} .*pid=)\\d+`));
       process.kill(Number(pid));
-      await machine.machine('start', 'gateway-2');
+      await machine.start('gateway-2');
     },
   },
   'a disk that is read-only': {
     alerts: ['PaymentsDatabaseAway'],
-    said: refused,
     async breakIt(machine) {
-      await signal(machine, 'postgres', 'SIGKILL');
+      await machine.signal('postgres', 'SIGKILL');
       await machine.remount('ro');
-      await machine.machine('start', 'postgres');
+      await machine.start('postgres');
     },
     async repair({ log, machine }) {
       await log('postgres', /Read-only file system/);
       await machine.remount('rw');
-      await machine.machine('start', 'postgres');
+      await machine.start('postgres');
     },
   },
   'a loop without its right': {
     alerts: ['PaymentsLoopFails', 'PaymentsOrdersOverdue'],
-    said: 'All platforms: payments stay PROCESSING.',
     breakIt: ({ own }) => own('revoke update (due_at) on rail_order from gateway_work'),
     repair: byDoctor(
       /rail_order lacks the right UPDATE \(due_at\) for gateway_work/,
@@ -344,7 +301,6 @@ export const nights: Readonly<Record<string, Night>> = {
     // Instances stay ready, because their readiness check calls the function with an empty plan, which needs no rights.
     alerts: ['PaymentsFaults'],
     fails: true,
-    said: 'All platforms: no payment goes through.',
     breakIt: ({ own }) => own('alter function commit_batches security invoker'),
     repair: byDoctor(
       /commit_batches\(jsonb\) lacks the security definer/,
@@ -353,7 +309,6 @@ export const nights: Readonly<Record<string, Night>> = {
   },
   'an index made by hand': {
     alerts: ['PaymentsRacesLost'],
-    said: 'A platform: some lookups of receivers keep failing.',
     async breakIt(machine) {
       const other = await otherPlatform(machine);
       await other.lookUp(receiver);
@@ -364,7 +319,6 @@ export const nights: Readonly<Record<string, Night>> = {
   },
   'a refund that cannot be paid': {
     alerts: ['PaymentsSuspense'],
-    said: 'The bank: the money of the returned payment is back on our account.',
     async breakIt(machine) {
       const other = await otherPlatform(machine);
       await other.pay(await other.makeScene(50_000n, '007'), 10_000);
@@ -376,7 +330,6 @@ export const nights: Readonly<Record<string, Night>> = {
   },
   'a difference with a provider': {
     alerts: ['PaymentsReconciliationDiffers'],
-    said: 'The provider: that payment was a test of ours; we have removed it.',
     breakIt: ({ own }) =>
       own(`insert into reconciliation_difference (platform_id, fault, period_from, period_to, same_as)
         select id, 'MISSING_THERE', now() - interval '1 day', now(), 'night' from platform limit 1`),

@@ -1,14 +1,10 @@
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import type { Installation, Unit } from './installation.ts';
 
 /** An operator who runs only commands from the documentation or from the output of an earlier command. */
 export type Operator = ReturnType<typeof operatorOf>;
 
-const exec = promisify(execFile);
 const pages = ['night', 'operating', 'production', 'rails'];
 
 /** The commands in the documentation, where `…` and names in capitals are placeholders. */
@@ -54,16 +50,13 @@ export function operatorOf(machine: Installation) {
     run: (command: string) => known(command, () => machine.shell(command)),
     async log(unit: Unit, wanted: RegExp): Promise<string> {
       for (;;) {
-        const output = await machine.machine('log', unit);
+        const output = await machine.read(`${unit}.log`);
         const [found] = wanted.exec(output) ?? [];
         if (found !== undefined) return found;
         await delay(500);
       }
     },
-    sql: (statement: string, psql: 'psql' | 'psql-standby' = 'psql') =>
-      known(statement, async () => {
-        const args = ['-X', '-v', 'ON_ERROR_STOP=1', '-c', statement];
-        return (await exec(path.join(machine.folder, psql), args)).stdout;
-      }),
+    sql: (statement: string, server: 'postgres' | 'standby' = 'postgres') =>
+      known(statement, () => machine.psql(statement, server)),
   };
 }

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, matchesGlob } from 'node:path';
-import { deep } from '../../../vitest.config.ts';
+import { deep, longer } from '../../../vitest.config.ts';
 import { type TestName, titlePattern } from './plant.ts';
 
 export interface TestRun {
@@ -85,14 +85,15 @@ interface Report {
   }[];
 }
 
-/** Runs Node without the test runner's environment, and with few documents for the oracle. Returns its output. */
+/** Runs Node without the environment of this soak, and with few documents for the oracle and many schedules. Returns its output. */
 function outputOf(cwd: string, args: readonly string[]): Promise<string> {
+  const ofSoaks: ReadonlySet<string> = new Set(Object.values(longer).map(([name]) => name));
   const environment = Object.entries(process.env).filter(
-    ([name]) => !/^(VITEST|TEST$|NODE_ENV$|NODE_OPTIONS$)/.test(name),
+    ([name]) => !ofSoaks.has(name) && !/^(VITEST|TEST$|NODE_ENV$|NODE_OPTIONS$)/.test(name),
   );
   const child = spawn(process.execPath, args, {
     cwd,
-    env: { ORACLE_DOCUMENTS: '250', ...Object.fromEntries(environment) },
+    env: { ...Object.fromEntries(environment), ORACLE_DOCUMENTS: '250', SCHEDULES: '600' },
   });
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let output = '';

@@ -1,9 +1,0 @@
-import { test } from 'vitest';
-import { runSequences } from '../model/run.ts';
-
-/** The number of sequences. If several processes share the work, each runs fewer sequences, with its own seeds. */
-const sequences = Number(process.env.MODEL_SEQUENCES ?? 5_000);
-
-test(`${sequences} random sequences of all commands match the model, and money is conserved after each command`, async () => {
-  await runSequences(sequences, 24, 7_000_000);
-}, 7_200_000);
