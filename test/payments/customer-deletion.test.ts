@@ -18,11 +18,8 @@ const own = await platform.ownAccount('USD');
 const refusalFields = `... on CustomerInUseError { balances { amount currency { code } } paymentsUnderWay transactionIds }`;
 
 /** Deletes a customer, and returns the result. */
-async function remove(customerId: string, by: TestPlatform = platform): Promise<Data> {
-  const document = `mutation ($input: DeleteCustomerInput!) { deleteCustomer(input: $input) { __typename
-    ... on DeleteCustomerSuccess { replayed customer { id } } ... on UserError { code message path } ${refusalFields} } }`;
-  return (await by.ask(document, { input: { customerId } })).deleteCustomer;
-}
+const remove = (customerId: string, by: TestPlatform = platform): Promise<Data> =>
+  by.act('deleteCustomer', { customerId }, 'customer { id }', refusalFields);
 
 const deleted = { __typename: 'DeleteCustomerSuccess' };
 const moveOut = (from: string, amount: bigint) => platform.act('transferInternal', moving(from, own, amount));

@@ -68,16 +68,22 @@ describe('a frozen customer', () => {
     for (const one of acts.slice(0, 5)) expect((await one()).__typename).toMatch(/Success$/);
   });
 
-  test('does not stop payments in progress: a payment, its refund, an incoming payment under approval', async () => {
+  test('does not stop payments in progress: a pull, a payment, its refund, an incoming payment under approval', async () => {
     const scene = await platform.makeScene(1_000n, '004');
+    const puller = await platform.makeScene(0n);
+    const slowly = { immediatelyExecute: true, sandboxScenario: { step: 'PULL', delayMs: 300 } };
+    const pulled = await platform.quote(between(puller.outsideUsd, puller.outsideEur, 1_000, slowly));
     const transaction = await platform.announce(scene.customerId, 100);
     const failing = await platform.pay(scene, 1_000, { sandboxScenario: { delayMs: 300 } });
     await freeze(scene.customerId);
+    // The pulled money passes through this account.
+    await freeze(puller.usd);
     expect(await platform.announce(scene.customerId, 100)).toMatchObject(refused);
     const approved = await platform.act('approveTransaction', { transactionId: transaction.id });
     expect(approved).toMatchObject({ __typename: 'ApproveTransactionSuccess' });
     expect(await platform.ended(transaction.id)).toMatchObject({ status: 'COMPLETED' });
     expect(await platform.ended(failing.id)).toMatchObject({ status: 'FAILED' });
+    expect(await platform.ended(pulled.transaction.id)).toMatchObject({ status: 'COMPLETED' });
     expect(await platform.balanceOf(scene.usd)).toBe(1_100n);
   });
 

@@ -1,7 +1,7 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { readBalances } from '../../src/domain/reconciliation/balances.ts';
 import { sender } from '../setup/acts.ts';
-import { type Data, uuidIn } from '../setup/gateway.ts';
+import { type Data, untilRows, uuidIn } from '../setup/gateway.ts';
 import { testTwoGateways } from './two-gateways.ts';
 
 /** Payments to external UMA addresses, whose receivers an upstream service looks up (decision 92). */
@@ -108,12 +108,8 @@ test('a payment whose quote is paid repeatedly, as happens when processes die, t
   const before = await shop.held();
   const made = await shop.platform.umaQuote(scene.usd, '$pending.long.usd@sandbox.uma.money');
   await shop.platform.execute(made.id);
-  await vi.waitFor(async () => {
-    const { rows } = await two.gateway.owner.query('select attempts from rail_order where transaction_id = $1', [
-      uuidIn(made.transaction.id),
-    ]);
-    expect(rows[0].attempts).toBeGreaterThan(1);
-  }, 20_000);
+  const repeated = 'select from rail_order where transaction_id = $1 and attempts > 1';
+  await untilRows(two.gateway, [{}], repeated, uuidIn(made.transaction.id));
   expect((await shop.platform.transactionOf(made.transaction.id)).status).toBe('PROCESSING');
   expect(await shop.held()).toEqual({ ...before, USD: before.USD - BigInt(made.totalSendingAmount.amount) });
   expect(await shop.platform.ended(made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
