@@ -124,9 +124,6 @@ describe('the command line', () => {
     expect(JSON.parse(again.out)).toEqual({ error, code: 'CONFLICT' });
   });
 
-  test('audits the ledger', async () => {
-    expect(await answer(['audit'])).toMatchObject({ sound: true, breaches: [] });
-  });
 });
 
 test('tokens are issued, listed and revoked, but the last one with MANAGE cannot be revoked', async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Data } from '../setup/gateway.ts';
-import { openEventStream, openRawSocket } from '../setup/streams.ts';
+import { connect, type Data } from '../setup/gateway.ts';
+import { openEventStream } from '../setup/streams.ts';
 
 /** A subscriber that reconnects whenever its connection is cut and continues after its last cursor. */
 export type Follower = ReturnType<typeof startFollower>;
@@ -71,40 +71,16 @@ function startFollower(
   };
 }
 
-/** Waits until a connection is open, and closes it once `stop` is aborted. Returns undefined if that comes first. */
-async function openUntil<T>(stop: AbortSignal, opening: Promise<T>, close: (open: T) => void): Promise<T | undefined> {
-  // A paused instance accepts connections, but sends nothing.
-  const open = await Promise.race([opening, stopped(stop)]);
-  if (open && !stop.aborted) {
-    stop.addEventListener('abort', () => close(open));
-    return open;
-  }
-  opening.then(close, () => undefined);
-  return undefined;
-}
-
-const stopped = (stop: AbortSignal) =>
-  new Promise<undefined>((resolve) => stop.addEventListener('abort', () => resolve(undefined)));
-
 const readSocket: Read = async (url, authorization, after, take, stop) => {
-  const open = await openUntil(stop, openRawSocket(url, authorization), ({ socket }) => socket.terminate());
-  if (!open) return;
-  const ended = new Promise<void>((resolve) => {
-    open.socket.on('message', (message) => {
-      const { type, payload } = JSON.parse(String(message));
-      if (type === 'next') take(payload);
-      else if (type === 'error' || type === 'complete') resolve();
-    });
-  });
-  open.send({ id: '1', type: 'subscribe', payload: { query, variables: { after } } });
-  await Promise.race([ended, open.closed, stopped(stop)]);
-  open.socket.terminate();
+  const client = connect(url, '', authorization).socket();
+  stop.addEventListener('abort', () => client.terminate());
+  for await (const message of client.iterate({ query, variables: { after } })) take(message);
 };
 
 const readEventStream: Read = async (url, authorization, after, take, stop) => {
-  const opening = openEventStream(`${url}/graphql`, authorization, { query, variables: { after } });
-  const open = await openUntil(stop, opening, ({ cut }) => cut());
-  for await (const { event, data } of open?.events ?? []) {
+  const document = { query, variables: { after } };
+  const { events } = await openEventStream(`${url}/graphql`, authorization, document, {}, stop);
+  for await (const { event, data } of events) {
     if (event === 'next') take(data);
   }
 };

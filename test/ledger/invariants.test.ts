@@ -179,44 +179,33 @@ describe('a status changes only as the transition table allows', () => {
   });
 });
 
-test('no reference crosses platforms', async () => {
-  // The copies of the quote need their own transactions, because a transaction has only one quote.
-  const spare = randomUUID();
-  await run(copyOf('transaction'), [uuidIn(quote.transaction.id), { id: spare, quote_id: null }]);
-  for (const [table, id, column, stranger] of [
-    ['quote', quote.id, 'customer_id', foreign.customerId],
-    ['quote', quote.id, 'source_account_id', foreign.usd],
-    ['quote', quote.id, 'destination_account_id', foreign.outsideEur],
-    ['transaction', quote.transaction.id, 'customer_id', foreign.customerId],
-    ['transaction', quote.transaction.id, 'source_account_id', foreign.usd],
-    ['transaction', quote.transaction.id, 'destination_account_id', foreign.outsideUsd],
-    ['account', scene.outsideUsd, 'customer_id', foreign.customerId],
-  ] as const) {
-    const fresh = { id: randomUUID(), ...(table === 'quote' && { transaction_id: spare }), [column]: uuidIn(stranger) };
-    expect([table, column, await refusalOf(copyOf(table), [uuidIn(id), fresh])]).toEqual([table, column, '23503']);
-  }
-  const journal =
-    'insert into journal (platform_id, id, transaction_id, kind, created_at) values ($1, uuid_v7(), $2, $3, now())';
-  expect(await refusalOf(journal, [other.platformId, uuidIn(quote.transaction.id), 'test'])).toBe('23503');
-  const leg = [platformId, await newJournal(), 1, uuidIn(foreign.usd), 'USD', 1];
-  expect(await refusalOf(toAccount, leg)).toBe('LG007');
-});
-
-test('currencies, platforms and journals must exist, and events refer only to objects of their platform', async () => {
+test("currencies, platforms and journals must exist, and neither rows nor events refer to another platform's objects", async () => {
   const transactionId = uuidIn(quote.transaction.id);
+  // The copies of the quote need their own transactions, because a transaction has only one quote.
   const spare = randomUUID();
   await run(copyOf('transaction'), [transactionId, { id: spare, quote_id: null }]);
   for (const [table, id, change] of [
-    ['transaction', transactionId, { sent_currency: 'XYZ' }],
-    ['transaction', transactionId, { received_currency: 'XYZ' }],
-    ['transaction', transactionId, { platform_id: randomUUID() }],
-    ['quote', uuidIn(quote.id), { transaction_id: spare, sending_currency: 'XYZ' }],
-    ['quote', uuidIn(quote.id), { transaction_id: spare, receiving_currency: 'XYZ' }],
-    ['quote', uuidIn(quote.id), { transaction_id: spare, platform_id: other.platformId }],
+    ['quote', quote.id, { customer_id: uuidIn(foreign.customerId) }],
+    ['quote', quote.id, { source_account_id: uuidIn(foreign.usd) }],
+    ['quote', quote.id, { destination_account_id: uuidIn(foreign.outsideEur) }],
+    ['quote', quote.id, { sending_currency: 'XYZ' }],
+    ['quote', quote.id, { receiving_currency: 'XYZ' }],
+    ['quote', quote.id, { platform_id: other.platformId }],
+    ['transaction', quote.transaction.id, { customer_id: uuidIn(foreign.customerId) }],
+    ['transaction', quote.transaction.id, { source_account_id: uuidIn(foreign.usd) }],
+    ['transaction', quote.transaction.id, { destination_account_id: uuidIn(foreign.outsideUsd) }],
+    ['transaction', quote.transaction.id, { sent_currency: 'XYZ' }],
+    ['transaction', quote.transaction.id, { received_currency: 'XYZ' }],
+    ['transaction', quote.transaction.id, { platform_id: randomUUID() }],
+    ['account', scene.outsideUsd, { customer_id: uuidIn(foreign.customerId) }],
   ] as const) {
-    const fresh = { id: randomUUID(), ...(table === 'transaction' && { quote_id: null }), ...change };
-    expect([table, change, await refusalOf(copyOf(table), [id, fresh])]).toEqual([table, change, '23503']);
+    const own = { quote: { transaction_id: spare }, transaction: { quote_id: null }, account: {} }[table];
+    const fresh = { id: randomUUID(), ...own, ...change };
+    expect([table, change, await refusalOf(copyOf(table), [uuidIn(id), fresh])]).toEqual([table, change, '23503']);
   }
+  const journalOf =
+    'insert into journal (platform_id, id, transaction_id, kind, created_at) values ($1, uuid_v7(), $2, $3, now())';
+  expect(await refusalOf(journalOf, [other.platformId, transactionId, 'test'])).toBe('23503');
   expect(await refusalOf(toSystem, [platformId, randomUUID(), 1, 'FEES', 'USD', 1])).toBe('LG005');
   const journal = await newJournal();
   expect(await refusalOf(toSystem, [other.platformId, journal, 1, 'FEES', 'USD', 1])).toBe('LG005');

@@ -100,6 +100,10 @@ const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
     const refusal = { code: 'USER_NOT_READY', id, kycStatus: 'REJECTED' };
     return ['customer', id, stops, { requireActive: { customers: [id] } }, refusal];
   },
+  'freezes a customer who takes part': () => {
+    const id = uuidIn(scene.customerId);
+    return ['customer', id, 'frozen_at = clock_ms()', { requireActive: { customers: [id] } }, { code: 'CUSTOMER_FROZEN' }];
+  },
   'rejects a customer who takes part, beside one that it changes': async () => {
     const [id, other] = [uuidIn(scene.customerId), uuidIn((await t.platform.makeScene(0n)).customerId)];
     const customers = [{ id: other, set: { name: 'Ada Lovelace' } }];

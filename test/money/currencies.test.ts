@@ -32,11 +32,7 @@ describe('an amount as a decimal', () => {
   it.each<[bigint, number, string]>([
     [12550n, 2, '125.50'],
     [-1n, 2, '-0.01'],
-    [0n, 2, '0.00'],
     [100n, 0, '100'],
-    [-100n, 0, '-100'],
-    [828835n, 8, '0.00828835'],
-    [9_000_000_000_000_000n, 2, '90000000000000.00'],
     [123456789012345678901234567890n, 6, '123456789012345678901234.567890'],
   ])('writes %s with %i decimals as %s', (amount, decimals, decimal) => {
     expect(formatDecimal(amount, decimals)).toBe(decimal);

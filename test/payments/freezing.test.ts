@@ -230,18 +230,6 @@ test('the command reports what it did, changes nothing when repeated, and refuse
 });
 
 describe('a freeze that races a payment', () => {
-  test('of a customer lets an earlier execution through, and stops a later one', async () => {
-    const scene = await platform.makeScene(1_000n);
-    const [before, after] = [await platform.quote(usdToEur(scene, never)), await platform.quote(usdToEur(scene))];
-    const stop = () => freeze(scene.customerId);
-    const [first] = await inTurn(t, ['account', scene.usd], () => platform.execute(before.id), stop);
-    expect(first).toMatchObject(executed);
-    await thaw(scene.customerId);
-    const late = () => platform.execute(after.id);
-    const [frozen, refused] = await inTurn(t, ['customer', scene.customerId], stop, late);
-    expect([frozen.code, refused.code]).toEqual([0, 'CUSTOMER_FROZEN']);
-  });
-
   test('of an account, or of a customer whose payment locks only the account, is ordered by the lock', async () => {
     const scene = await platform.makeScene(1_000n);
     for (const id of [scene.usd, scene.customerId]) {
