@@ -123,7 +123,6 @@ describe('the command line', () => {
     const error = 'a platform named "test" already exists (CONFLICT)';
     expect(JSON.parse(again.out)).toEqual({ error, code: 'CONFLICT' });
   });
-
 });
 
 test('tokens are issued, listed and revoked, but the last one with MANAGE cannot be revoked', async () => {

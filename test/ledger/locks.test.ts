@@ -102,7 +102,13 @@ const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
   },
   'freezes a customer who takes part': () => {
     const id = uuidIn(scene.customerId);
-    return ['customer', id, 'frozen_at = clock_ms()', { requireActive: { customers: [id] } }, { code: 'CUSTOMER_FROZEN' }];
+    return [
+      'customer',
+      id,
+      'frozen_at = clock_ms()',
+      { requireActive: { customers: [id] } },
+      { code: 'CUSTOMER_FROZEN' },
+    ];
   },
   'rejects a customer who takes part, beside one that it changes': async () => {
     const [id, other] = [uuidIn(scene.customerId), uuidIn((await t.platform.makeScene(0n)).customerId)];

@@ -98,5 +98,4 @@ describe('the outcome stored under an idempotency key', () => {
       expect([code, stored]).toEqual([code, unstored.includes(status) ? [] : [{ refusal: { code } }]]);
     }
   });
-
 });

@@ -114,5 +114,4 @@ describe.each([DATABASE_POOL, 1])('with a database pool of %i', (poolSize) => {
     expect(await transfer(t.platform, scene, 1_000n, 'mistyped')).toEqual({ ...first, replayed: true });
     expect(await t.platform.balanceOf(scene.usd)).toBe(4_000n);
   });
-
 });

@@ -43,4 +43,3 @@ test('the expiry ignores quotes that are no longer PENDING', async () => {
   // One quote is EXPIRED, and the other is PROCESSING.
   expect(await expire()).toEqual({ found: 0, done: 0, logged: [] });
 });
-

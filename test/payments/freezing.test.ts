@@ -34,7 +34,6 @@ const register = (customerId: string, iban: string) => {
   const input = { customerId, currency: 'EUR', accountInfo: { iban: { iban, swiftBic: 'COBADEFF' } }, beneficiary };
   return platform.act('createExternalAccount', input, 'account { id }');
 };
-const never = { sandboxScenario: { delayMs: 3_600_000 } };
 
 describe('a frozen customer', () => {
   const refused = { __typename: 'ForbiddenError', code: 'CUSTOMER_FROZEN', message: 'the customer is frozen' };

@@ -54,7 +54,6 @@ describe('the display name of an account', () => {
     expect(shown).toEqual({ displayName: 'Solana wallet', maskedNumber, accountInfo });
     expect(await t.platform.fieldsOf('account', id, `... on ExternalAccount { ${fields} }`)).toEqual(shown);
   });
-
 });
 
 describe("the names of a payment's parties", () => {
@@ -123,7 +122,6 @@ describe("the names of a payment's parties", () => {
       paymentInstructions: expect.arrayContaining([{ accountType: 'SOLANA_WALLET', reference: null }]),
     });
   });
-
 });
 
 test('a payment whose customer is null states whether it is the platform’s or a hidden customer’s', async () => {

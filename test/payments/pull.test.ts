@@ -103,4 +103,3 @@ describe('a quote from an external account', () => {
     expect(await t.platform.act('transferIn', moving(wallet, to, 100))).toMatchObject(refused('sourceAccountId'));
   });
 });
-
