@@ -26,7 +26,7 @@ async function errorOf(plan: Plan): Promise<unknown> {
     ({ kind }) => kind,
     (error: unknown) => (error instanceof pg.DatabaseError ? error.code : error),
   );
-  await client.query('rollback to before');
+  await client.query('rollback to before; release before');
   return state;
 }
 
@@ -41,7 +41,7 @@ test('a change to an external account is refused if it is based on another versi
   for (const other of [1, 3]) expect([other, await outcomeOf(move(other))]).toEqual([other, conflict]);
   await client.query('savepoint before');
   expect(await outcomeOf(move(2))).toBe('done');
-  await client.query('rollback to before');
+  await client.query('rollback to before; release before');
   expect(await outcomeOf(move(undefined))).toBe('done');
 });
 
