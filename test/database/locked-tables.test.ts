@@ -58,7 +58,7 @@ test('the log says once which session blocks others, with its table and statemen
   await look();
   expect(lines).toEqual([]);
   await holding('alter table customer add mine int', async (pid) => {
-    const waiting = query(t.databaseUrl, 'set lock_timeout = 1000; select from customer').catch(() => undefined);
+    const waiting = query(t.databaseUrl, 'set lock_timeout = 60000; select from customer').catch(() => undefined);
     await vi.waitFor(async () => {
       await look();
       expect(lines).toHaveLength(1);
