@@ -30,7 +30,7 @@ test('a server that is killed or stopped by someone else comes back at the same 
 
   // A server that is stopped in this way waits for its open connections.
   const client = await openClient(url);
-  const ended = once(client, 'end');
+  const ended = new Promise((resolve) => client.once('end', resolve));
   process.kill(server.pid, 'SIGTERM');
   await ended;
   await vi.waitFor(() => expect(warnings.filter((line) => /runs again/.test(line))).toHaveLength(2), soon);
