@@ -3,7 +3,7 @@ import { connect, type Data } from '../setup/gateway.ts';
 import { openEventStream } from '../setup/streams.ts';
 
 /** A subscriber that reconnects whenever its connection is cut and continues after its last cursor. */
-export type Follower = ReturnType<typeof startFollower>;
+export type Follower = ReturnType<typeof startFollowers>[number];
 
 const query = 'subscription ($after: String) { events(after: $after) { id cursor } }';
 const pauseMs = 20;
@@ -11,10 +11,43 @@ const pauseMs = 20;
 const silentMs = 5_000;
 
 /** Starts followers of the entire feed, over sockets and event streams. Each reconnect goes to another instance. */
-export function startFollowers(count: number, urls: () => readonly string[], authorization: string, after: string) {
-  return Array.from({ length: count }, (_, at) => {
-    const name = at % 2 === 0 ? 'socket' : 'event stream';
-    return startFollower(`${name} ${at}`, at % 2 === 0 ? readSocket : readEventStream, urls, authorization, after, at);
+export function startFollowers(count: number, urls: () => readonly string[], authorization: string, start: string) {
+  return Array.from({ length: count }, (_, position) => {
+    const overSocket = position % 2 === 0;
+    const read = overSocket ? readSocket : readEventStream;
+    const received: string[] = [];
+    const stopping = new AbortController();
+    const follow = async () => {
+      let cursor = start;
+      for (let connections = position; !stopping.signal.aborted; connections += 1) {
+        const all = urls();
+        const life = new AbortController();
+        let timer = setTimeout(() => life.abort(), silentMs);
+        const take = ({ data, errors }: Data) => {
+          // Messages that arrive after the follower has dropped the connection are sent again on the next one.
+          if (life.signal.aborted || errors) return;
+          received.push(data.events.id);
+          cursor = data.events.cursor;
+          clearTimeout(timer);
+          timer = setTimeout(() => life.abort(), silentMs);
+        };
+        const stop = AbortSignal.any([stopping.signal, life.signal]);
+        const url = all[connections % all.length] ?? '';
+        await read(url, authorization, cursor, take, stop).catch(() => undefined);
+        life.abort();
+        clearTimeout(timer);
+        await delay(pauseMs);
+      }
+    };
+    const running = follow();
+    return {
+      name: `${overSocket ? 'socket' : 'event stream'} ${position}`,
+      received,
+      async stop() {
+        stopping.abort();
+        await running;
+      },
+    };
   });
 }
 
@@ -25,51 +58,6 @@ type Read = (
   take: (message: Data) => void,
   stop: AbortSignal,
 ) => Promise<void>;
-
-function startFollower(
-  name: string,
-  read: Read,
-  urls: () => readonly string[],
-  authorization: string,
-  after: string,
-  offset: number,
-) {
-  const received: string[] = [];
-  const stopping = new AbortController();
-  let cursor = after;
-  let connections = 0;
-  const running = (async () => {
-    while (!stopping.signal.aborted) {
-      const all = urls();
-      const url = all[(connections + offset) % all.length] ?? '';
-      connections += 1;
-      const life = new AbortController();
-      let timer = setTimeout(() => life.abort(), silentMs);
-      const take = ({ data, errors }: Data) => {
-        // Messages that arrive after the follower has dropped the connection are sent again on the next one.
-        if (life.signal.aborted || errors) return;
-        received.push(data.events.id);
-        cursor = data.events.cursor;
-        clearTimeout(timer);
-        timer = setTimeout(() => life.abort(), silentMs);
-      };
-      await read(url, authorization, cursor, take, AbortSignal.any([stopping.signal, life.signal])).catch(
-        () => undefined,
-      );
-      life.abort();
-      clearTimeout(timer);
-      await delay(pauseMs);
-    }
-  })();
-  return {
-    name,
-    received,
-    async stop() {
-      stopping.abort();
-      await running;
-    },
-  };
-}
 
 const readSocket: Read = async (url, authorization, after, take, stop) => {
   const client = connect(url, '', authorization).socket();
