@@ -277,6 +277,17 @@ describe('a policy', () => {
   });
 });
 
+// policy-races.test.ts compares all periods with a model, at random times.
+test('a payment stops counting when it leaves a rolling window, even while other payments are made', async () => {
+  const me = await limited({ limits: [usd('LAST_24_HOURS', 100), { period: 'LAST_24_HOURS', payments: 3 }] });
+  expect(await made(me, 60)).toEqual([true]);
+  await passHours(t, 23.75);
+  expect(await made(me, 40, 1)).toEqual([true, false]);
+  await passHours(t, 0.5);
+  expect(await left(me)).toMatchObject([{ usedAmount: { amount: '40' } }, { usedPayments: 1 }]);
+  expect(await made(me, 61, 60)).toEqual([false, true]);
+});
+
 test('a calendar day begins at midnight in its time zone, even when the clocks change', async () => {
   const start = async (period: string, zone: string, at: string) => {
     const { rows } = await t.owner.query('select window_start($1, $2, $3) as start', [period, zone, at]);
