@@ -45,7 +45,7 @@ export const deep = [
   'key-files',
   'ledger/{audit*,commit-lanes,locks,together}',
   'observe/metrics',
-  'payments/{account-types,adjustments,balance-limit,concurrency,deposit-races,external-account-statuses,freezing}',
+  'payments/{account-types,adjustments,balance-limit,concurrency,external-account-statuses,freezing}',
   'payments/{leases,model,policy-races,robustness,uma-limits}',
   'planted-bugs',
   'proof/*',

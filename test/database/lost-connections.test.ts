@@ -35,25 +35,23 @@ async function askUntilAnswered(query: string): Promise<Data> {
   }
 }
 
-describe('silent connections', () => {
-  test('are dropped, and the service and its streams recover', async () => {
-    const made = await platform.quote(usdToEur(scene));
-    // Silences all connections: the pool's, the listener's and the sequencer's.
-    const { pool } = t.gateway.serving;
-    const all = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
-    for (const client of all) client.release();
-    const frozen = proxy.freeze();
-    expect(frozen).toBeGreaterThanOrEqual(12);
-    await askUntilAnswered('{ customers { edges { node { id } } } }');
-    // No request has to wait for a second silent connection, because the idle connections were closed along with the
-    // first.
-    await vi.waitFor(() => expect(proxy.givenUp).toBeGreaterThanOrEqual(10), 60_000);
-    await Promise.all(Array.from({ length: 20 }, () => platform.ask('{ customers { edges { node { id } } } }')));
+test('silent connections are dropped, and the service and its streams recover', async () => {
+  const made = await platform.quote(usdToEur(scene));
+  // Silences all connections: the pool's, the listener's and the sequencer's.
+  const { pool } = t.gateway.serving;
+  const all = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
+  for (const client of all) client.release();
+  const frozen = proxy.freeze();
+  expect(frozen).toBeGreaterThanOrEqual(12);
+  await askUntilAnswered('{ customers { edges { node { id } } } }');
+  // No request has to wait for a second silent connection, because the idle connections were closed along with the
+  // first.
+  await vi.waitFor(() => expect(proxy.givenUp).toBeGreaterThanOrEqual(10), 60_000);
+  await Promise.all(Array.from({ length: 20 }, () => platform.ask('{ customers { edges { node { id } } } }')));
 
-    await platform.execute(made.id);
-    expect(await platform.ended(made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
-    expect(proxy.givenUp).toBeGreaterThan(frozen - 3);
-  });
+  await platform.execute(made.id);
+  expect(await platform.ended(made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+  expect(proxy.givenUp).toBeGreaterThan(frozen - 3);
 });
 
 describe('a command whose response from the database is lost in transit', () => {

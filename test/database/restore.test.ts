@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { positionOf } from '../../src/domain/events/cursor.ts';
 import { Sequencer } from '../../src/domain/events/sequencer.ts';
 import { createThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
-import { usdToEur } from '../setup/acts.ts';
+import { between, moving, usdToEur } from '../setup/acts.ts';
 import { cursors, sequenceIn as sequenceOf } from '../setup/cursors.ts';
 import { testDatabase } from '../setup/database.ts';
 import {
@@ -22,7 +22,6 @@ import { commitEvents, nextOf, openRawSocket, type RawSocket, sequenced } from '
 
 /** A database is restored to an earlier time. Everything that happened after that time is lost and is then repeated. */
 
-const isPaid = 'transaction { id }';
 const original = await testDatabase();
 let gateway = await startTestGateway({}, original.url);
 const before = await gateway.newPlatform('restored');
@@ -53,19 +52,15 @@ const platform = connect(t.url, platformId, authorization);
 
 /** Makes a payment of each kind through a rail, with `attempt` as the key of the execution. Returns the order ids. */
 async function payAll(gateway: TestGateway, through: TestPlatform, attempt: string) {
-  const { usd, outsideUsd, outsideEur } = scene;
-  const out = { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 100, idempotencyKey: 'out' };
-  const into = { sourceAccountId: outsideUsd, destinationAccountId: usd, amount: 100, idempotencyKey: 'in' };
-  const pull = { account: { accountId: outsideUsd } };
-  const atOnce = { immediatelyExecute: true, lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 1_000 };
-  const destination = { account: { accountId: outsideEur } };
+  const { outsideUsd, outsideEur } = scene;
+  const atOnce = (idempotencyKey: string) => ({ immediatelyExecute: true, idempotencyKey });
   const quoted = async (operation: 'createQuote' | 'executeQuote', input: object) =>
     (await through.succeed(operation, input, 'quote { transaction { id } }')).quote.transaction.id;
   const payments = {
-    transferOut: (await through.succeed('transferOut', out, isPaid)).transaction.id,
-    transferIn: (await through.succeed('transferIn', into, isPaid)).transaction.id,
-    atCreation: await quoted('createQuote', { ...usdToEur(scene), ...atOnce, idempotencyKey: 'quote' }),
-    pull: await quoted('createQuote', { source: pull, destination, ...atOnce, idempotencyKey: 'pull' }),
+    transferOut: (await through.transfer('transferOut', scene, 100, { idempotencyKey: 'out' })).id,
+    transferIn: (await through.transfer('transferIn', scene, 100, { idempotencyKey: 'in' })).id,
+    atCreation: await quoted('createQuote', usdToEur(scene, atOnce('quote'))),
+    pull: await quoted('createQuote', between(outsideUsd, outsideEur, 1_000, atOnce('pull'))),
     laterExecuted: await quoted('executeQuote', { quoteId, idempotencyKey: attempt }),
   };
   const orders: Record<string, string[]> = {};
@@ -89,10 +84,9 @@ describe('orders sent to rails after a restore', () => {
   });
 
   test('a key whose record has expired creates a new payment with an order of its own', async () => {
-    const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 };
-    const again = { ...input, idempotencyKey: 'again' };
+    const again = moving(scene.usd, scene.outsideUsd, 100, { idempotencyKey: 'again' });
     const ordersOf = async (): Promise<string[]> => {
-      const { transaction, replayed } = await platform.succeed('transferOut', again, isPaid);
+      const { transaction, replayed } = await platform.succeed('transferOut', again, 'transaction { id }');
       expect(replayed).toBe(false);
       // Waits until the payment's changes are in the feed, because the tests below read it.
       await platform.ended(transaction.id);

@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { asPlatform } from '../../src/infra/database/connections/platform-scope.ts';
 import { getDatamodel } from '../../src/infra/database/generated/pothos.ts';
-import { readRows } from '../../src/infra/database/read-rows.ts';
+import { readRow, readRows } from '../../src/infra/database/read-rows.ts';
 import { columnName, columnsOf, type Event, fieldName, type Quote } from '../../src/infra/database/rows.ts';
 import { statement } from '../../src/infra/database/statement.ts';
 import { between } from '../setup/acts.ts';
 import { openAsOwner, ownDatabase } from '../setup/database.ts';
-import { testGateway } from '../setup/gateway.ts';
+import { testGateway, uuidIn } from '../setup/gateway.ts';
 
 const t = await testGateway();
 const database = t.gateway.payments.database;
@@ -14,7 +14,7 @@ const scene = await t.platform.makeScene();
 const made = await t.platform.quote(between(scene.usd, scene.outsideEur, 9_000));
 // The timeline is complete once the events have their feed positions.
 await t.platform.transactionOf(made.transaction.id);
-const quoteId = made.id.replace('Quote:', '');
+const quoteId = uuidIn(made.id);
 
 test('two statements never share a name, because a connection that has prepared one would reject the other', () => {
   statement('a_test_of_names', 'select 1');
@@ -58,6 +58,42 @@ test("an event's columns are enough to build the event that Prisma reads", async
   const events = await read(database.pool, quoteId);
   expect(events).toEqual(await database.prisma.event.findMany({ where: { quoteId }, orderBy: { sequence: 'asc' } }));
   expect(events).not.toHaveLength(0);
+});
+
+// both-apis.test.ts compares the rows of lists, by filter and order, with those of GraphQL.
+test('reads one row, or null if none meets the conditions', async () => {
+  const { platformId } = t.platform;
+  const id = uuidIn(scene.customerId);
+  expect(await readRow(database, 'Customer', { platformId, id })).toEqual(
+    await database.prisma.customer.findUnique({ where: { platformId_id: { platformId, id } } }),
+  );
+  expect(await readRow(database, 'Customer', { platformId: id, id })).toBeNull();
+});
+
+test('a balance beyond the range of a JSON number is read exactly', async () => {
+  const owning = openAsOwner({ url: t.databaseUrl, poolSize: 1 });
+  const client = await owning.pool.connect();
+  const readText = async (text: string, { values }: { readonly values: readonly unknown[] }): Promise<string> =>
+    (await client.query<[string]>({ text, values: [...values], rowMode: 'array' })).rows[0]?.[0] ?? '';
+  try {
+    await client.query("begin; set local session_replication_role = 'replica'");
+    const { rows } = await client.query(
+      "update account set posted = 9007199254740995 where kind = 'INTERNAL' returning platform_id, id",
+    );
+    const [{ platform_id: platformId, id }] = rows;
+    expect(await readRow({ readText }, 'Account', { platformId, id })).toMatchObject({ posted: 9007199254740995n });
+  } finally {
+    await client.query('rollback');
+    client.release();
+    await owning.close();
+  }
+});
+
+test('unsupported conditions are errors, and are never ignored', async () => {
+  const read = (where: object) => readRows(database, 'Transaction', { where });
+  await expect(read({ description: { contains: 'x' } })).rejects.toThrow('contains');
+  await expect(read({ NOT: { status: 'PENDING' } })).rejects.toThrow('NOT');
+  await expect(read({ AND: [{ nonsense: true }] })).rejects.toThrow('nonsense');
 });
 
 test('a statement with more parameters than the protocol allows is refused before it is sent', async () => {

@@ -1,7 +1,9 @@
 import { expect, test, vi } from 'vitest';
 import type { Operation } from '../../src/domain/access/operations.ts';
+import { moving } from '../setup/acts.ts';
 import { testProxy } from '../setup/database-proxy.ts';
 import { type Data, type TestPlatform, testClient, testGateway } from '../setup/gateway.ts';
+import { restTransfer } from '../setup/rest.ts';
 import { withNewCredentials } from '../setup/scene.ts';
 
 const { database, proxy } = await testProxy();
@@ -97,8 +99,6 @@ const overSocket =
     return { unavailable: false, answer: 'nothing' };
   };
 
-const payment = () => ({ sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 });
-
 const reads = (): readonly Call[] => [
   query(document),
   query('{ viewer { feedCursor } }'),
@@ -109,15 +109,11 @@ const reads = (): readonly Call[] => [
 ];
 
 const writes = (): readonly Call[] => [
-  mutation('transferOut', payment()),
+  mutation('transferOut', moving(scene.usd, scene.outsideUsd, 100)),
   mutation('createApiToken', { name: 'another', permissions: ['VIEW'] }),
   mutation('createClientToken', { boundTo: { customerId: scene.customerId }, permissions: ['VIEW'] }),
   mutation('createWebhookEndpoint', { url: 'http://127.0.0.1:9/hook' }),
-  overRest('POST', '/transfer-out', {
-    source: { accountId: scene.usd },
-    destination: { accountId: scene.outsideUsd },
-    amount: 100,
-  }),
+  overRest('POST', '/transfer-out', restTransfer(scene.usd, scene.outsideUsd, 100)),
   overRest('POST', '/tokens', { name: 'third', permissions: ['VIEW'] }),
   overRest('PATCH', '/config', { webhookEndpoint: 'http://127.0.0.1:9/other' }),
   overRest('DELETE', `/customers/${scene.customerId}`),
@@ -131,10 +127,9 @@ async function otherwiseAnswered(calls: readonly Call[], by: TestPlatform): Prom
 
 /** Waits until a payment can be made and is settled in the background. */
 async function untilRecovered(): Promise<void> {
-  const made = await vi.waitFor(() => platform.succeed('transferOut', paymentWithKey(), 'transaction { id }'), 60_000);
-  expect(await platform.ended(made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
+  const { id } = await vi.waitFor(() => platform.pay(scene), 60_000);
+  expect(await platform.ended(id)).toMatchObject({ status: 'COMPLETED' });
 }
-const paymentWithKey = () => ({ ...payment(), idempotencyKey: crypto.randomUUID() });
 
 test('while the database is read-only, commands report that nothing happened, and lists still work', async () => {
   await server.query(`alter database ${name()} set default_transaction_read_only = on`);
@@ -145,9 +140,7 @@ test('while the database is read-only, commands report that nothing happened, an
   await server.query(`alter database ${name()} reset default_transaction_read_only`);
   // No session is ended here. Sessions that were opened in the meantime cannot write, so they must be dropped.
   await untilRecovered();
-  expect(await Promise.all(Array.from({ length: 20 }, () => platform.act('transferOut', paymentWithKey())))).toEqual(
-    Array.from({ length: 20 }, () => expect.objectContaining({ __typename: 'TransferOutSuccess' })),
-  );
+  await Promise.all(Array.from({ length: 20 }, () => platform.pay(scene)));
 });
 
 test.each<[string, { stage(): Promise<unknown>; end(): Promise<unknown> }]>([

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Data } from '../setup/gateway.ts';
-import { openEventStream, openRawSocket } from '../setup/streams.ts';
+import { connect, type Data } from '../setup/gateway.ts';
+import { openEventStream } from '../setup/streams.ts';
 
 /** A subscriber that reconnects whenever its connection is cut and continues after its last cursor. */
-export type Follower = ReturnType<typeof startFollower>;
+export type Follower = ReturnType<typeof startFollowers>[number];
 
 const query = 'subscription ($after: String) { events(after: $after) { id cursor } }';
 const pauseMs = 20;
@@ -11,10 +11,43 @@ const pauseMs = 20;
 const silentMs = 5_000;
 
 /** Starts followers of the entire feed, over sockets and event streams. Each reconnect goes to another instance. */
-export function startFollowers(count: number, urls: () => readonly string[], authorization: string, after: string) {
-  return Array.from({ length: count }, (_, at) => {
-    const name = at % 2 === 0 ? 'socket' : 'event stream';
-    return startFollower(`${name} ${at}`, at % 2 === 0 ? readSocket : readEventStream, urls, authorization, after, at);
+export function startFollowers(count: number, urls: () => readonly string[], authorization: string, start: string) {
+  return Array.from({ length: count }, (_, position) => {
+    const overSocket = position % 2 === 0;
+    const read = overSocket ? readSocket : readEventStream;
+    const received: string[] = [];
+    const stopping = new AbortController();
+    const follow = async () => {
+      let cursor = start;
+      for (let connections = position; !stopping.signal.aborted; connections += 1) {
+        const all = urls();
+        const life = new AbortController();
+        let timer = setTimeout(() => life.abort(), silentMs);
+        const take = ({ data, errors }: Data) => {
+          // Messages that arrive after the follower has dropped the connection are sent again on the next one.
+          if (life.signal.aborted || errors) return;
+          received.push(data.events.id);
+          cursor = data.events.cursor;
+          clearTimeout(timer);
+          timer = setTimeout(() => life.abort(), silentMs);
+        };
+        const stop = AbortSignal.any([stopping.signal, life.signal]);
+        const url = all[connections % all.length] ?? '';
+        await read(url, authorization, cursor, take, stop).catch(() => undefined);
+        life.abort();
+        clearTimeout(timer);
+        await delay(pauseMs);
+      }
+    };
+    const running = follow();
+    return {
+      name: `${overSocket ? 'socket' : 'event stream'} ${position}`,
+      received,
+      async stop() {
+        stopping.abort();
+        await running;
+      },
+    };
   });
 }
 
@@ -26,85 +59,16 @@ type Read = (
   stop: AbortSignal,
 ) => Promise<void>;
 
-function startFollower(
-  name: string,
-  read: Read,
-  urls: () => readonly string[],
-  authorization: string,
-  after: string,
-  offset: number,
-) {
-  const received: string[] = [];
-  const stopping = new AbortController();
-  let cursor = after;
-  let connections = 0;
-  const running = (async () => {
-    while (!stopping.signal.aborted) {
-      const all = urls();
-      const url = all[(connections + offset) % all.length] ?? '';
-      connections += 1;
-      const life = new AbortController();
-      let timer = setTimeout(() => life.abort(), silentMs);
-      const take = ({ data, errors }: Data) => {
-        // Messages that arrive after the follower has dropped the connection are sent again on the next one.
-        if (life.signal.aborted || errors) return;
-        received.push(data.events.id);
-        cursor = data.events.cursor;
-        clearTimeout(timer);
-        timer = setTimeout(() => life.abort(), silentMs);
-      };
-      await read(url, authorization, cursor, take, AbortSignal.any([stopping.signal, life.signal])).catch(
-        () => undefined,
-      );
-      life.abort();
-      clearTimeout(timer);
-      await delay(pauseMs);
-    }
-  })();
-  return {
-    name,
-    received,
-    async stop() {
-      stopping.abort();
-      await running;
-    },
-  };
-}
-
-/** Waits until a connection is open, and closes it once `stop` is aborted. Returns undefined if that comes first. */
-async function openUntil<T>(stop: AbortSignal, opening: Promise<T>, close: (open: T) => void): Promise<T | undefined> {
-  // A paused instance accepts connections, but sends nothing.
-  const open = await Promise.race([opening, stopped(stop)]);
-  if (open && !stop.aborted) {
-    stop.addEventListener('abort', () => close(open));
-    return open;
-  }
-  opening.then(close, () => undefined);
-  return undefined;
-}
-
-const stopped = (stop: AbortSignal) =>
-  new Promise<undefined>((resolve) => stop.addEventListener('abort', () => resolve(undefined)));
-
 const readSocket: Read = async (url, authorization, after, take, stop) => {
-  const open = await openUntil(stop, openRawSocket(url, authorization), ({ socket }) => socket.terminate());
-  if (!open) return;
-  const ended = new Promise<void>((resolve) => {
-    open.socket.on('message', (message) => {
-      const { type, payload } = JSON.parse(String(message));
-      if (type === 'next') take(payload);
-      else if (type === 'error' || type === 'complete') resolve();
-    });
-  });
-  open.send({ id: '1', type: 'subscribe', payload: { query, variables: { after } } });
-  await Promise.race([ended, open.closed, stopped(stop)]);
-  open.socket.terminate();
+  const client = connect(url, '', authorization).socket();
+  stop.addEventListener('abort', () => client.terminate());
+  for await (const message of client.iterate({ query, variables: { after } })) take(message);
 };
 
 const readEventStream: Read = async (url, authorization, after, take, stop) => {
-  const opening = openEventStream(`${url}/graphql`, authorization, { query, variables: { after } });
-  const open = await openUntil(stop, opening, ({ cut }) => cut());
-  for await (const { event, data } of open?.events ?? []) {
+  const document = { query, variables: { after } };
+  const { events } = await openEventStream(`${url}/graphql`, authorization, document, {}, stop);
+  for await (const { event, data } of events) {
     if (event === 'next') take(data);
   }
 };

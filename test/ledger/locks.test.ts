@@ -1,13 +1,14 @@
 import type pg from 'pg';
-import { afterAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { maxAmount } from '../../src/core/checks.ts';
 import { approveAdjustment, proposeAdjustment } from '../../src/domain/commands/adjustments.ts';
 import { adjustment, deposit } from '../../src/domain/commands/movements.ts';
 import { commitPlanOn } from '../../src/domain/ledger/commit.ts';
 import type { Plan } from '../../src/domain/ledger/plan.ts';
 import { deferApproval } from '../../src/domain/orders/orders.ts';
+import { quoteEnd } from '../../src/domain/quotes/expiry.ts';
 import { between, sender, usdToEur } from '../setup/acts.ts';
-import { type Data, ownClient, startTestGateway, tester, untriggered, uuidIn } from '../setup/gateway.ts';
+import { type Data, ownClient, tester, testGateway, untriggered, uuidIn } from '../setup/gateway.ts';
 import { waitForLocks } from '../setup/locks.ts';
 import type { Scene } from '../setup/scene.ts';
 
@@ -15,13 +16,11 @@ import type { Scene } from '../setup/scene.ts';
 // changes a row while the plan arrives, and the plan must be refused because of the row's new state. Without the lock,
 // the plan would use the old state, and would be executed or violate the constraints of the tables.
 
-const t = await startTestGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
+const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
 let scene: Scene;
 let quoted: Data;
 let holder: pg.Client;
 let client: pg.Client;
-// One of the plans debits a frozen account and credits it again, without a payment.
-afterAll(() => t.stop([/^a journal without a payment is money that arrived from outside/]));
 beforeEach(async () => {
   scene = await t.platform.makeScene(10_000n);
   quoted = await t.platform.quote(usdToEur(scene));
@@ -72,6 +71,12 @@ const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
   'changes its quote': () => expiring(`status = 'EXPIRED'`),
   // The quote expires after the plan's transaction has begun. A plan that used the start time would miss this.
   'holds its quote until it expires': () => expiring('expires_at = clock_timestamp()'),
+  'executes the quote that it expires': () => {
+    const id = uuidIn(quoted.id);
+    const plan = quoteEnd({ id, transactionId: uuidIn(quoted.transaction.id) }, 'it is late', 'after');
+    const change = `status = 'PROCESSING', expires_at = clock_timestamp()`;
+    return ['quote', id, change, plan, { code: 'CONFLICT', type: 'Quote', id, status: 'PROCESSING' }];
+  },
   'changes its transaction': () => {
     const id = uuidIn(quoted.transaction.id);
     const change = `status = 'EXPIRED', failure_reason = 'QUOTE_EXPIRED'`;
@@ -94,6 +99,16 @@ const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
     const id = uuidIn(scene.customerId);
     const refusal = { code: 'USER_NOT_READY', id, kycStatus: 'REJECTED' };
     return ['customer', id, stops, { requireActive: { customers: [id] } }, refusal];
+  },
+  'freezes a customer who takes part': () => {
+    const id = uuidIn(scene.customerId);
+    return [
+      'customer',
+      id,
+      'frozen_at = clock_ms()',
+      { requireActive: { customers: [id] } },
+      { code: 'CUSTOMER_FROZEN' },
+    ];
   },
   'rejects a customer who takes part, beside one that it changes': async () => {
     const [id, other] = [uuidIn(scene.customerId), uuidIn((await t.platform.makeScene(0n)).customerId)];
@@ -232,39 +247,6 @@ test('an adjustment that waited for its account is dated after the preceding ent
   expect(rows.map(({ kind }) => kind)).toEqual(['adjustment', 'deposit']);
   expect(rows[0].id).toBe(journalId);
   expect(rows[0].id > rows[1].id).toBe(true);
-});
-
-test('a call waits for the first call with the same key, and then gets the same response', async () => {
-  const claim = { operation: 'test', key: `first-${scene.customerId}`, hash: 'aa' };
-  const plan: Plan = { claim, result: { type: 'Customer', id: uuidIn(scene.customerId) } };
-  await holder.query('begin');
-  const first = await commitPlanOn(holder, t.platform.platformId, plan);
-  const second = commitPlanOn(client, t.platform.platformId, plan);
-  await Promise.race([waitForLocks(holder, 1), second]);
-  await holder.query('commit');
-  expect(await second).toEqual({ ...first, replayed: true });
-});
-
-test('a plan waits while the account that it debits is being frozen, and then takes nothing from it', async () => {
-  const id = uuidIn(scene.usd);
-  const legs = deposit(id, 'USD', -100n).legs;
-  const plan: Plan = { journals: [{ kind: 'transfer', legs }] };
-  const frozen = { code: 'ACCOUNT_FROZEN', kind: 'INTERNAL', id, customerId: uuidIn(scene.customerId) };
-  expect(await refusalAfter('account', id, 'frozen_at = clock_ms()', plan)).toEqual(frozen);
-  // A plan that credits as much as it debits succeeds, so that payments in flight can finish.
-  const back = legs.map((leg) => ({ ...leg, amount: -leg.amount }));
-  const through: Plan = { journals: [{ kind: 'transfer', legs: back }, ...(plan.journals ?? [])] };
-  expect(await commitPlanOn(client, t.platform.platformId, through)).toMatchObject({ kind: 'done' });
-});
-
-test('a deletion waits for a credit to the customer, and is then refused with the balance', async () => {
-  const { customerId, eur } = await t.platform.makeScene(0n);
-  const id = uuidIn(customerId);
-  const plan: Plan = { customers: [{ id, set: { isDeleted: true } }] };
-  const refusal = await refusalAfter('account', uuidIn(eur), 'posted = 5', plan);
-  const balances = [{ account: uuidIn(eur), currency: 'EUR', amount: '5' }];
-  expect(refusal).toEqual({ code: 'CUSTOMER_IN_USE', id, balances, payments: 0, transactions: [] });
-  await holder.query('update account set posted = 0 where id = $1', [uuidIn(eur)]);
 });
 
 test('a plan waits for other changes to the account that it credits, and then sees its balance', async () => {

@@ -45,15 +45,6 @@ test('a merged plan has exactly the fields of both plans, those of the first pla
   );
 });
 
-test('merging three plans gives the same result, whichever two are merged first', () => {
-  fc.assert(
-    fc.property(listedParts, listedParts, listedParts, (...three) => {
-      const [a, b, c] = three as [Plan, Plan, Plan];
-      expect(mergePlans(a, b, c)).toEqual(mergePlans(a, mergePlans(b, c)));
-    }),
-  );
-});
-
 test.each(['claim', 'result', 'otherwise'])(
   'two plans that both have the field %s cannot be merged, and neither value is lost',
   (field) => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { commitPlanOn } from '../../src/domain/ledger/commit.ts';
-import type { AccountMove, Alternative, Plan } from '../../src/domain/ledger/plan.ts';
+import type { AccountMove, Alternative, Leg, Plan } from '../../src/domain/ledger/plan.ts';
 import { noteCase } from '../../src/domain/settlement/cases.ts';
 import { usdToEur } from '../setup/acts.ts';
 import { testClient, testGateway, uuidIn } from '../setup/gateway.ts';
@@ -26,7 +26,7 @@ async function errorOf(plan: Plan): Promise<unknown> {
     ({ kind }) => kind,
     (error: unknown) => (error instanceof pg.DatabaseError ? error.code : error),
   );
-  await client.query('rollback to before');
+  await client.query('rollback to before; release before');
   return state;
 }
 
@@ -41,7 +41,7 @@ test('a change to an external account is refused if it is based on another versi
   for (const other of [1, 3]) expect([other, await outcomeOf(move(other))]).toEqual([other, conflict]);
   await client.query('savepoint before');
   expect(await outcomeOf(move(2))).toBe('done');
-  await client.query('rollback to before');
+  await client.query('rollback to before; release before');
   expect(await outcomeOf(move(undefined))).toBe('done');
 });
 
@@ -100,6 +100,27 @@ describe('the difference of a payment that an operator settles', () => {
   test('is not booked if the case is about the outcome', async () => {
     const { plan } = await settling('OTHER_OUTCOME');
     expect(await errorOf(plan)).toBe('LG014');
+  });
+
+  test("is booked only with its case, its order and the provider's amount, and never on a customer's account", async () => {
+    const { plan } = await settling('OTHER_AMOUNT');
+    const [end] = plan.cases;
+    const [journal] = plan.journals;
+    const withLegs = (...other: readonly Leg[]) => ({ ...plan, journals: [{ ...journal, legs: other }] });
+    const [outside, difference] = legs;
+    for (const wrong of [
+      { ...plan, cases: [] },
+      { ...plan, orders: [] },
+      { ...plan, cases: [{ ...end, movedOut: 1_005n }] },
+      { ...plan, journals: [] },
+      { ...plan, journals: [{ ...journal, kind: 'delivery' }] },
+      withLegs({ ...outside, amount: 5n }, { ...difference, amount: -5n }),
+      withLegs(outside, { ...difference, system: 'FEES' }),
+      withLegs(outside, { account: uuidIn(scene.usd), currency: 'USD', amount: -4n }),
+      { journals: [{ ...journal, kind: 'transfer' }] },
+    ] as const)
+      expect(await errorOf(wrong as Plan)).toBe('LG014');
+    expect(await outcomeOf(plan)).toBe('done');
   });
 
   test('is not booked once its case is closed', async () => {

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { usdToEur } from '../setup/acts.ts';
-import { type Data, testGateway, uuidIn } from '../setup/gateway.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 
 // The database implements lists from the documentation. The tests read the lists from the documents, not from the code.
 
@@ -98,18 +97,5 @@ describe('the outcome stored under an idempotency key', () => {
       const stored = await rows(text, [t.platform.platformId, code]);
       expect([code, stored]).toEqual([code, unstored.includes(status) ? [] : [{ refusal: { code } }]]);
     }
-  });
-
-  test('is not the refusal of a customer who cannot pay yet: the same call succeeds later', async () => {
-    const scene = await t.platform.makeScene(10_000n);
-    const { id } = await t.platform.quote(usdToEur(scene));
-    const become = (status: string) =>
-      rows('update customer set kyc_status = $2::kyc_status where id = $1', [uuidIn(scene.customerId), status]);
-    const pay = () => t.platform.execute(id, { idempotencyKey: 'not-yet' });
-    await become('PENDING_REVIEW');
-    expect(await pay()).toMatchObject({ code: 'USER_NOT_READY' });
-    await become('APPROVED');
-    expect(await pay()).toMatchObject({ replayed: false, quote: { status: 'PROCESSING' } });
-    expect(await pay()).toMatchObject({ replayed: true, quote: { status: 'PROCESSING' } });
   });
 });

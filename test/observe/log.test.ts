@@ -6,6 +6,7 @@ import { startGateway } from '../../src/server/gateway.ts';
 import { openLog } from '../../src/server/observe/log.ts';
 import { usdToEur } from '../setup/acts.ts';
 import { secretKey } from '../setup/cursors.ts';
+import { mutationDocument } from '../setup/documents.ts';
 import { connect, type Data, testGateway } from '../setup/gateway.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { ownReceiver } from '../webhooks/receiver.ts';
@@ -42,7 +43,7 @@ async function whileBroken(work: () => Promise<void>): Promise<void> {
 }
 
 const customer = {
-  query: `mutation ($input: CreateCustomerInput!) { createCustomer(input: $input) { __typename } }`,
+  query: mutationDocument('createCustomer'),
   variables: {
     input: {
       idempotencyKey: 'logged',
@@ -123,8 +124,8 @@ test('a webhook is found through the request that caused it, and the request thr
   const scene = await client.makeScene();
   await createEndpoint(client, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
   const quoted = await client.quote(usdToEur(scene));
-  const query = 'mutation ($input: ExecuteQuoteInput!) { executeQuote(input: $input) { __typename } }';
-  await client.post({ query, variables: { input: { quoteId: quoted.id } } }, { 'x-request-id': 'the-execution' });
+  const execution = { query: mutationDocument('executeQuote'), variables: { input: { quoteId: quoted.id } } };
+  await client.post(execution, { 'x-request-id': 'the-execution' });
   await receiver.until((received) => received.some(({ body }) => body.transaction?.status === 'COMPLETED'));
   const lineOf = (requestId: string | undefined) => parsed().find((line) => line.requestId === requestId);
   const webhook = receiver.received.find(({ body }) => body.transaction?.status === 'COMPLETED');
@@ -134,8 +135,8 @@ test('a webhook is found through the request that caused it, and the request thr
     ...{ transaction: webhook?.body.transaction.id, event: webhook?.body.eventId },
     requestId: expect.stringMatching(/^WebhookDelivery:[0-9a-f-]{36}:1$/),
   });
-  const execution = { msg: 'request', operation: 'mutation executeQuote', made: [quoted.id] };
-  expect(lineOf('the-execution')).toMatchObject(execution);
+  const logged = { msg: 'request', operation: 'mutation executeQuote', made: [quoted.id] };
+  expect(lineOf('the-execution')).toMatchObject(logged);
   await gateway.stop();
 });
 

@@ -31,7 +31,7 @@ const paid = (from: string, to: string, amount: number, rest: object = {}) =>
 /** Creates a customer whose USD account has this balance. */
 async function holding(amount: bigint): Promise<Scene> {
   const scene = await t.platform.makeScene(0n);
-  await ends((await bringIn(scene, amount)).id, { status: 'COMPLETED' });
+  await t.platform.bringIn(scene, amount);
   return scene;
 }
 
@@ -57,7 +57,7 @@ describe('an account at its maximum balance', () => {
     expect(refused).toMatchObject(outOfRange('amount.units'));
     expect(refused.message).toBe(`${scene.usd} may hold at most ${usd(most)}, and this would exceed it`);
     expect(await fundAccount(scene.usd, 1n)).toMatchObject(outOfRange('amount.units'));
-    await t.platform.ended((await sendOut(scene, 5n)).id);
+    await t.platform.payOut(scene, 5n);
     expect(await fundAccount(scene.usd, 6n)).toMatchObject(outOfRange('amount.units'));
     expect(await fundAccount(scene.usd, 5n)).toMatchObject({ account: { balance: { amount: `${most}` } } });
   });
@@ -196,13 +196,12 @@ describe('a refund', () => {
   test('may exceed the maximum, and can then be spent', async () => {
     const scene = await holding(most);
     const out = await sendOut(scene, most, { sandboxScenario: failing });
-    const again = await bringIn(scene, most);
-    await ends(again.id, { status: 'COMPLETED' });
+    await t.platform.bringIn(scene, most);
     await passDelay(t, out.id);
     await ends(out.id, { status: 'FAILED', refund: { settledAt: expect.any(String) } });
     expect(await t.platform.balanceOf(scene.usd)).toBe(2n * most);
     expect(await fundAccount(scene.usd, 1n)).toMatchObject(outOfRange('amount.units'));
-    await ends((await sendOut(scene, most)).id, { status: 'COMPLETED' });
+    await t.platform.payOut(scene, most);
     expect(await t.platform.balanceOf(scene.usd)).toBe(most);
   });
 
@@ -232,7 +231,7 @@ describe('a refund', () => {
     ]) {
       const full = `nothing done: ${one.usd} may hold at most ${usd(heaped)}, and this would exceed it; it has ${heaped}`;
       await expect(releaseSuspense(database, id, tester)).rejects.toThrow(full);
-      await t.platform.ended((await sendOut(one, 10_000n)).id);
+      await t.platform.payOut(one, 10_000n);
       expect(await releaseSuspense(database, id, tester)).toMatchObject({ kind: 'paid' });
       expect(await t.platform.balanceOf(one.usd)).toBe(heaped);
       expect(left(await t.platform.transactionOf(id), 'SUSPENSE')).toBe(0n);

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { moving, refusal, usdToEur } from '../setup/acts.ts';
-import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 
 // Actions on existing objects: cancelling a quote (decision 67), approving or rejecting an identity check (53).
@@ -34,15 +33,6 @@ test('a cancelled quote expires immediately, with its transaction, and can no lo
   expect(await platform.balanceOf(scene.usd)).toBe(balance);
 });
 
-test('a quote that was executed or paid cannot be cancelled', async () => {
-  const made = await platform.quote(usdToEur(scene));
-  await platform.succeed('executeQuote', { quoteId: made.id });
-  expect((await cancel(made.id)).code).toBe('CONFLICT');
-  const funded = await fundedQuote(platform, scene);
-  expect(await sendDeposit(platform, funded)).toMatchObject({ replayed: false });
-  expect((await cancel(funded.quoteId)).code).toBe('CONFLICT');
-});
-
 test('either a cancellation or a concurrent execution is refused', async () => {
   for (let round = 0; round < 6; round++) {
     const made = await platform.quote(usdToEur(scene));
@@ -52,13 +42,6 @@ test('either a cancellation or a concurrent execution is refused', async () => {
       ['CONFLICT', 'done'],
     ]).toContainEqual([cancelled.code ?? 'done', executed.code ?? 'done']);
   }
-});
-
-test('a deposit for a cancelled quote is credited to its customer', async () => {
-  const funded = await fundedQuote(platform, await platform.makeScene(0n));
-  expect(await cancel(funded.quoteId)).toMatchObject({ quote: { status: 'EXPIRED' } });
-  expect(await sendDeposit(platform, funded)).toMatchObject({ transaction: { status: 'EXPIRED' } });
-  expect(await platform.balanceOf(funded.account)).toBe(funded.due);
 });
 
 test("an app can cancel its customer's quotes, and no others", async () => {

@@ -114,13 +114,4 @@ describe.each([DATABASE_POOL, 1])('with a database pool of %i', (poolSize) => {
     expect(await transfer(t.platform, scene, 1_000n, 'mistyped')).toEqual({ ...first, replayed: true });
     expect(await t.platform.balanceOf(scene.usd)).toBe(4_000n);
   });
-
-  test('a quote that its source could not pay stays PENDING and can be executed once it can', async () => {
-    const scene = await t.platform.makeScene(500n);
-    const quoteId = await quote(t.platform, scene, 1_000n);
-    expect(await execute(t.platform, quoteId)).toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
-    await t.platform.fund(scene.usd, 1_000n);
-    expect(await execute(t.platform, quoteId)).toMatchObject({ quote: { status: 'PROCESSING' } });
-    expect(await t.platform.balanceOf(scene.usd)).toBe(500n);
-  });
 });

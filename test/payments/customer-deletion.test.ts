@@ -18,11 +18,8 @@ const own = await platform.ownAccount('USD');
 const refusalFields = `... on CustomerInUseError { balances { amount currency { code } } paymentsUnderWay transactionIds }`;
 
 /** Deletes a customer, and returns the result. */
-async function remove(customerId: string, by: TestPlatform = platform): Promise<Data> {
-  const document = `mutation ($input: DeleteCustomerInput!) { deleteCustomer(input: $input) { __typename
-    ... on DeleteCustomerSuccess { replayed customer { id } } ... on UserError { code message path } ${refusalFields} } }`;
-  return (await by.ask(document, { input: { customerId } })).deleteCustomer;
-}
+const remove = (customerId: string, by: TestPlatform = platform): Promise<Data> =>
+  by.act('deleteCustomer', { customerId }, 'customer { id }', refusalFields);
 
 const deleted = { __typename: 'DeleteCustomerSuccess' };
 const moveOut = (from: string, amount: bigint) => platform.act('transferInternal', moving(from, own, amount));
@@ -166,25 +163,18 @@ describe('a concurrent deletion', () => {
     expect(await platform.balanceOf(late.usd)).toBe(0n);
   });
 
-  test('is refused if the execution of a quote comes first', async () => {
+  test('is refused if the execution of a quote comes first, by the command or by a deposit', async () => {
     const scene = await platform.makeScene(1_000n);
-    const made = await platform.quote(usdToEur(scene, never));
-    const pays = () => platform.execute(made.id);
-    const [executed, refused] = await inTurn(t, ['account', scene.usd], pays, () => remove(scene.customerId));
-    expect(executed).toMatchObject({ __typename: 'ExecuteQuoteSuccess' });
-    expect(refused).toMatchObject({ code: 'CUSTOMER_IN_USE', balances: [], transactionIds: [made.transaction.id] });
-  });
-
-  test('never leaves the deposit for a quote with a deleted customer', async () => {
-    for (let round = 0; round < 8; round++) {
-      const scene = await platform.makeScene(0n);
-      const funded = await fundedQuote(platform, scene);
-      const [paid, removed] = await Promise.all([sendDeposit(platform, funded, never), remove(scene.customerId)]);
-      expect([
-        ['done', 'CUSTOMER_IN_USE'],
-        ['USER_NOT_READY', 'done'],
-      ]).toContainEqual([paid.code ?? 'done', removed.code ?? 'done']);
-      expect(await platform.balanceOf(funded.account)).toBe(0n);
+    const { id, transaction } = await platform.quote(usdToEur(scene, never));
+    const payer = await platform.makeScene(0n);
+    const funded = await fundedQuote(platform, payer);
+    for (const [account, owner, payment, pays] of [
+      [scene.usd, scene.customerId, transaction.id, () => platform.execute(id)],
+      [funded.account, payer.customerId, funded.transactionId, () => sendDeposit(platform, funded, never)],
+    ] as const) {
+      const [paid, refused] = await inTurn(t, ['account', account], pays, () => remove(owner));
+      expect(paid).toMatchObject({ replayed: false });
+      expect(refused).toMatchObject({ code: 'CUSTOMER_IN_USE', balances: [], transactionIds: [payment] });
     }
   });
 });

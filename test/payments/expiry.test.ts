@@ -1,8 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { expireQuotes } from '../../src/domain/quotes/expiry.ts';
 import { usdToEur } from '../setup/acts.ts';
-import { type Data, testGateway, uuidIn, whileLocked, withoutTriggers } from '../setup/gateway.ts';
-import { waitForLocks } from '../setup/locks.ts';
+import { type Data, testGateway, uuidIn, withoutTriggers } from '../setup/gateway.ts';
 import { passExpiry } from '../setup/passing-time.ts';
 import type { Scene } from '../setup/scene.ts';
 
@@ -43,30 +42,4 @@ test('the expiry ignores quotes that are no longer PENDING', async () => {
   await withoutTriggers(t.databaseUrl, (client) => client.query(pass, [uuidIn(executed.id)]));
   // One quote is EXPIRED, and the other is PROCESSING.
   expect(await expire()).toEqual({ found: 0, done: 0, logged: [] });
-});
-
-test('an expiry that runs after the execution is refused, and changes nothing', async () => {
-  const [id, transactionId] = [uuidIn(quoted.id), uuidIn(quoted.transaction.id)];
-  await passExpiry(t, quoted.id);
-  const lock = ['select from quote where id = $1 for update', id] as const;
-  const expiry = await whileLocked(t.databaseUrl, lock, async (holder) => {
-    const running = expire();
-    await waitForLocks(holder, 1);
-    const move = "set status = 'PROCESSING', status_reason = 'executed at the last moment' where id = $1";
-    await holder.query(`update quote ${move}`, [id]);
-    await holder.query(`update transaction ${move}`, [transactionId]);
-    return { running };
-  });
-  // The expiry is refused because of the status read under the lock. The table of transitions is only a second
-  // safeguard.
-  const refusal = { code: 'CONFLICT', type: 'Quote', id, status: 'PROCESSING' };
-  expect(await expiry.running).toEqual({ found: 1, done: 0, logged: [{ refusal, quote: id }] });
-  expect(await t.platform.transactionOf(quoted.transaction.id)).toMatchObject({ status: 'PROCESSING' });
-  expect(await t.platform.balanceOf(scene.usd)).toBe(10_000n);
-  // Resets the statuses, because otherwise the auditor would look for the debit of this execution.
-  const reset = "update transaction set status = 'EXPIRED', failure_reason = 'QUOTE_EXPIRED' where id = $1";
-  await withoutTriggers(t.databaseUrl, async (client) => {
-    await client.query("update quote set status = 'EXPIRED' where id = $1", [id]);
-    await client.query(reset, [transactionId]);
-  });
 });

@@ -255,22 +255,37 @@ test('removing the platform’s own id and leaving it unchanged are different in
   expect(await change(outsideUsd, { idempotencyKey })).toMatchObject({ replayed: true });
 });
 
-test('a customer has one default deposit account: a new one replaces it, and it can be unset', async () => {
-  const scene = await platform.makeScene(0n);
-  for (const account of [scene.outsideUsd, scene.outsideEur]) {
+test('a customer has one default deposit account: making another the default changes both, once each, and no other', async () => {
+  const { customerId, outsideUsd, outsideEur } = await platform.makeScene(0n);
+  /** Returns the versions of the customer's accounts that are higher than the first. */
+  const versions = async (): Promise<Record<string, number>> => {
+    const text = 'select id, version from account where customer_id = $1 and version > 1';
+    const { rows } = await t.owner.query(text, [uuidIn(customerId)]);
+    return Object.fromEntries(rows.map(({ id, version }) => [`ExternalAccount:${id}`, version]));
+  };
+  for (const [account, expected] of [
+    [outsideUsd, { [outsideUsd]: 2 }],
+    [outsideUsd, { [outsideUsd]: 3 }],
+    [outsideEur, { [outsideUsd]: 4, [outsideEur]: 2 }],
+  ] as const) {
     expect(await change(account, { defaultUmaDepositAccount: true })).toMatchObject({
       account: { id: account, status: 'ACTIVE', defaultUmaDepositAccount: true },
     });
-    expect(await defaults(scene.customerId)).toEqual([account]);
+    expect(await defaults(customerId)).toEqual([account]);
+    expect(await versions()).toEqual(expected);
   }
-  await change(scene.outsideUsd, { defaultUmaDepositAccount: false });
-  expect(await defaults(scene.customerId)).toEqual([scene.outsideEur]);
-  await change(scene.outsideEur, { defaultUmaDepositAccount: false });
-  expect(await defaults(scene.customerId)).toEqual([]);
+  const wallet = { baseWallet: { address: `0x${'d'.repeat(40)}` } };
+  const rest = { beneficiary: undefined, defaultUmaDepositAccount: true };
+  const registered = await platform.externalAccount(customerId, 'USDC', wallet, rest);
+  expect(await versions()).toEqual({ [outsideUsd]: 4, [outsideEur]: 3 });
+  await change(outsideUsd, { defaultUmaDepositAccount: false });
+  expect(await defaults(customerId)).toEqual([registered]);
+  await change(registered, { defaultUmaDepositAccount: false });
+  expect(await defaults(customerId)).toEqual([]);
   // The same is true if both are set concurrently.
-  const both = [scene.outsideUsd, scene.outsideEur].map((id) => change(id, { defaultUmaDepositAccount: true }));
+  const both = [outsideUsd, outsideEur].map((id) => change(id, { defaultUmaDepositAccount: true }));
   for (const answer of await Promise.all(both)) expect(answer.code).toBeUndefined();
-  expect(await defaults(scene.customerId)).toHaveLength(1);
+  expect(await defaults(customerId)).toHaveLength(1);
 });
 
 test('the reason for a status is kept when other fields change', async () => {
@@ -281,26 +296,6 @@ test('the reason for a status is kept when other fields change', async () => {
   const read = '... on ExternalAccount { status statusReason version }';
   const after = { status: 'UNDER_REVIEW', statusReason: reason, version: 3 };
   expect(await platform.fieldsOf('account', accountId, read)).toEqual(after);
-});
-
-test('making an account the default changes it and its predecessor, once each, and no other account', async () => {
-  const scene = await platform.makeScene(0n);
-  /** Returns the versions of the customer's accounts that are higher than the first. */
-  const versions = async (): Promise<Record<string, number>> => {
-    const text = 'select id, version from account where customer_id = $1 and version > 1';
-    const { rows } = await t.owner.query(text, [uuidIn(scene.customerId)]);
-    return Object.fromEntries(rows.map(({ id, version }) => [`ExternalAccount:${id}`, version]));
-  };
-  await change(scene.outsideUsd, { defaultUmaDepositAccount: true });
-  expect(await versions()).toEqual({ [scene.outsideUsd]: 2 });
-  await change(scene.outsideUsd, { defaultUmaDepositAccount: true });
-  expect(await versions()).toEqual({ [scene.outsideUsd]: 3 });
-  await change(scene.outsideEur, { defaultUmaDepositAccount: true });
-  expect(await versions()).toEqual({ [scene.outsideUsd]: 4, [scene.outsideEur]: 2 });
-  const wallet = { baseWallet: { address: `0x${'d'.repeat(40)}` } };
-  const rest = { beneficiary: undefined, defaultUmaDepositAccount: true };
-  await platform.externalAccount(scene.customerId, 'USDC', wallet, rest);
-  expect(await versions()).toEqual({ [scene.outsideUsd]: 4, [scene.outsideEur]: 3 });
 });
 
 test('a deleted account remains in old payments, but is in no list and cannot be used in new payments', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { between, fundedIn, moving, refusal, sender, tokenInput, usdToEur } from '../setup/acts.ts';
+import { between, fundedIn, moving, refusal, tokenInput, usdToEur } from '../setup/acts.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { passApproval, passExpiry } from '../setup/passing-time.ts';
 import { restClient } from '../setup/rest.ts';
@@ -34,30 +34,27 @@ const send = (by: TestPlatform, { usd, outsideUsd }: Scene, amount = 1, rest: ob
   by.actOn('transferOut', moving(usd, outsideUsd, amount, rest));
 const sent = async (by: TestPlatform, scene: Scene, amount?: number): Promise<string> =>
   (await send(by, scene, amount)).transaction.id;
-/** Creates or executes a quote, and returns the id of its payment. */
-const quoted = async (by: TestPlatform, name: 'createQuote' | 'executeQuote', input: object): Promise<string> =>
-  (await by.act(name, input, 'quote { status transaction { id } }')).quote?.transaction.id;
+/** Creates a quote, and returns the id of its payment. */
+const quoted = async (by: TestPlatform, input: object): Promise<string> => (await by.quote(input)).transaction.id;
 
 /** The ways to begin a payment. Each returns the payment's id. */
-const ways: Readonly<Record<string, (by: TestPlatform, scene: Scene, rest?: object) => Promise<string>>> = {
-  transferOut: async (by, scene, rest) => (await send(by, scene, 1_000, rest)).transaction.id,
-  transferIn: async (by, { usd, outsideUsd }, rest) =>
-    (await by.actOn('transferIn', moving(outsideUsd, usd, 1_000, rest))).transaction.id,
-  transferInternal: async (by, { usd }, rest) => {
-    const input = moving(usd, await platform.ownAccount('USD'), 1_000, rest);
+const ways: Readonly<Record<string, (by: TestPlatform, scene: Scene) => Promise<string>>> = {
+  transferOut: (by, scene) => sent(by, scene, 1_000),
+  transferIn: async (by, scene) => (await by.transfer('transferIn', scene, 1_000)).id,
+  transferInternal: async (by, { usd }) => {
+    const input = moving(usd, await platform.ownAccount('USD'), 1_000);
     return (await by.actOn('transferInternal', input)).transaction.id;
   },
-  'a quote executed immediately': (by, scene, rest) =>
-    quoted(by, 'createQuote', usdToEur(scene, { immediatelyExecute: true, ...rest })),
-  'a quote executed later': async (by, scene) =>
-    quoted(by, 'executeQuote', { quoteId: (await by.quote(usdToEur(scene))).id }),
-  'a quote paid by a pull': (by, { outsideUsd, outsideEur }) =>
-    quoted(by, 'createQuote', between(outsideUsd, outsideEur, 1_000, { immediatelyExecute: true })),
-  'a quote to a UMA address': async (by, { usd }) => {
-    const destination = { uma: { umaAddress: uma, currency: 'USD' } };
-    const rest = { destination, lookupId: (await by.lookUp(uma)).id, senderCustomerInfo: sender };
-    return quoted(by, 'createQuote', between(usd, '', 1_000, { ...rest, immediatelyExecute: true }));
+  'a quote executed immediately': (by, scene) => quoted(by, usdToEur(scene, { immediatelyExecute: true })),
+  'a quote executed later': async (by, scene) => {
+    const { id, transaction } = await by.quote(usdToEur(scene));
+    await by.execute(id);
+    return transaction.id;
   },
+  'a quote paid by a pull': (by, { outsideUsd, outsideEur }) =>
+    quoted(by, between(outsideUsd, outsideEur, 1_000, { immediatelyExecute: true })),
+  'a quote to a UMA address': async (by, { usd }) =>
+    (await by.umaQuote(usd, uma, { lockedCurrencyAmount: 1_000, immediatelyExecute: true })).transaction.id,
 };
 const incoming = ['transferIn', 'a quote paid by a pull'];
 
@@ -220,9 +217,8 @@ describe('a policy that demands an approval', () => {
   test('is reported by a dry run', async () => {
     const scene = await platform.makeScene(10_000n);
     const dryRun = async (by: TestPlatform) => {
-      const query = `mutation ($input: TransferOutInput!) { transferOut(input: $input) { ... on ValidatedPayment { approvalDueAt } } }`;
-      const input = { ...moving(scene.usd, scene.outsideUsd, 1), idempotencyKey: 'k', validateOnly: true };
-      return (await by.ask(query, { input })).transferOut.approvalDueAt;
+      const input = moving(scene.usd, scene.outsideUsd, 1, { validateOnly: true });
+      return (await by.act('transferOut', input, '', '... on ValidatedPayment { approvalDueAt }')).approvalDueAt;
     };
     expect([await dryRun(platform), await dryRun(await clerkWith(always))]).toEqual([null, expect.any(String)]);
   });

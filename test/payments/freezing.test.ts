@@ -34,7 +34,6 @@ const register = (customerId: string, iban: string) => {
   const input = { customerId, currency: 'EUR', accountInfo: { iban: { iban, swiftBic: 'COBADEFF' } }, beneficiary };
   return platform.act('createExternalAccount', input, 'account { id }');
 };
-const never = { sandboxScenario: { delayMs: 3_600_000 } };
 
 describe('a frozen customer', () => {
   const refused = { __typename: 'ForbiddenError', code: 'CUSTOMER_FROZEN', message: 'the customer is frozen' };
@@ -68,16 +67,22 @@ describe('a frozen customer', () => {
     for (const one of acts.slice(0, 5)) expect((await one()).__typename).toMatch(/Success$/);
   });
 
-  test('does not stop payments in progress: a payment, its refund, an incoming payment under approval', async () => {
+  test('does not stop payments in progress: a pull, a payment, its refund, an incoming payment under approval', async () => {
     const scene = await platform.makeScene(1_000n, '004');
+    const puller = await platform.makeScene(0n);
+    const slowly = { immediatelyExecute: true, sandboxScenario: { step: 'PULL', delayMs: 300 } };
+    const pulled = await platform.quote(between(puller.outsideUsd, puller.outsideEur, 1_000, slowly));
     const transaction = await platform.announce(scene.customerId, 100);
     const failing = await platform.pay(scene, 1_000, { sandboxScenario: { delayMs: 300 } });
     await freeze(scene.customerId);
+    // The pulled money passes through this account.
+    await freeze(puller.usd);
     expect(await platform.announce(scene.customerId, 100)).toMatchObject(refused);
     const approved = await platform.act('approveTransaction', { transactionId: transaction.id });
     expect(approved).toMatchObject({ __typename: 'ApproveTransactionSuccess' });
     expect(await platform.ended(transaction.id)).toMatchObject({ status: 'COMPLETED' });
     expect(await platform.ended(failing.id)).toMatchObject({ status: 'FAILED' });
+    expect(await platform.ended(pulled.transaction.id)).toMatchObject({ status: 'COMPLETED' });
     expect(await platform.balanceOf(scene.usd)).toBe(1_100n);
   });
 
@@ -223,29 +228,15 @@ test('the command reports what it did, changes nothing when repeated, and refuse
     expect((await runOps(t.databaseUrl, ['account', 'freeze', scene.usd, ...args])).code).toBe(2);
 });
 
-describe('a freeze that races a payment', () => {
-  test('of a customer lets an earlier execution through, and stops a later one', async () => {
-    const scene = await platform.makeScene(1_000n);
-    const [before, after] = [await platform.quote(usdToEur(scene, never)), await platform.quote(usdToEur(scene))];
-    const stop = () => freeze(scene.customerId);
-    const [first] = await inTurn(t, ['account', scene.usd], () => platform.execute(before.id), stop);
-    expect(first).toMatchObject(executed);
-    await thaw(scene.customerId);
-    const late = () => platform.execute(after.id);
-    const [frozen, refused] = await inTurn(t, ['customer', scene.customerId], stop, late);
-    expect([frozen.code, refused.code]).toEqual([0, 'CUSTOMER_FROZEN']);
-  });
-
-  test('of an account, or of a customer whose payment locks only the account, is ordered by the lock', async () => {
-    const scene = await platform.makeScene(1_000n);
-    for (const id of [scene.usd, scene.customerId]) {
-      const [pays, stops] = [() => move(scene.usd, own), () => freeze(id)];
-      const [moved] = await inTurn(t, ['account', scene.usd], pays, stops);
-      expect(moved).toMatchObject({ __typename: 'TransferInternalSuccess' });
-      await thaw(id);
-      const [frozen, refused] = await inTurn(t, ['account', scene.usd], stops, pays);
-      expect([frozen.code, refused.code]).toEqual([0, expect.stringMatching(/_FROZEN$/)]);
-      await thaw(id);
-    }
-  });
+test('a payment and a concurrent freeze of its account, or of its customer, are ordered by the lock of the account', async () => {
+  const scene = await platform.makeScene(1_000n);
+  for (const id of [scene.usd, scene.customerId]) {
+    const [pays, stops] = [() => move(scene.usd, own), () => freeze(id)];
+    const [moved] = await inTurn(t, ['account', scene.usd], pays, stops);
+    expect(moved).toMatchObject({ __typename: 'TransferInternalSuccess' });
+    await thaw(id);
+    const [frozen, refused] = await inTurn(t, ['account', scene.usd], stops, pays);
+    expect([frozen.code, refused.code]).toEqual([0, expect.stringMatching(/_FROZEN$/)]);
+    await thaw(id);
+  }
 });

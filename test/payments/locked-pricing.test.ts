@@ -30,6 +30,7 @@ describe('a lock is valid', () => {
     ['has no fees', 'SENDING', { fees: 0n }, { fees: -1n }],
     ['has fees that leave one unit', 'SENDING', { fees: 999n }, { fees: 1_000n }],
     ['has a reference', 'SENDING', { reference: 'r' }, { reference: '' }],
+    ['has a rate', 'SENDING', { rate: '2' }, { rate: 'two' }],
     ['sends the requested amount', 'SENDING', { sent: 1_000n }, { sent: 999n }],
   ])('if it %s, and invalid one step beyond', (_what, lockedSide, sound, broken) => {
     const check = (rest: Partial<RateLock>) => () => checkLock(request({ lockedSide }), 1_000n, lock(rest), 1);

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { between, fundedIn, usdToEur } from '../setup/acts.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { usAccount } from '../setup/scene.ts';
-import { countedGateway } from '../setup/statements.ts';
 
 const t = await testGateway();
 const payer = await t.platform.makeScene();
@@ -54,21 +53,6 @@ describe('the display name of an account', () => {
     const accountInfo = { accountType: 'SOLANA_WALLET', maskedNumber };
     expect(shown).toEqual({ displayName: 'Solana wallet', maskedNumber, accountInfo });
     expect(await t.platform.fieldsOf('account', id, `... on ExternalAccount { ${fields} }`)).toEqual(shown);
-  });
-
-  test('can be read without naming a type, in one statement', async () => {
-    const query = `query ($id: ID!) { customer(id: $id) { accounts { edges { node { displayName maskedNumber
-      ... on InternalAccount { fundingPaymentInstructions { accountType reference } }
-      ... on ExternalAccount { accountInfo { accountType maskedNumber ... on PixAccountInfo { pixKey } } } } } } } }`;
-    const counting = await countedGateway(t);
-    const ask = () => counting.platform.ask(query, { id: payer.customerId });
-    const { result, statements } = await counting.statements.during(ask);
-    await counting.stop();
-    const nodes = result.customer.accounts.edges.map(({ node }: Data) => node);
-    expect(nodes.flatMap((node: Data) => node.accountInfo?.accountType ?? [])).toContain('PIX');
-    const instruction = { accountType: 'US_ACCOUNT', reference: expect.any(String) };
-    expect(nodes.flatMap((node: Data) => node.fundingPaymentInstructions ?? [])).toContainEqual(instruction);
-    expect(statements).toHaveLength(1);
   });
 });
 
@@ -137,15 +121,6 @@ describe("the names of a payment's parties", () => {
       destination: { displayName: 'Grace Hopper', currency: { code: 'EUR' }, accountId: payer.outsideEur },
       paymentInstructions: expect.arrayContaining([{ accountType: 'SOLANA_WALLET', reference: null }]),
     });
-  });
-
-  test('also appear in the stream of a transfer and in a list', async () => {
-    const { id } = await t.platform.pay(payer);
-    const { transactions } = await t.platform.ask(`{ transactions(first: 1) { edges { node { id ${fields} } } } }`);
-    expect(transactions.edges[0].node).toMatchObject({ id, destination: { displayName: 'Grace Hopper' } });
-    const updates = `subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { transaction { ${fields} } } }`;
-    for (const { transaction } of await t.platform.followed(updates, { id }))
-      expect(transaction.destination).toEqual(transactions.edges[0].node.destination);
   });
 });
 

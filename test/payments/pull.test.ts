@@ -1,19 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { commitGroups } from '../../src/domain/ledger/commit.ts';
-import { planPayout } from '../../src/domain/settlement/outcomes.ts';
 import { between, moving, onAccount, refusal, went } from '../setup/acts.ts';
-import { type Data, testGateway, uuidIn } from '../setup/gateway.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { usAccount } from '../setup/scene.ts';
 
 const t = await testGateway();
-/** A gateway that does not settle anything. */
-const idle = await testGateway({ ROLE: 'serve' });
 
 const quoteFields = `id status transaction { id } paymentInstructions { __typename }
   source { ... on AccountSource { account { __typename id } } }`;
 /** Quotes 100 in the currency of the source. */
-async function createQuote(from: string, to: string, rest: object = {}, platform = t.platform): Promise<Data> {
-  const made = await platform.act('createQuote', between(from, to, 10_000, rest), `quote { ${quoteFields} }`);
+async function createQuote(from: string, to: string, rest: object = {}): Promise<Data> {
+  const made = await t.platform.act('createQuote', between(from, to, 10_000, rest), `quote { ${quoteFields} }`);
   return made.quote ?? made;
 }
 
@@ -106,26 +102,4 @@ describe('a quote from an external account', () => {
     const to = await t.platform.internalAccount(scene.customerId, 'USDT');
     expect(await t.platform.act('transferIn', moving(wallet, to, 100))).toMatchObject(refused('sourceAccountId'));
   });
-});
-
-test('a pull that two workers both see settle is credited once', async () => {
-  const own = await idle.platform.makeScene(0n);
-  const quote = await createQuote(own.outsideUsd, own.outsideEur, {}, idle.platform);
-  await idle.platform.execute(quote.id);
-  const { database } = idle.gateway.payments;
-  const { platformId } = idle.platform;
-  const transactionId = uuidIn(quote.transaction.id);
-  const order = await database.prisma.railOrder.findFirstOrThrow({ where: { platformId, transactionId } });
-  const quoted = await database.prisma.quote.findFirstOrThrow({ where: { platformId, transactionId } });
-  const { sendingCurrency, receivingCurrency, feesIncluded: fees, platformFee } = quoted;
-  const flow = {
-    ...{ transactionId, sourceAccountId: uuidIn(own.usd), sendingCurrency, receivingCurrency, fees, platformFee },
-    ...{ sent: quoted.totalSendingAmount, received: quoted.totalReceivingAmount },
-  };
-  const outcome = () => [{ platformId, plan: planPayout(flow, { platformId, id: order.id, scenario: null }) }];
-  const refusals = await commitGroups(database, [outcome(), outcome()], (error) => {
-    throw error;
-  });
-  expect(refusals).toEqual([null, { code: 'CONFLICT', id: order.id, status: 'CLOSED' }]);
-  expect(await database.prisma.posting.count({ where: { platformId, accountId: flow.sourceAccountId } })).toBe(2);
 });

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { onAccount, refusal, usdToEur, went } from '../setup/acts.ts';
 import { type FundedQuote, fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
-import { testGateway, uuidIn } from '../setup/gateway.ts';
+import { type Data, type TestGateway, testGateway, uuidIn, whileLocked } from '../setup/gateway.ts';
+import { waitForLocks } from '../setup/locks.ts';
+
+// Every gateway is audited when it stops. The auditor checks that a payment has at most one deposit, and that its
+// postings match its row.
 
 const t = await testGateway();
 /** Gateways whose quotes expire immediately. `still` does no background work, so it does not mark any as expired. */
@@ -61,8 +65,7 @@ describe('a deposit of the quoted amount', () => {
 
   test('is accepted once: a second one is refused, whichever comes first', async () => {
     const quote = await newQuote();
-    const answers = await Promise.all([send(quote), send(quote), send(quote)]);
-    expect(answers.map((answer) => answer.code ?? 'done').sort()).toEqual(['CONFLICT', 'CONFLICT', 'done']);
+    expect(outcomes(await Promise.all([1, 2, 3].map(() => send(quote))))).toEqual(['CONFLICT', 'CONFLICT', 'done']);
     expect((await statuses(quote.transactionId)).at(-1)).toBe('COMPLETED');
     expect(await send(quote)).toMatchObject({ __typename: 'ConflictError', code: 'CONFLICT' });
     expect(await t.platform.balanceOf(quote.account)).toBe(0n);
@@ -116,9 +119,17 @@ test('a quote funded by a deposit cannot be executed manually', async () => {
   expect(refused.message).toContain('payment instructions');
 });
 
+/** Returns the outcomes of deposits: `done` if a deposit took effect, otherwise its code. */
+function outcomes(answers: readonly Data[]): string[] {
+  return answers.map((answer) => (answer.replayed === false ? 'done' : (answer.code ?? 'replayed'))).sort();
+}
+
 describe('a late deposit', () => {
+  /** Creates a quote for a customer whose account in the funding currency is empty. */
+  const quoteAt = async ({ platform }: TestGateway) => fundedQuote(platform, await platform.makeScene(0n));
+
   test('for an expired quote is the customer’s, and the payment stays EXPIRED', async () => {
-    const quote = await fundedQuote(short.platform, await short.platform.makeScene(0n));
+    const quote = await quoteAt(short);
     expect((await statuses(quote.transactionId, short.platform)).at(-1)).toBe('EXPIRED');
     expect(await payment(quote, short.platform)).toMatchObject({ failureReason: 'QUOTE_EXPIRED' });
 
@@ -128,12 +139,41 @@ describe('a late deposit', () => {
     const late = await payment(quote, short.platform);
     expect(late.quote.status).toBe('EXPIRED');
     expect(onAccount(late, quote.account)).toEqual([quote.due]);
-    expect(await send(quote, {}, short.platform)).toMatchObject(refusal('CONFLICT', 'quoteId'));
+  });
+
+  test('for an expired quote is accepted once, even if several were planned before the first was committed', async () => {
+    const quote = await quoteAt(short);
+    await short.platform.ended(quote.transactionId);
+    const keys = ['a', 'b', 'c'].map((word) => `${quote.quoteId}-${word}`);
+    const sendAll = () => keys.map((idempotencyKey) => send(quote, { idempotencyKey }, short.platform));
+    const lock = ['select from quote where id = $1 for update', uuidIn(quote.quoteId)] as const;
+    const planned = await whileLocked(short.databaseUrl, lock, async (holder) => {
+      const begun = sendAll();
+      await waitForLocks(holder, 1);
+      return begun;
+    });
+    const answers = await Promise.all(planned);
+    expect(outcomes(answers)).toEqual(['CONFLICT', 'CONFLICT', 'done']);
+    const message = 'the deposit for this quote has already arrived: it is EXPIRED';
+    expect(answers.find(({ code }) => code)).toMatchObject({ ...refusal('CONFLICT', 'quoteId'), message });
+    // The original responses are still returned.
+    expect(outcomes(await Promise.all(sendAll()))).toEqual(['CONFLICT', 'CONFLICT', 'replayed']);
     expect(await short.platform.balanceOf(quote.account)).toBe(quote.due);
   });
 
+  test.each([
+    ['arrives twice', { sandboxScenario: { deposit: 'TWICE' } }, (due: bigint) => 2n * due],
+    ['falls short', { amount: 7 }, () => 7n],
+  ])('for an expired quote is credited once if it %s', async (_how, more, total) => {
+    const quote = await quoteAt(short);
+    await short.platform.ended(quote.transactionId);
+    const answers = await Promise.all([1, 2, 3].map(() => send(quote, more, short.platform)));
+    expect(outcomes(answers)).toEqual(['CONFLICT', 'CONFLICT', 'done']);
+    expect(await short.platform.balanceOf(quote.account)).toBe(total(quote.due));
+  });
+
   test('for a quote not yet marked as expired fails the payment with QUOTE_EXPIRED', async () => {
-    const quote = await fundedQuote(still.platform, await still.platform.makeScene(0n));
+    const quote = await quoteAt(still);
     const failed = { status: 'FAILED', failureReason: 'QUOTE_EXPIRED' };
     expect(await send(quote, {}, still.platform)).toMatchObject({ transaction: failed });
     expect(await still.platform.balanceOf(quote.account)).toBe(quote.due);

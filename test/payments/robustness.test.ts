@@ -1,6 +1,5 @@
 import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
-import { checkDueAccounts } from '../../src/domain/accounts/external-accounts.ts';
 import type { Payments } from '../../src/domain/commands/command.ts';
 import { closeCases, listCases } from '../../src/domain/settlement/cases.ts';
 import { settleDueOrders } from '../../src/domain/settlement/settlement.ts';
@@ -8,7 +7,6 @@ import type { RailOrder, RailOutcome } from '../../src/rails/rail.ts';
 import { moving, usdToEur } from '../setup/acts.ts';
 import { ownGateway, tester, testGateway, uuidIn, whileLocked, withoutTriggers, withRail } from '../setup/gateway.ts';
 import { makeDue } from '../setup/passing-time.ts';
-import { usAccount } from '../setup/scene.ts';
 
 /** Misbehaving rails and damaged rows do not block other work, and nothing is lost. */
 
@@ -77,19 +75,6 @@ test('a command refused because an account stayed locked does not use up its key
   expect(JSON.stringify(busy)).toContain('SERVICE_UNAVAILABLE');
   expect(JSON.stringify(busy)).not.toContain('still running');
   expect(await ask()).toMatchObject({ replayed: false });
-});
-
-test('a rail that cannot check an account now is asked again later', async () => {
-  const id = await platform.externalAccount(scene.customerId, 'USD', usAccount('90909201'));
-  const standing = () => platform.fieldsOf('account', id, '... on ExternalAccount { status version }');
-  const check = async (domain = payments) => {
-    await t.owner.query('update account_check set due_at = clock_ms()');
-    return checkDueAccounts(domain, 10);
-  };
-  await check(withRail(t, { checkAccount: () => Promise.reject(new Error('the bank is closed')) }));
-  expect(await standing()).toEqual({ status: 'PENDING', version: 1 });
-  expect(await check()).toBe(1);
-  expect(await standing()).toEqual({ status: 'ACTIVE', version: 2 });
 });
 
 /** Collects the log, line by line. */

@@ -59,11 +59,12 @@ describe.runIf(isOnPath('haproxy'))('cells behind one address', () => {
     await north.bringIn(payer, 50_000n);
     const address = await south.umaAddressOf(payee.customerId);
     const made = await north.umaQuote(payer.usd, address, { lockedCurrencyAmount: 10_000 });
+    const after = await south.feedEnd();
     await north.execute(made.id);
-    const incoming = await arrival(south);
-    await south.succeed('approveTransaction', { transactionId: incoming }, 'transaction { id }');
+    const incoming = await south.seen(after, ({ type, status }) => type === 'INCOMING' && status === 'PENDING');
+    await south.succeed('approveTransaction', { transactionId: incoming.id });
 
-    expect(await south.ended(incoming)).toMatchObject({ status: 'COMPLETED' });
+    expect(await south.ended(incoming.id)).toMatchObject({ status: 'COMPLETED' });
     expect(await north.ended(made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
     expect(await north.balanceOf(payer.usd)).toBe(40_000n);
     expect(await south.balanceOf(payee.usd)).toBe(BigInt(made.totalReceivingAmount.amount));
@@ -82,14 +83,4 @@ async function configuration(port: number, cells: Readonly<Record<'north' | 'sou
   for (const [cell, url] of Object.entries(cells))
     text = text.replaceAll(new RegExp(`(server ${cell}-\\d) \\S+`, 'g'), `$1 ${new URL(url).host}`);
   return text;
-}
-
-/** Waits for a payment that needs approval, and returns its id. */
-async function arrival(platform: TestPlatform): Promise<string> {
-  const list = '{ transactions(filter: { type: INCOMING, status: PENDING }) { edges { node { id } } } }';
-  return vi.waitFor(async () => {
-    const [edge] = (await platform.ask(list)).transactions.edges;
-    expect(edge).toBeDefined();
-    return edge.node.id;
-  }, 30_000);
 }

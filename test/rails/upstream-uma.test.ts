@@ -1,7 +1,7 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { readBalances } from '../../src/domain/reconciliation/balances.ts';
 import { sender } from '../setup/acts.ts';
-import { type Data, uuidIn } from '../setup/gateway.ts';
+import { type Data, untilRows, uuidIn } from '../setup/gateway.ts';
 import { testTwoGateways } from './two-gateways.ts';
 
 /** Payments to external UMA addresses, whose receivers an upstream service looks up (decision 92). */
@@ -49,14 +49,13 @@ test('a receiver that is unknown on this side is looked up upstream, including w
 });
 
 test.for([
-  { currency: 'EUR', side: 'SENDING' },
-  { currency: 'USD', side: 'RECEIVING' },
+  { currency: 'EUR', side: 'SENDING', receiver: '$success.eur' },
+  { currency: 'USD', side: 'RECEIVING', receiver: '$pending.long.usd' },
 ] as const)(
-  'a quote in $currency that fixes the $side side is locked upstream, paid from there, and delivered',
-  async (given) => {
-    const { currency, side } = given;
+  'a quote in $currency that fixes the $side side is locked upstream, paid from there once, and delivered to $receiver',
+  async ({ currency, side, receiver }) => {
     const before = await both();
-    const address = `$success.${currency.toLowerCase()}@sandbox.uma.money`;
+    const address = `${receiver}@sandbox.uma.money`;
     const made = await shop.platform.umaQuote(scene.usd, address, {
       destination: { uma: { umaAddress: address, currency } },
       lockedCurrencySide: side,
@@ -73,7 +72,11 @@ test.for([
       String(there.total_receiving_amount),
     ]);
     expect(side === 'SENDING' ? made.totalSendingAmount.amount : made.totalReceivingAmount.amount).toBe('10000');
-    expect(await executed(made)).toMatchObject({ status: 'COMPLETED' });
+    await shop.platform.execute(made.id);
+    // The payment is requested again until it is delivered, as it is when processes die.
+    const repeated = 'select from rail_order where transaction_id = $1 and attempts > 1';
+    if (receiver !== '$success.eur') await untilRows(two.gateway, [{}], repeated, uuidIn(made.transaction.id));
+    expect(await shop.platform.ended(made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
     const sent = BigInt(there.total_sending_amount);
     expect(await shop.platform.balanceOf(scene.usd)).toBe(before.here - sent);
     expect(await shop.held()).toEqual({ ...before.there, USD: before.there.USD - sent });
@@ -102,22 +105,6 @@ test('an external address is paid only from an internal account and with the req
   expect(await from(scene.outsideUsd)).toMatchObject({ code: 'INVALID_INPUT', message });
   const code = 'MISSING_MANDATORY_USER_INFO';
   expect(await from(scene.usd, { senderCustomerInfo: [] })).toMatchObject({ code });
-});
-
-test('a payment whose quote is paid repeatedly, as happens when processes die, takes its money only once', async () => {
-  const before = await shop.held();
-  const made = await shop.platform.umaQuote(scene.usd, '$pending.long.usd@sandbox.uma.money');
-  await shop.platform.execute(made.id);
-  await vi.waitFor(async () => {
-    const { rows } = await two.gateway.owner.query('select attempts from rail_order where transaction_id = $1', [
-      uuidIn(made.transaction.id),
-    ]);
-    expect(rows[0].attempts).toBeGreaterThan(1);
-  }, 20_000);
-  expect((await shop.platform.transactionOf(made.transaction.id)).status).toBe('PROCESSING');
-  expect(await shop.held()).toEqual({ ...before, USD: before.USD - BigInt(made.totalSendingAmount.amount) });
-  expect(await shop.platform.ended(made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
-  await expectReconciled();
 });
 
 test('a payment that exceeds the upstream balance fails, and only the money it had taken is returned', async () => {

@@ -174,11 +174,7 @@ const webhookSecret = `whsec_${randomBytes(32).toString('base64')}`;
 async function upstreamIncoming(): Promise<TrialIncoming> {
   const customerId = (await platform.newCustomer()).replace('Customer:', '');
   const bank = await two.accountThere(account, scene.outsideUsd);
-  const { rows } = await upstream.owner.query(
-    `select a.id from account a join customer c on c.platform_id = a.platform_id and c.id = a.customer_id
-     where c.platform_customer_id like $1 and a.currency = 'USD'`,
-    [`${customerId}-%`],
-  );
+  const there = await account.internalAccount(await two.customerThere(customerId), 'USD');
   return {
     async webhook(orderId) {
       const transaction = { status: 'COMPLETED', description: `order ${orderId}` };
@@ -187,8 +183,7 @@ async function upstreamIncoming(): Promise<TrialIncoming> {
       return { headers: signedHeaders(message, [webhookSecret]), body: Buffer.from(body) };
     },
     async deposit() {
-      const ends = { ...scene, usd: `InternalAccount:${rows[0].id}`, outsideUsd: bank };
-      await account.bringIn(ends, 900n);
+      await account.bringIn({ ...scene, usd: there, outsideUsd: bank }, 900n);
       return { amount: 900n, currency: 'USD', customerId };
     },
     async taken(reference) {

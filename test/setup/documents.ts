@@ -6,14 +6,14 @@ export const mutationName = (name: string) => name.replaceAll(/[A-Z]/g, (letter)
 
 const withScenario: ReadonlySet<Operation> = new Set(['createQuote', 'executeQuote', 'transferOut', 'transferIn']);
 
-/** Returns a mutation's document, which selects the success, with `selection`, or the refusal. */
-export function mutationDocument(name: Operation, selection = ''): string {
+/** Returns a mutation's document, which selects the success, with `selection`, or the refusal, and `others`. */
+export function mutationDocument(name: Operation, selection = '', others = ''): string {
   const typeName = name.charAt(0).toUpperCase() + name.slice(1);
   const [declared, given] = withScenario.has(name)
     ? [', $sandboxScenario: SandboxScenarioInput', ', sandboxScenario: $sandboxScenario']
     : ['', ''];
   return `mutation ($input: ${typeName}Input!${declared}) { ${name}(input: $input${given}) { __typename
-    ... on ${typeName}Success { replayed ${selection} } ... on UserError { code message path } ... on UnavailableError { retryAfter } } }`;
+    ... on ${typeName}Success { replayed ${selection} } ... on UserError { code message path } ... on UnavailableError { retryAfter } ${others} } }`;
 }
 
 const needsKey: ReadonlySet<Operation> = new Set(['transferOut', 'transferIn', 'transferInternal']);

@@ -83,9 +83,9 @@ export class TestPlatform {
     }
   }
 
-  /** Runs a mutation and returns its result: the success with `selection`, or the refusal. */
-  async act(name: Operation, input: object, selection = ''): Promise<Data> {
-    return (await this.ask(mutationDocument(name, selection), mutationVariables(name, input)))[name];
+  /** Runs a mutation and returns its result: the success with `selection`, or the refusal. `others` are fragments. */
+  async act(name: Operation, input: object, selection = '', others = ''): Promise<Data> {
+    return (await this.ask(mutationDocument(name, selection, others), mutationVariables(name, input)))[name];
   }
 
   /** Runs a mutation that must succeed, and returns its success with `selection`. */

@@ -17,12 +17,13 @@ export async function openEventStream(
   authorization: string,
   document?: { readonly query?: string; readonly variables?: object; readonly extensions?: object },
   headers: Record<string, string> = {},
+  stop?: AbortSignal,
 ) {
   const control = new AbortController();
   const response = await fetch(url, {
     method: document ? 'POST' : 'GET',
     headers: { authorization, accept: 'text/event-stream', 'content-type': 'application/json', ...headers },
-    signal: control.signal,
+    signal: AbortSignal.any([control.signal, ...(stop ? [stop] : [])]),
     ...(document && { body: JSON.stringify(document) }),
   });
   return {

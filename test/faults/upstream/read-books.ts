@@ -5,23 +5,8 @@ import type { BookedDeposit, BookedOrder, Movement, State } from './books.ts';
 
 /** Reads the two books for the checker, using its own statements instead of the service's. */
 
-interface OrderRow {
-  readonly id: string;
-  readonly transaction_id: string;
-  readonly kind: 'PAYOUT' | 'COLLECTION';
-  readonly status: string;
-  readonly type: 'INCOMING' | 'OUTGOING';
-  readonly lock_sent: string | null;
-  readonly sent_amount: string;
-  readonly sent_currency: string;
-  readonly received_amount: string;
-  readonly received_currency: string;
-  readonly stays: boolean;
-  readonly paid_out: boolean;
-}
-
 export async function readOrders(databaseUrl: string): Promise<BookedOrder[]> {
-  const rows = await query<OrderRow>(
+  const rows = await query<Data>(
     databaseUrl,
     `select o.id, o.transaction_id, o.kind, o.rate_lock ->> 'sent' as lock_sent, t.status, t.type,
        t.sent_amount::text, t.sent_currency, t.received_amount::text, t.received_currency,
@@ -32,7 +17,7 @@ export async function readOrders(databaseUrl: string): Promise<BookedOrder[]> {
   return rows.map(orderOf);
 }
 
-function orderOf(row: OrderRow): BookedOrder {
+function orderOf(row: Data): BookedOrder {
   const { id, kind, type, status, lock_sent: lockSent } = row;
   const isPull = kind === 'COLLECTION' && type === 'OUTGOING';
   const sent = { amount: BigInt(lockSent ?? row.sent_amount), currency: row.sent_currency };
