@@ -54,7 +54,7 @@ export const deep = [
   'schedules/*',
   'start',
   'terminal/terminal',
-  'webhooks/{approval,health,kills}',
+  'webhooks/{approval,health}',
 ].map((name) => `test/${name}.test.ts`);
 
 /** The slowest test files, slowest first. */

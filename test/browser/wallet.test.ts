@@ -2,9 +2,11 @@ import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { describe, expect, test, vi } from 'vitest';
 import { accountExamples } from '../../src/core/account-examples.ts';
 import { accountTypes } from '../../src/core/account-types.ts';
+import { moving } from '../setup/acts.ts';
 import { browserPath, faultsOf, screenshot } from '../setup/browser.ts';
 import { sandboxInBrowser } from '../setup/browser-sandbox.ts';
 import type { TestPlatform } from '../setup/gateway.ts';
+import { usAccount } from '../setup/scene.ts';
 
 const phone = { width: 390, height: 844 };
 
@@ -157,11 +159,9 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await screenshot(page, 'wallet-limits', { fullPage: true });
     expect(await faultsOf(page)).toEqual([]);
 
-    const { transactions } = await sandbox.ask(
-      '{ transactions(first: 1, filter: { status: [CREATED] }) { edges { node { id } } } }',
-    );
+    const [transactionId] = await sandbox.idsIn('transactions', { status: ['CREATED'] });
     const boss = await sandbox.serverOf('VIEW', 'APPROVE');
-    await boss.succeed('approveTransaction', { transactionId: transactions.edges[0].node.id });
+    await boss.succeed('approveTransaction', { transactionId });
     await pay.getByRole('status').filter({ hasText: 'COMPLETED' }).waitFor();
     await pay.getByText('$79.99 and 4 payments left today').waitFor();
     await sandbox.succeed('deletePolicy', { subjectId: customerId });
@@ -286,7 +286,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await amount.evaluate(isFocused)).toBe(true);
     await amount.press('Enter');
     await pay.getByRole('button', { name: 'Pay $3.00' }).waitFor();
-    await announce(started.sandbox, '7.78');
+    await announce(started.sandbox, 778);
     const opened = page.getByRole('region', { name: 'History' }).getByRole('listitem').filter({ hasText: '$7.78' });
     await opened.waitFor();
     await page.getByRole('button', { name: 'Cut the network' }).click();
@@ -308,7 +308,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     const { page } = await openWallet();
     await page.getByText('live', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Cut the network' }).click();
-    await announce(started.sandbox, '7.79');
+    await announce(started.sandbox, 779);
     await page.getByRole('button', { name: 'Restore the network' }).click();
     await page.getByRole('region', { name: 'History' }).getByText('$7.79').waitFor();
   });
@@ -370,16 +370,8 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
 
   test('a wallet without payees or without a token says so', async () => {
     const { sandbox } = started;
-    const { customer } = await sandbox.succeed(
-      'createCustomer',
-      {
-        platformCustomerId: 'nobody',
-        details: { individual: { fullName: 'No Payees', birthDate: '1990-12-10', nationality: 'GB' } },
-      },
-      'customer { id }',
-    );
-    const input = { boundTo: { customerId: customer.id }, permissions: ['VIEW'], expiresInSeconds: 900 };
-    const token = await sandbox.succeed('createClientToken', input, 'token expiresAt');
+    const customerId = await sandbox.newCustomer('No Payees');
+    const token = await sandbox.mint({ customerId, permissions: ['VIEW'], expiresInSeconds: 900 });
     const { page, pay } = await openWallet();
     await page.route('**/wallet/token', (route) => route.fulfill({ json: token }));
     await page.reload();
@@ -421,15 +413,8 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
 
     await quote('3.000,00');
     await pay.getByRole('timer').waitFor();
-    const accounts = async (kind: string) => {
-      const filter = `{ customerId: "${customerId}", kind: ${kind}, currency: "EUR" }`;
-      return (await sandbox.ask(`{ accounts(first: 1, filter: ${filter}) { edges { node { id } } } }`)).accounts
-        .edges[0].node.id;
-    };
-    await sandbox.succeed('transferOut', {
-      ...{ sourceAccountId: await accounts('INTERNAL'), destinationAccountId: await accounts('EXTERNAL') },
-      amount: 8_765_50,
-    });
+    const [from, to] = await accountsIn(sandbox, customerId, 'EUR');
+    await sandbox.succeed('transferOut', moving(from, to, 8_765_50));
     await pay.getByRole('button', { name: /^Pay / }).click();
     await expect.poll(said).toBe('The account has only 1.234,50\u00a0€.');
 
@@ -502,11 +487,8 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
       await form.getByText('Its bank is still checking the account. It can be paid once that is done.').waitFor();
       expect(await options.filter({ hasText: 'Ada Waiting' }).count()).toBe(0);
     }
-    const { accounts } = await sandbox.ask(
-      '{ accounts(first: 1, filter: { status: [PENDING] }) { edges { node { id } } } }',
-    );
-    const accountId = accounts.edges[0].node.id;
-    await sandbox.succeed('sandboxSetExternalAccountStatus', { accountId, status: 'ACTIVE' });
+    const [accountId = ''] = await sandbox.idsIn('accounts', { status: ['PENDING'] });
+    await sandbox.setAccountStatus(accountId, { status: 'ACTIVE' });
     await options.filter({ hasText: 'Ada Waiting' }).waitFor({ state: 'attached' });
     await page.getByText('Its bank is still checking').waitFor({ state: 'detached' });
     expect(await page.getByLabel('To').locator('option:checked').textContent()).toMatch(/· Ada Waiting$/);
@@ -553,14 +535,8 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
 
   test('more payments are loaded once the network is back; the keyboard focus stays at the end of the list', async () => {
     const { sandbox } = started;
-    const { accounts } = await sandbox.ask(
-      `{ accounts(first: 50, filter: { customerId: "${await sampleCustomer(sandbox)}", currency: "USD" }) {
-        edges { node { __typename id } } } }`,
-    );
-    const idOf = (type: string) =>
-      accounts.edges.find(({ node }: { node: { __typename: string } }) => node.__typename === type).node.id;
-    const [sourceAccountId, destinationAccountId] = [idOf('InternalAccount'), idOf('ExternalAccount')];
-    const payOne = () => sandbox.succeed('transferOut', { sourceAccountId, destinationAccountId, amount: 1 });
+    const [from, to] = await accountsIn(sandbox, await sampleCustomer(sandbox), 'USD');
+    const payOne = () => sandbox.succeed('transferOut', moving(from, to, 1));
     // On a busy machine, the service may refuse requests, so they are repeated.
     for (let number = 0; number < 25; number += 1) await vi.waitFor(payOne, { timeout: 30_000 });
     const { page } = await openWallet();
@@ -674,10 +650,14 @@ function emptied(type: string): Readonly<Record<string, string>> {
 
 /** Returns the id of the wallet's customer. */
 async function sampleCustomer(sandbox: TestPlatform): Promise<string> {
-  const { customers } = await sandbox.ask(
-    '{ customers(first: 1, filter: { name: "Sample Person" }) { edges { node { id } } } }',
-  );
-  return customers.edges[0].node.id;
+  const [id] = await sandbox.idsIn('customers', { name: 'Sample Person' });
+  return id ?? expect.fail('the sandbox has no sample customer');
+}
+
+/** Returns the ids of the customer's internal account in a currency, and of its newest payee there. */
+async function accountsIn(sandbox: TestPlatform, customerId: string, currency: string) {
+  const [payee = ''] = await sandbox.idsIn('accounts', { kind: 'EXTERNAL', customerId, currency });
+  return [await sandbox.internalAccount(customerId, currency), payee] as const;
 }
 
 // Rounded down, because scrolling stops at whole pixels.
@@ -705,11 +685,8 @@ const isTooWide = (page: Page) => page.evaluate(() => document.documentElement.s
 
 /** Adds a bank account in the United States as a payee of the wallet's customer. */
 async function newPayee(sandbox: TestPlatform, fullName: string, accountNumber: string): Promise<void> {
-  await sandbox.succeed('createExternalAccount', {
-    ...{ customerId: await sampleCustomer(sandbox), currency: 'USD' },
-    accountInfo: { usAccount: { accountNumber, routingNumber: '021000021', accountCategory: 'CHECKING' } },
-    beneficiary: { individual: { fullName } },
-  });
+  const beneficiary = { individual: { fullName } };
+  await sandbox.externalAccount(await sampleCustomer(sandbox), 'USD', usAccount(accountNumber), { beneficiary });
 }
 
 /** Adds a bank account in the United States through the form; returns the form. */
@@ -725,18 +702,8 @@ async function fillPayee(page: Page, owner: string, accountNumber: string): Prom
 }
 
 /** Announces a payment to the wallet's customer, which stays PENDING until the platform approves it. Returns its id. */
-async function announce(sandbox: TestPlatform, decimal = '7.77'): Promise<string> {
-  const { transaction } = await sandbox.succeed(
-    'sandboxReceiveUma',
-    {
-      receiver: { customerId: await sampleCustomer(sandbox) },
-      senderUmaAddress: '$success.usd@sandbox.uma.money',
-      currency: 'USD',
-      amount: { decimal },
-    },
-    'transaction { id }',
-  );
-  return transaction.id;
+async function announce(sandbox: TestPlatform, amount = 777): Promise<string> {
+  return (await sandbox.announce(await sampleCustomer(sandbox), amount)).id;
 }
 
 /** Selects the first option of a list that contains a text. */

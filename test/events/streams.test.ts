@@ -5,7 +5,7 @@ import { between, usdToEur } from '../setup/acts.ts';
 import { cursors } from '../setup/cursors.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { passExpiry } from '../setup/passing-time.ts';
-import { commitEvents, nextOf, openRawSocket, sequenced } from '../setup/streams.ts';
+import { commitEvents, nextOf, openRawSocket, sequenced, subscribed } from '../setup/streams.ts';
 
 const t = await testGateway();
 const stranger = await t.newPlatform('stranger');
@@ -60,9 +60,7 @@ test('a stream of a quote starts with the current state, which has no previous s
     { previousStatus: null, status: 'PENDING', terminal: false, quote: { id, status: 'PENDING', version: 1 } },
     { previousStatus: 'PENDING', status: 'EXPIRED', terminal: true, quote: { id, status: 'EXPIRED', version: 2 } },
   ]);
-  const late: Data[] = [];
-  for await (const { data } of t.platform.watch(quoteUpdates, { id })) late.push(data.quoteUpdates);
-  expect(late).toEqual([{ ...seen[1], previousStatus: null }]);
+  expect(await t.platform.followed(quoteUpdates, { id })).toEqual([{ ...seen[1], previousStatus: null }]);
 });
 
 test('if resumed after a cursor, every subscription sends the later events without the current state', async () => {
@@ -91,10 +89,8 @@ test('if resumed after a cursor, every subscription sends the later events witho
     );
     await resumed.return?.();
   }
-  const quotes: string[] = [];
-  for await (const { data } of t.platform.watch(quoteUpdates, { id, after: start }))
-    quotes.push(data.quoteUpdates.status);
-  expect(quotes).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
+  const quotes = await t.platform.followed(quoteUpdates, { id, after: start });
+  expect(quotes.map(({ status }) => status)).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
 });
 
 test('the feed is one log: its list pages in both directions through the same events as its stream, oldest first', async () => {
@@ -181,20 +177,19 @@ test('a cursor expires only if an event that the stream wants lies after it and 
 
   const ofTransaction =
     'subscription ($id: ID!, $after: String) { transactionUpdates(of: { transactionId: $id }, after: $after) { cursor } }';
-  const { feed } = t.gateway;
   const expired = async (query: string, variables: object) => {
     // Streams of earlier tests may not have closed yet.
-    await vi.waitFor(() => expect(feed.subscriptions).toBe(0), { timeout: 60_000 });
+    await subscribed(t, 0);
     const raw = await openRawSocket(t.url, t.platform.authorization);
     raw.send({ id: '1', type: 'subscribe', payload: { query, variables: { ...variables, after: before } } });
     // A stream that opens may send an event immediately, so not every first message is a refusal.
     const refusal = raw.receive('next').then(({ payload }) => payload.errors?.[0].extensions.code);
-    const opened = vi.waitFor(() => expect(feed.subscriptions).toBe(1), { timeout: 60_000 }).then(() => undefined);
+    const opened = subscribed(t, 1).then(() => undefined);
     const code = await Promise.race([opened, refusal]);
     raw.socket.terminate();
     await refusal.catch(() => undefined);
     opened.catch(() => undefined);
-    await expect.poll(() => feed.subscriptions).toBe(0);
+    await subscribed(t, 0);
     return code === 'CURSOR_EXPIRED';
   };
   for (const [document, variables, isExpired] of [

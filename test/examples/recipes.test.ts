@@ -70,15 +70,7 @@ test.each<[string, (app: App) => Following]>([
   'the recipe for %s sees every change once despite restarts, expiring tokens and a closed app',
   async (_name, start) => {
     const before = await payment();
-    await vi.waitFor(
-      async () => {
-        const { transaction } = await steady.platform.ask('query ($id: ID!) { transaction(id: $id) { terminal } }', {
-          id: before,
-        });
-        expect(transaction.terminal).toBe(true);
-      },
-      { timeout: 60_000 },
-    );
+    await steady.platform.ended(before);
     const first = recorded();
     let following = start(first.app);
     await vi.waitFor(() => expect(first.snapshots[0]).toContain(before), { timeout: 60_000 });

@@ -11,9 +11,7 @@ const t = await testGateway({ SANDBOX_PACE_MS: 600_000, SANDBOX_QUOTE_SECONDS: 8
 const endpointId = (await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/' })).id;
 await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/second', eventTypes: ['KYC_STATUS'] });
 await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/third', eventTypes: ['KYC_STATUS'] });
-for (const name of ['one', 'two', 'three']) {
-  await t.platform.act('createApiToken', { name, permissions: ['VIEW'] }, 'secret');
-}
+for (let made = 0; made < 3; made++) await t.platform.serverOf('VIEW');
 await t.platform.makeScene(0n);
 const scene = await t.platform.makeScene(1_000_000n);
 for (let made = 0; made < 3; made += 1) {
@@ -22,11 +20,9 @@ for (let made = 0; made < 3; made += 1) {
 }
 for (let made = 0; made < 5; made++) {
   await t.platform.fund(scene.usd, 1n);
-  const out = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 10 };
-  await t.platform.act('transferOut', out, 'replayed');
-  const into = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd, amount: 10 };
-  await t.platform.act('transferIn', into, 'replayed');
-  await t.platform.act('createQuote', usdToEur(scene, { immediatelyExecute: made % 2 === 0 }), 'replayed');
+  await t.platform.pay(scene, 10);
+  await t.platform.transfer('transferIn', scene, 10);
+  await t.platform.quote(usdToEur(scene, { immediatelyExecute: made % 2 === 0 }));
 }
 await quiet(t);
 

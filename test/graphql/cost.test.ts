@@ -137,11 +137,8 @@ describe.each(Object.entries(transports))('over %s', (name, sendOver) => {
     ] as const) {
       const { customerId } = t === development ? scene : await t.platform.makeScene(0n);
       const after = await t.platform.feedEnd();
-      const { customer } = await t.platform.ask(
-        'query ($id: ID!) { customer(id: $id) { accounts(filter: { kind: INTERNAL }) { edges { node { id } } } } }',
-        { id: customerId },
-      );
-      for (const amount of [1n, 2n, 3n]) await t.platform.fund(customer.accounts.edges[0].node.id, amount);
+      const accountId = await t.platform.internalAccount(customerId, 'USD');
+      for (const amount of [1n, 2n, 3n]) await t.platform.fund(accountId, amount);
       const results = await send(t, {
         query:
           'subscription ($after: String) { events(after: $after, filter: { types: [ACCOUNT_STATUS] }) { id type } }',

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway, uuidIn } from '../setup/gateway.ts';
-import type { Scene } from '../setup/scene.ts';
+import { type Scene, usAccount } from '../setup/scene.ts';
 
 const scenes: Scene[] = [];
 let made = 0;
@@ -14,18 +14,13 @@ for (let made = 0; made < 4; made++) {
   const scene = await t.platform.makeScene(10_000_000n);
   scenes.push(scene);
   for (let index = 0; index < 4; index++) {
-    await transfer('transferOut', scene);
-    await transfer('transferIn', scene);
+    await t.platform.transfer('transferOut', scene, 10);
+    await t.platform.transfer('transferIn', scene, 10);
     await quote(scene, index % 2 === 0);
   }
 }
 await customer('BUSINESS');
 await t.owner.query('update customer set is_deleted = true where id = $1', [uuidIn(await customer('INDIVIDUAL'))]);
-
-async function transfer(mutation: 'transferOut' | 'transferIn', { usd, outsideUsd }: Scene): Promise<void> {
-  const [from, to] = mutation === 'transferOut' ? [usd, outsideUsd] : [outsideUsd, usd];
-  await t.platform.succeed(mutation, { sourceAccountId: from, destinationAccountId: to, amount: 10 });
-}
 
 async function quote(scene: Scene, immediatelyExecute: boolean): Promise<void> {
   await t.platform.succeed('createQuote', usdToEur(scene, { immediatelyExecute }));
@@ -135,7 +130,7 @@ const lists: List[] = [
       updatedAfter: since('updated_at'),
       updatedBefore: until('updated_at'),
     },
-    insert: (scene) => transfer('transferOut', scene),
+    insert: (scene) => t.platform.pay(scene, 10),
   },
   {
     name: 'quotes',
@@ -192,8 +187,7 @@ const lists: List[] = [
     },
     insert: async (scene) => {
       made += 1;
-      const usAccount = { accountNumber: `88${made}00`, routingNumber: '021000021', accountCategory: 'CHECKING' };
-      await t.platform.externalAccount(scene.customerId, 'USD', { usAccount });
+      await t.platform.externalAccount(scene.customerId, 'USD', usAccount(`88${made}00`));
     },
   },
 ];

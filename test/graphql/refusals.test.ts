@@ -19,10 +19,8 @@ const blindServer = () => t.platform.serverOf('TRANSACT');
 
 /** Runs a mutation. Returns its refusal with the selected fields. */
 async function refusalOf(platform: TestPlatform, name: Operation, input: object, facts = ''): Promise<Data> {
-  const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}Input`;
-  const document = `mutation ($input: ${type}!) { ${name}(input: $input) { __typename
-    ... on UserError { code message path fields { path code message } }
-    ${facts} } }`;
+  const shown = `{ code message path fields { path code message } } ${facts}`;
+  const document = mutationDocument(name).replace('{ code message path }', shown);
   return (await platform.ask(document, mutationVariables(name, input)))[name];
 }
 

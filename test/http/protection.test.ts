@@ -10,6 +10,7 @@ import { readConfig } from '../../src/server/config.ts';
 import { prepareSandboxPlatform } from '../../src/server/start/sandbox-platform.ts';
 import { ownGateway, startTestGateway, type TestGateway, testGateway } from '../setup/gateway.ts';
 import { answerTo } from '../setup/raw-http.ts';
+import { openRawSocket } from '../setup/streams.ts';
 
 /** Tests how responses are protected in browsers and who may see the pages. */
 
@@ -218,6 +219,26 @@ test('outside the sandbox, a page from localhost is treated like a page from any
     expect((await preflight(t.url, origin)).get('access-control-allow-origin')).toBeNull();
   }
   expect((await preflight(t.url, t.url)).get('access-control-allow-origin')).toBe(t.url);
+});
+
+test('pages of other origins may call the service and open sockets only if the settings allow it', async () => {
+  const app = 'https://app.example';
+  const { url } = await ownGateway({ ROLE: 'serve', CORS_ORIGINS: [app] }, t.databaseUrl);
+  const answer = await t.platform.at(url).post({ query: '{ viewer { kind } }' }, { origin: app });
+  expect(answer.headers.get('access-control-allow-origin')).toBe(app);
+  expect(await answer.json()).toEqual({ data: { viewer: { kind: 'PLATFORM' } } });
+  for (const [origin, isAllowed] of [
+    [app, true],
+    ['https://evil.example', false],
+    [url, true],
+  ] as const) {
+    const headers = await preflight(url, origin, ['authorization']);
+    const expected = isAllowed ? [origin, 'authorization'] : [null, null];
+    expect(['origin', 'headers'].map((name) => headers.get(`access-control-allow-${name}`))).toEqual(expected);
+    const socket = await openRawSocket(url, t.platform.authorization, { origin }).catch(() => undefined);
+    expect(socket?.socket.readyState === WebSocket.OPEN).toBe(isAllowed);
+    socket?.socket.close();
+  }
 });
 
 test('for an unknown path, a browser gets a page, and a program gets JSON', async () => {

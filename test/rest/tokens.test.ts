@@ -72,6 +72,31 @@ test('tokens are listed by name and time, without deleted ones, as in GraphQL', 
   });
 });
 
+test('a token that one API creates or deletes is created or deleted in both, and a repeated key has no further effect', async () => {
+  const input = { name: 'both', permissions: ['VIEW', 'TRANSACT'] };
+  const { id } = (await rest.call('POST', '/tokens', { body: input, key: 'rest' })).body;
+  const ofGraphql = { ...input, idempotencyKey: 'graphql' };
+  const { apiToken } = await t.platform.succeed('createApiToken', ofGraphql, 'apiToken { id }');
+  // The secret is shown only once, so a repeated request is refused.
+  const again = await t.platform.act('createApiToken', { ...input, idempotencyKey: 'rest' });
+  expect([again.code, (await rest.call('POST', '/tokens', { body: input, key: 'graphql' })).status]).toEqual([
+    'CONFLICT',
+    409,
+  ]);
+  const fields = '... on ApiToken { id name permissions clientId createdById createdAt }';
+  for (const one of [id, apiToken.id]) {
+    const shown = await t.platform.fieldsOf('node', one, fields);
+    expect(await rest.ask('GET', `/tokens/${one}`)).toEqual({ ...shown, updatedAt: shown.createdAt });
+  }
+  const end = { tokenId: id, idempotencyKey: 'end' };
+  expect(await t.platform.act('revokeApiToken', end, 'revokedId')).toMatchObject({ revokedId: id, replayed: false });
+  const ended = await rest.call('DELETE', `/tokens/${id}`, { key: 'end' });
+  expect([ended.status, ended.headers.get('idempotency-replayed')]).toEqual([204, 'true']);
+  expect(await rest.ask('GET', `/tokens/${id}`, undefined, 404)).toMatchObject({ code: 'TOKEN_NOT_FOUND' });
+  await rest.call('DELETE', `/tokens/${apiToken.id}`);
+  expect(await t.platform.idsIn('apiTokens', { name: 'both' })).toEqual([]);
+});
+
 test('a list states its total only up to 10,000; GraphQL always states it', async () => {
   const large = await t.newPlatform('large');
   const client = await restClient(t.url, large.authorization);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { connect, type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { createEndpoint, endpointUntil, hasAll, isAttempted } from './endpoint.ts';
 import { type Answer, answer, distinct, ownReceiver, verify } from './receiver.ts';
 
@@ -147,8 +147,7 @@ test("a customer's app cannot read deliveries, or webhook bodies, which contain 
   const { customerId, usd } = await t.platform.makeScene(0n);
   await t.platform.fund(usd, 5n);
   await receiver.until((received) => received.some(({ body }) => body.accountId === usd));
-  const { token } = await t.platform.mint({ customerId, permissions: ['VIEW'], expiresInSeconds: 600 });
-  const app = connect(t.url, t.platform.platformId, `Bearer ${token}`);
+  const app = await t.platform.appOf({ customerId, permissions: ['VIEW'] });
   const list = `query ($customerId: ID!) { events(last: 1, filter: { types: [ACCOUNT_STATUS], customerId: $customerId }) {
     edges { node { webhookBody deliveries { id endpoint { url } } } } } }`;
   const eventOf = async (viewer: TestPlatform) => (await viewer.ask(list, { customerId })).events.edges[0].node;
