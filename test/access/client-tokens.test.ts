@@ -5,7 +5,7 @@ import { between, refusal, sender, tokenInput, usdToEur } from '../setup/acts.ts
 import {
   connect,
   type Data,
-  startTestGateway,
+  ownGateway,
   type TestGateway,
   type TestPlatform,
   testGateway,
@@ -39,18 +39,15 @@ const quoted = (by: TestPlatform, scene: Scene, more?: object): Promise<Data> =>
 test('the signing key is replaced without any instance ever rejecting a valid token', async () => {
   const [before, after] = ['the first key of these two instances', 'the second key of these two instances'];
   const instance = (CLIENT_TOKEN_KEY: string, ...CLIENT_TOKEN_KEY_FALLBACKS: string[]) =>
-    startTestGateway({ ROLE: 'serve', CLIENT_TOKEN_KEY, CLIENT_TOKEN_KEY_FALLBACKS }, t.databaseUrl);
+    ownGateway({ ROLE: 'serve', CLIENT_TOKEN_KEY, CLIENT_TOKEN_KEY_FALLBACKS }, t.databaseUrl);
   const [knowing, changed] = [await instance(before, after), await instance(after, before)];
   const alone = await instance(after);
-  const tokenOf = async ({ url }: TestGateway) => {
-    const server = connect(url, t.platform.platformId, t.platform.authorization);
-    return (await minted({ customerId: mine.customerId, permissions: ['VIEW'] }, server)).token as string;
-  };
+  const tokenOf = async ({ url }: TestGateway): Promise<string> =>
+    (await minted({ customerId: mine.customerId }, t.platform.at(url))).token;
   const [old, fresh] = [await tokenOf(knowing), await tokenOf(changed)];
   for (const { url } of [knowing, changed])
     expect([await statusWith(old, url), await statusWith(fresh, url)]).toEqual([200, 200]);
   expect([await statusWith(old, alone.url), await statusWith(fresh, alone.url)]).toEqual([401, 200]);
-  for (const gateway of [knowing, changed, alone]) await gateway.stop();
 });
 
 test('a token for one customer shows that customer, its accounts, quotes and transactions, and can pay with TRANSACT', async () => {

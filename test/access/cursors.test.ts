@@ -4,7 +4,7 @@ import { schema } from '../../src/api/graphql/server/schema.ts';
 import { Cursors } from '../../src/core/cursors.ts';
 import { usdToEur } from '../setup/acts.ts';
 import { cursors, secretKey } from '../setup/cursors.ts';
-import { connect, type Data, startTestGateway, testGateway } from '../setup/gateway.ts';
+import { type Data, ownGateway, startTestGateway, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 import { nextOf, openEventStream } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
@@ -89,8 +89,7 @@ test('a cursor is short, and reveals nothing about what it names', () => {
 });
 
 test('a position has the same cursor in all lists and streams, on every instance', async () => {
-  const second = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl);
-  const there = connect(second.url, t.platform.platformId, t.platform.authorization);
+  const there = t.platform.at((await ownGateway({ ROLE: 'serve' }, t.databaseUrl)).url);
   const query =
     '{ viewer { feedCursor } transactions { edges { cursor } } customers(orderBy: UPDATED) { edges { cursor } } }';
   expect(await there.ask(query)).toEqual(await t.platform.ask(query));
@@ -99,7 +98,6 @@ test('a position has the same cursor in all lists and streams, on every instance
   });
   expect((await nextOf(stream)).data.events.cursor).toBe(events.edges[4].cursor);
   await stream.return?.();
-  await second.stop();
 });
 
 test.each([...places.keys()])(

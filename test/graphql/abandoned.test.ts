@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
-import { type Data, ownClient, ownGateway, testGateway, uuidIn } from '../setup/gateway.ts';
+import { ownClient, ownGateway, testGateway, uuidIn } from '../setup/gateway.ts';
 import { lockedCustomers, waitForLocks } from '../setup/locks.ts';
 import { Statements } from '../setup/statements.ts';
 import { openRawSocket, subscribed } from '../setup/streams.ts';
@@ -45,10 +45,8 @@ async function amountsPaid(runAndLeave: (firstIsUnderWay: () => Promise<void>) =
 }
 
 async function amounts(): Promise<unknown[]> {
-  const { transactions } = await t.platform.ask(
-    '{ transactions(first: 50) { edges { node { sentAmount { amount } } } } }',
-  );
-  return transactions.edges.map(({ node }: Data) => Number(node.sentAmount.amount));
+  const payments = await t.platform.listed('transactions', {}, 'sentAmount { amount }');
+  return payments.map(({ sentAmount }) => Number(sentAmount.amount));
 }
 
 const openSocket = () => openRawSocket(t.url, t.platform.authorization);

@@ -151,7 +151,7 @@ const customerCall = fc
     }),
   );
 
-const endOrCheckCall = fc.record({ position: fc.nat({ max: 12 }), isEnd: fc.boolean() }).map(
+const endOrCheckCall = fc.record({ position: fc.nat({ max: 12 }), isEnd: fc.constantFrom(true, false, false) }).map(
   built(({ position, isEnd }) => {
     const customerId = customers[position]?.id ?? `Customer:${uuid}`;
     const [path, check] = [`/customers/${customerId}`, { kycStatus: 'MANUALLY_APPROVED' }];

@@ -1,18 +1,17 @@
 import { afterAll, expect, test } from 'vitest';
-import { type Data, startTestGateway } from '../setup/gateway.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { restAccount, restClient, restQuote, restScene, restTransfer } from '../setup/rest.ts';
 import { answer, startReceiver, verify } from '../webhooks/receiver.ts';
 
 /** The specification's worked flows, over REST alone. The platform's webhook receiver observes each flow. */
 
-const t = await startTestGateway();
+const t = await testGateway();
 const rest = await restClient(t.url, t.platform.authorization);
 // The receiver accepts events, and leaves approvals to the API (decision 33).
 const receiver = await startReceiver(answer(202));
 const secret = (await rest.ask('PATCH', '/config', { webhookEndpoint: receiver.url })).webhookSecret;
 afterAll(async () => {
   for (const received of receiver.received) expect(verify(secret, received)).toEqual(received.body);
-  await t.stop();
   await receiver.stop();
 });
 

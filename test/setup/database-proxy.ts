@@ -42,6 +42,7 @@ export async function databaseProxy(databaseUrl: string) {
   let isShut = false;
   let stalling: RegExp | undefined;
   let freezing: RegExp | undefined;
+  let counted = { message: /^\b$/, count: 0 };
   let rule: Rule | undefined;
   let told = Promise.withResolvers<void>();
 
@@ -61,6 +62,7 @@ export async function databaseProxy(databaseUrl: string) {
       pair.hello ??= text;
       pair.frozen ||= freezing?.test(pair.hello) ?? false;
       if (pair.frozen) return;
+      if (counted.message.test(text)) counted.count += 1;
       if (stalling?.test(text)) {
         pair.held = data;
         for (const socket of [client, server]) socket.pause();
@@ -104,6 +106,11 @@ export async function databaseProxy(databaseUrl: string) {
     /** The number of frozen connections on which clients have given up. */
     get givenUp() {
       return givenUp;
+    },
+    /** Counts the messages from clients that match, until the next call. */
+    counting(message: RegExp) {
+      counted = { message, count: 0 };
+      return counted;
     },
     /** The number of connections that `stallOn` holds back. */
     get stalled() {
