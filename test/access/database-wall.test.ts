@@ -18,6 +18,7 @@ import { secretKey } from '../setup/cursors.ts';
 import { emptyDatabase } from '../setup/database.ts';
 import { testGateway, uuidIn } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
+import { createEndpoint } from '../webhooks/endpoint.ts';
 
 // Tests the database's own access checks (docs/database-roles.md). The application's filters are disabled here, so that
 // only the database prevents callers from seeing other platforms' rows.
@@ -43,8 +44,7 @@ const strangerId = stranger.platformId;
 const scene = await t.platform.makeScene();
 const own = await stranger.makeScene();
 const made = await t.platform.quote(between(scene.usd, scene.outsideEur, 10_000));
-const lookup = { umaAddress: '$success.usd@sandbox.uma.money', sender: { customerId: scene.customerId } };
-const endpoint = { url: 'http://127.0.0.1:11/hook', eventTypes: ['OUTGOING_PAYMENT'] };
+const ofCustomer = { customerId: scene.customerId };
 /** The public ids of a platform's objects, of every node type. */
 const things = {
   customer: scene.customerId,
@@ -52,10 +52,11 @@ const things = {
   externalAccount: scene.outsideEur,
   quote: made.id,
   transaction: made.transaction.id,
-  lookup: (await t.platform.act('lookUpReceiver', lookup, 'lookup { id }')).lookup.id,
-  endpoint: (await t.platform.act('createWebhookEndpoint', endpoint, 'endpoint { id }')).endpoint.id,
+  lookup: (await t.platform.lookUp('$success.usd@sandbox.uma.money', { sender: ofCustomer })).id,
+  endpoint: (await createEndpoint(t.platform, { url: 'http://127.0.0.1:11/hook', eventTypes: ['OUTGOING_PAYMENT'] }))
+    .id,
   apiToken: (await t.platform.serverOf('VIEW')).tokenId,
-  clientToken: (await t.platform.appOf({ customerId: scene.customerId })).tokenId,
+  clientToken: (await t.platform.appOf(ofCustomer)).tokenId,
 };
 await t.gateway.feed.waitForChange(50);
 

@@ -23,8 +23,8 @@ const addressOf = (variables: object) =>
 
 /** Opens an event stream with a GET, as EventSource does, reads its first messages, and cuts the connection. */
 async function take(count: number, variables: object, lastEventId = '') {
-  const headers = lastEventId === '' ? {} : { 'last-event-id': lastEventId };
-  const stream = await openEventStream(addressOf(variables), authorization, undefined, headers);
+  const resume = { 'last-event-id': lastEventId };
+  const stream = await openEventStream(addressOf(variables), authorization, undefined, resume);
   const taken = await Promise.all(Array.from({ length: count }, () => nextOf(stream.events)));
   stream.cut();
   return taken;

@@ -141,4 +141,3 @@ test('if more streams are requested than may open at a time, all are opened in t
   for (const raw of sockets) raw.socket.terminate();
   await subscribed(crowded, 0);
 });
-

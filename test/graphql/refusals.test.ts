@@ -231,15 +231,9 @@ describe('a refusal states its facts', () => {
 
   test('an expired quote: when it expired', async () => {
     const { id, transaction } = await t.platform.quote(usdToEur(scene));
-    const stream = t.platform.watch(
-      'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { status transaction { quote { expiresAt } } } }',
-      { id: transaction.id },
-    );
-    let expiresAt: string | undefined;
-    for await (const { data } of stream) {
-      if (expiresAt === undefined) await passExpiry(t, id);
-      expiresAt = data.transactionUpdates.transaction.quote.expiresAt;
-    }
+    await passExpiry(t, id);
+    await t.platform.ended(transaction.id);
+    const { expiresAt } = await t.platform.fieldsOf('quote', id, 'expiresAt');
     const refused = await refusalOf(t.platform, 'executeQuote', { quoteId: id }, expiry);
     expect(refused).toMatchObject({ __typename: 'QuoteExpiredError', expiredAt: expiresAt });
   });

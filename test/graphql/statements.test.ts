@@ -61,7 +61,10 @@ const counts = (list: Data): number[] => nodes(list).map(({ transactions }) => t
 test.each<readonly [what: string, query: string, shown: (data: Data) => unknown, expected: unknown]>([
   ['a transaction with its customer', ...node('transaction', '... on Transaction { id customer { id name } }')],
   ['a transaction with its quote', ...node('transaction', '... on Transaction { id quote { id status } }')],
-  ['an account with its customer', ...node('account', '... on InternalAccount { id balance { amount } customer { id } }')],
+  [
+    'an account with its customer',
+    ...node('account', '... on InternalAccount { id balance { amount } customer { id } }'),
+  ],
   [
     'a quote with its accounts and its transaction',
     ...node('quote', `... on Quote { id ${source} ${destination} transaction { id status } customer { id } }`),

@@ -42,7 +42,7 @@ export async function databaseProxy(databaseUrl: string) {
   let isShut = false;
   let stalling: RegExp | undefined;
   let freezing: RegExp | undefined;
-  let counted = { message: /^\b$/, count: 0 };
+  let counted: { readonly message: RegExp; count: number } | undefined;
   let rule: Rule | undefined;
   let told = Promise.withResolvers<void>();
 
@@ -62,7 +62,7 @@ export async function databaseProxy(databaseUrl: string) {
       pair.hello ??= text;
       pair.frozen ||= freezing?.test(pair.hello) ?? false;
       if (pair.frozen) return;
-      if (counted.message.test(text)) counted.count += 1;
+      if (counted?.message.test(text)) counted.count += 1;
       if (stalling?.test(text)) {
         pair.held = data;
         for (const socket of [client, server]) socket.pause();
@@ -109,8 +109,9 @@ export async function databaseProxy(databaseUrl: string) {
     },
     /** Counts the messages from clients that match, until the next call. */
     counting(message: RegExp) {
-      counted = { message, count: 0 };
-      return counted;
+      const matching = { message, count: 0 };
+      counted = matching;
+      return matching;
     },
     /** The number of connections that `stallOn` holds back. */
     get stalled() {

@@ -111,8 +111,8 @@ export async function openHostileWorld() {
     // Enough rows for lists that exceed the response size limit.
     for (let more = 0; more < 30; more++) await platform.newCustomer();
     const material = await readMaterial(platform, [['transferOut', 'never-used']], []);
-    const { token } = await platform.mint({ customerId: things.Customer, permissions: ['VIEW', 'TRANSACT'] });
-    return { things, material, operations, authorizations: [platform.authorization, `Bearer ${token}`, ''] };
+    const app = await platform.payingApp({ customerId: things.Customer });
+    return { things, material, operations, authorizations: [platform.authorization, app.authorization, ''] };
   }
 
   return {
