@@ -8,7 +8,6 @@ import { passExpiry } from '../setup/passing-time.ts';
 import { commitEvents, nextOf, openRawSocket, sequenced, subscribed } from '../setup/streams.ts';
 
 const t = await testGateway();
-const stranger = await t.newPlatform('stranger');
 const scene = await t.platform.makeScene(1_000_000n);
 
 const accountUpdates = `subscription ($id: ID!, $after: String) { accountUpdates(of: { accountId: $id }, after: $after) {
@@ -22,38 +21,33 @@ const newQuote = () => t.platform.quote(usdToEur(scene, { lockedCurrencyAmount: 
 
 test('a stream of an account first shows its balance, and then each change with the balance before and after', async () => {
   const id = await t.platform.internalAccount(scene.customerId, 'GBP');
-  const stream = t.platform.watch(accountUpdates, { id });
-  const first = (await nextOf(stream)).data.accountUpdates;
+  const stream = t.platform.valuesOf(accountUpdates, { id });
+  const first = await nextOf(stream);
   expect(first).toMatchObject({ oldBalance: null, newBalance: { amount: '0' }, account: { id, version: 1 } });
   await t.platform.fund(id, 300n);
   await t.platform.fund(id, 200n);
-  const second = (await nextOf(stream)).data.accountUpdates;
-  const third = (await nextOf(stream)).data.accountUpdates;
+  const second = await nextOf(stream);
+  const third = await nextOf(stream);
   expect(second).toMatchObject({ oldBalance: { amount: '0' }, newBalance: { amount: '300' }, account: { version: 2 } });
   expect(third).toMatchObject({
     oldBalance: { amount: '300' },
     newBalance: { amount: '500' },
     account: { version: 3, balance: { amount: '500' }, customer: { id: scene.customerId } },
   });
-  await stream.return?.();
+  await stream.return();
 
-  const again = t.platform.watch(accountUpdates, { id });
-  expect((await nextOf(again)).data.accountUpdates).toEqual({ ...third, oldBalance: null });
-  await again.return?.();
-  for (const cursor of [first.cursor, second.cursor]) {
-    const resumed = t.platform.watch(accountUpdates, { id, after: cursor });
-    const seen = [(await nextOf(resumed)).data.accountUpdates];
-    if (cursor === first.cursor) seen.push((await nextOf(resumed)).data.accountUpdates);
-    expect(seen).toEqual(cursor === first.cursor ? [second, third] : [third]);
-    await resumed.return?.();
-  }
+  const resumed = (after?: string) =>
+    t.platform.followed(accountUpdates, { id, after }, ({ account }) => account.version === 3);
+  expect(await resumed()).toEqual([{ ...third, oldBalance: null }]);
+  expect(await resumed(first.cursor)).toEqual([second, third]);
+  expect(await resumed(second.cursor)).toEqual([third]);
 });
 
 test('a stream of a quote starts with the current state, which has no previous status, and shows its expiry once', async () => {
   const { id } = await newQuote();
   const seen: Data[] = [];
-  for await (const { data } of t.platform.watch(quoteUpdates, { id })) {
-    seen.push(data.quoteUpdates);
+  for await (const update of t.platform.valuesOf(quoteUpdates, { id })) {
+    seen.push(update);
     if (seen.length === 1) await passExpiry(t, id);
   }
   expect(seen).toMatchObject([
@@ -64,27 +58,23 @@ test('a stream of a quote starts with the current state, which has no previous s
 });
 
 test('if resumed after a cursor, every subscription sends the later events without the current state', async () => {
+  const query = `subscription ($of: FollowedTransactionsInput, $after: String) {
+    transactionUpdates(of: $of, after: $after) { cursor previousStatus status } }`;
   const { id, transaction } = await newQuote();
-  const stream = t.platform.watch(
-    'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { cursor previousStatus status } }',
-    { id: transaction.id },
-  );
-  const present = (await nextOf(stream)).data.transactionUpdates;
-  expect(present).toMatchObject({ previousStatus: null, status: 'PENDING' });
-  await t.platform.execute(id);
-  const live = [(await nextOf(stream)).data.transactionUpdates, (await nextOf(stream)).data.transactionUpdates];
-  expect(live).toMatchObject([
+  const all: Data[] = [];
+  for await (const update of t.platform.valuesOf(query, { of: { transactionId: transaction.id } })) {
+    all.push(update);
+    if (all.length === 1) await t.platform.execute(id);
+  }
+  expect(all).toMatchObject([
+    { previousStatus: null, status: 'PENDING' },
     { previousStatus: 'PENDING', status: 'PROCESSING' },
     { previousStatus: 'PROCESSING', status: 'COMPLETED' },
   ]);
-  for (const subject of [{ transactionId: transaction.id }, { customerId: scene.customerId }, undefined]) {
-    const resumed = await t.platform.followed(
-      'subscription ($of: FollowedTransactionsInput, $after: String) { transactionUpdates(of: $of, after: $after) { cursor previousStatus status } }',
-      { of: subject, after: present.cursor },
-      ({ status }) => status === 'COMPLETED',
-    );
-    expect(resumed).toEqual(live);
-  }
+  const [{ cursor: after }, ...later] = all as [Data];
+  const isLast = ({ status }: Data) => status === 'COMPLETED';
+  for (const of of [{ transactionId: transaction.id }, { customerId: scene.customerId }, undefined])
+    expect(await t.platform.followed(query, { of, after }, isLast)).toEqual(later);
 });
 
 test('the feed is one log: its list and its stream show the same events, oldest first, with the same filters', async () => {
@@ -111,14 +101,10 @@ test('the feed is one log: its list and its stream show the same events, oldest 
   expect(filtered.map((event: Data) => event.id)).toEqual(ours.map((event) => event.id));
 });
 
-test('an unreadable or foreign cursor is invalid, and a cursor that is too old or ahead of the feed has expired', async () => {
-  const { platformId } = t.platform;
-  const codeOf = async (after: string, platform = t.platform) => {
-    return (await nextOf(platform.watch(events, { after }))).errors[0].extensions.code;
-  };
-  expect(await codeOf('nonsense')).toBe('INVALID_INPUT');
-  expect(await codeOf(await t.platform.feedEnd(), stranger)).toBe('INVALID_INPUT');
-  expect(await codeOf(feedCursor(cursors, platformId, { sequence: 1_000_000n, epoch: null }))).toBe('CURSOR_EXPIRED');
+test('a cursor that is too old or ahead of the feed has expired', async () => {
+  const codeOf = async (after: string) => (await nextOf(t.platform.watch(events, { after }))).errors[0].extensions.code;
+  const ahead = feedCursor(cursors, t.platform.platformId, { sequence: 1_000_000n, epoch: null });
+  expect(await codeOf(ahead)).toBe('CURSOR_EXPIRED');
 
   await sequenced(t);
   const before = await t.platform.feedEnd();
@@ -131,11 +117,9 @@ test('an unreadable or foreign cursor is invalid, and a cursor that is too old o
     { after: before },
   );
   expect(page.edges.map((edge: Data) => edge.node.type)).toEqual(['TEST', 'TEST']);
-  const recovered = t.platform.watch(events, { after: page.edges[1].cursor });
-  const next = nextOf(recovered);
+  const recovered = t.platform.followed(events, { after: page.edges[1].cursor }, () => true);
   await newQuote();
-  expect((await next).data.events.type).toBe('OUTGOING_PAYMENT');
-  await recovered.return?.();
+  expect(await recovered).toMatchObject([{ type: 'OUTGOING_PAYMENT' }]);
 });
 
 test('a cursor expires only if an event that the stream wants lies after it and is too old', async () => {
@@ -183,12 +167,6 @@ const payments = `subscription ($after: String) { transactionUpdates(after: $aft
   status terminal transaction { id type status customer { id } } } }`;
 const balance = 'subscription ($id: ID!) { accountUpdates(of: { accountId: $id }) { newBalance { amount } } }';
 
-async function untilEnded(stream: AsyncIterator<Data>): Promise<Data[]> {
-  const updates: Data[] = [];
-  while (!updates.at(-1)?.terminal) updates.push((await nextOf(stream)).data.transactionUpdates);
-  return updates;
-}
-
 test('payer and payee each get only the events of their own side of a payment', async () => {
   const [payer, payee] = [await t.platform.makeScene(), await t.platform.makeScene(0n)];
   const after = await t.platform.feedEnd();
@@ -196,41 +174,34 @@ test('payer and payee each get only the events of their own side of a payment', 
     await t.platform.appOf({ customerId: payer.customerId }),
     await t.platform.appOf({ customerId: payee.customerId }),
   ];
-  const [sent, received] = [from.watch(payments, { after }), to.watch(payments, { after })];
-  const arrives = to.watch(balance, { id: payee.usd });
-  expect((await nextOf(arrives)).data.accountUpdates.newBalance.amount).toBe('0');
+  const arrives = to.valuesOf(balance, { id: payee.usd });
+  expect((await nextOf(arrives)).newBalance.amount).toBe('0');
+  const updates = [from, to].map((app) => app.followed(payments, { after }, ({ terminal }) => terminal));
 
   const quoted = await t.platform.quote(between(payer.usd, payee.usd, 10_000, { lockedCurrencySide: 'RECEIVING' }));
   await t.platform.execute(quoted.id);
 
-  const outgoing = await untilEnded(sent);
+  const [outgoing = [], incoming = []] = await Promise.all(updates);
   expect(outgoing.map((update) => update.status)).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
   for (const { transaction } of outgoing) {
-    expect(transaction).toMatchObject({ id: quoted.transaction.id, type: 'OUTGOING' });
-    expect(transaction.customer.id).toBe(payer.customerId);
+    const customer = { id: payer.customerId };
+    expect(transaction).toMatchObject({ id: quoted.transaction.id, type: 'OUTGOING', customer });
   }
-  const incoming = await untilEnded(received);
   expect(incoming.at(-1)).toMatchObject({ status: 'COMPLETED' });
-  for (const { transaction } of incoming) {
+  for (const { transaction } of incoming)
     expect(transaction).toMatchObject({ type: 'INCOMING', customer: { id: payee.customerId } });
-  }
-  expect((await nextOf(arrives)).data.accountUpdates.newBalance.amount).toBe('10000');
+  expect((await nextOf(arrives)).newBalance.amount).toBe('10000');
+  await arrives.return();
 
   // Each customer's entire feed contains only its own account.
   for (const [device, scene] of [
     [from, payer],
     [to, payee],
   ] as const) {
-    const feed = device.watch(events, { after });
-    let event: Data;
-    do {
-      event = (await nextOf(feed)).data.events;
-      expect(event.customer.id).toBe(scene.customerId);
-    } while (event.type !== 'ACCOUNT_STATUS');
-    expect(event.account.id).toBe(scene.usd);
-    await feed.return?.();
+    const feed = await device.followed(events, { after }, ({ type }) => type === 'ACCOUNT_STATUS');
+    expect(new Set(feed.map(({ customer }) => customer.id))).toEqual(new Set([scene.customerId]));
+    expect(feed.at(-1)?.account.id).toBe(scene.usd);
   }
-  for (const stream of [sent, received, arrives]) await stream.return?.();
 });
 
 test('the feed of each platform has every number from 1 to its end, despite concurrent writes', async () => {
