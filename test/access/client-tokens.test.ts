@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { SignJWT } from 'jose';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { between, refusal, sender, tokenInput, usdToEur } from '../setup/acts.ts';
 import {
   connect,
@@ -19,7 +19,6 @@ import { subscribed } from '../setup/streams.ts';
 
 const t = await testGateway();
 const counting = await countedGateway(t);
-afterAll(() => counting.stop());
 const mine = await t.platform.makeScene();
 const theirs = await t.platform.makeScene();
 

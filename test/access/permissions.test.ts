@@ -7,7 +7,7 @@ import {
   isRequiredArgument,
   parse,
 } from 'graphql';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { schema } from '../../src/api/graphql/server/schema.ts';
 import { type Operation, operationNames, showsExisting } from '../../src/domain/access/operations.ts';
 import { platformItself } from '../../src/domain/access/platform-itself.ts';
@@ -26,7 +26,6 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const counting = await countedGateway(t);
-afterAll(() => counting.stop());
 const scene = await t.platform.makeScene();
 await t.platform.succeed('setPolicy', { subjectId: scene.customerId });
 const blind = await t.platform.at(counting.url).serverOf('TRANSACT', 'MANAGE');

@@ -190,7 +190,7 @@ test('a payment enters the list of executed payments when its quote is executed'
     snapshot { totalCount } changes { op node { id status } } } }`;
   const [begun, waiting] = [true, false].map((executed) =>
     t.platform.valuesOf(query, { filter: { customerId, executed } }),
-  ) as [AsyncGenerator<Data>, AsyncGenerator<Data>];
+  ) as [AsyncGenerator<Data, void>, AsyncGenerator<Data, void>];
   for (const stream of [begun, waiting])
     expect(await nextOf(stream)).toEqual({ snapshot: { totalCount: 0 }, changes: [] });
   const { id: quoteId, transaction } = await t.platform.quote(usdToEur({ customerId, ...own }));
@@ -340,7 +340,7 @@ test("one stream follows all of a customer's accounts, including the status of e
   const query = `subscription ($of: FollowedAccountsInput!) { accountUpdates(of: $of) { ${fields} } }`;
   const [ofCustomer, ofOne] = [{ customerId }, { accountId: outsideUsd }].map((of) =>
     t.platform.valuesOf(query, { of }),
-  ) as [AsyncGenerator<Data>, AsyncGenerator<Data>];
+  ) as [AsyncGenerator<Data, void>, AsyncGenerator<Data, void>];
   expect(await nextOf(ofOne)).toMatchObject({
     status: 'ACTIVE',
     previousStatus: null,

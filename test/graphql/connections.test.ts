@@ -178,11 +178,12 @@ describe.each(titled)('%s', (_title, list) => {
   });
 });
 
+const { platform, statements } = await countedGateway(t);
+
 test('pages between cursors seek by key, without offsets, and count rows only if requested', async () => {
   const list: List = { name: 'transactions' };
   const all = await whole(list, {});
   const asked = { first: 3, after: all[1]?.cursor, before: all[8]?.cursor };
-  const { platform, statements, stop } = await countedGateway(t);
   const statementsFor = async (selection: string) =>
     (await statements.during(() => platform.ask(documentOf(list, asked, selection)))).statements;
   const [rows, ...others] = await statementsFor('{ edges { node { id } } pageInfo { hasNextPage endCursor } }');
@@ -195,5 +196,4 @@ test('pages between cursors seek by key, without offsets, and count rows only if
   expect([existence, more]).toEqual([expect.stringMatching(/exists/), []]);
   // `offset 0` skips nothing: it is an optimization fence for the planner.
   expect((await statementsFor(page)).join('\n')).not.toMatch(/offset (?!0\b)/i);
-  await stop();
 });

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { countedGateway, often } from '../setup/statements.ts';
@@ -14,7 +14,6 @@ for (let made = 0; made < 11; made++) await payer();
 const scene = await payer();
 // Each quote has a transaction, so this one gives the last customer four.
 const quoteId = (await t.platform.quote(usdToEur(scene))).id;
-afterAll(() => counting.stop());
 
 /** Runs a query. Returns its data and its statements, and checks that these are the same once its plan is cached. */
 async function counted(query: string, variables: object = {}): Promise<{ data: Data; statements: string[] }> {

@@ -4,11 +4,11 @@ import { text } from 'node:stream/consumers';
 import { ApolloClient, HttpLink, InMemoryCache } from '@apollo/client';
 import { parse } from 'graphql';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { readConfig } from '../../src/server/config.ts';
 import { prepareSandboxPlatform } from '../../src/server/start/sandbox-platform.ts';
-import { ownGateway, startTestGateway, type TestGateway, testGateway } from '../setup/gateway.ts';
+import { ownGateway, testGateway } from '../setup/gateway.ts';
 import { answerTo } from '../setup/raw-http.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
@@ -256,18 +256,13 @@ test('outside the sandbox the front page shows no credentials and no hidden page
   expect(await links.json()).toEqual({ graphql: '/graphql', rest: '/2025-10-13', health: '/health/ready' });
 });
 
-describe('the sandbox, whose credentials are public', () => {
+describe('the sandbox, whose credentials are public', async () => {
   const lines: string[] = [];
-  let gateway: TestGateway;
-  beforeAll(async () => {
-    const sandbox = await prepareSandboxPlatform(t.gateway.payments);
-    const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
-    gateway = await startTestGateway({ ROLE: 'serve', GRAPHIQL: true, METRICS_PORT: 0 }, t.databaseUrl, {
-      sandbox,
-      log,
-    });
-  });
-  afterAll(() => gateway.stop());
+  const parts = {
+    sandbox: await prepareSandboxPlatform(t.gateway.payments),
+    log: pino({ level: 'warn' }, { write: (line) => lines.push(line) }),
+  };
+  const gateway = await testGateway({ ROLE: 'serve', GRAPHIQL: true, METRICS_PORT: 0 }, t.databaseUrl, parts);
 
   /** Sends a GET with the given Host header; `fetch` would send the URL's host. */
   const getFrom = (host: string, path: string) =>

@@ -5,6 +5,7 @@ import { usAccount } from '../setup/scene.ts';
 import { countedGateway } from '../setup/statements.ts';
 
 const t = await testGateway();
+const counting = await countedGateway(t);
 const payer = await t.platform.makeScene();
 const payee = await t.platform.makeScene();
 await rename(payee.customerId, 'Ada Lovelace');
@@ -60,10 +61,8 @@ describe('the display name of an account', () => {
     const query = `query ($id: ID!) { customer(id: $id) { accounts { edges { node { displayName maskedNumber
       ... on InternalAccount { fundingPaymentInstructions { accountType reference } }
       ... on ExternalAccount { accountInfo { accountType maskedNumber ... on PixAccountInfo { pixKey } } } } } } } }`;
-    const counting = await countedGateway(t);
     const ask = () => counting.platform.ask(query, { id: payer.customerId });
     const { result, statements } = await counting.statements.during(ask);
-    await counting.stop();
     const nodes = result.customer.accounts.edges.map(({ node }: Data) => node);
     expect(nodes.flatMap((node: Data) => node.accountInfo?.accountType ?? [])).toContain('PIX');
     const instruction = { accountType: 'US_ACCOUNT', reference: expect.any(String) };

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { operations } from '../../src/domain/access/operations.ts';
 import { anyCommit, databaseProxy } from '../setup/database-proxy.ts';
 import { ownGateway, startTestGateway } from '../setup/gateway.ts';
@@ -11,7 +11,6 @@ import { type Endpoint, type GoodRequest, neededQuery, openCatalog, quoteBody } 
  */
 
 const catalog = await openCatalog();
-afterAll(() => catalog.stop());
 
 const uuid = '01a1fc11-db75-7eac-9cd6-93f3db60e56b';
 

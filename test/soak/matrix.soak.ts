@@ -1,11 +1,10 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type Figures, tryStranger } from '../attack/matrix/cells.ts';
 import { graphqlCells } from '../attack/matrix/graphql-matrix.ts';
 import { tryStreams, tryWebhooks } from '../attack/matrix/streams.ts';
 import { openMatrix } from '../attack/matrix/world.ts';
 
 const world = await openMatrix();
-afterAll(() => world.close());
 
 test('every object that a stranger names, over any transport, looks as if it never existed', async () => {
   const figures: Figures = { tried: 0, lost: [] };
