@@ -1,8 +1,7 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openHostileWorld } from './hostile/run.ts';
 
 const world = await openHostileWorld();
-afterAll(() => world.close());
 
 const probes = Number(process.env.ATTACK_PROBES ?? 400);
 /** The seed is fixed, so that this test fails only if the code has changed. The soak draws new probes each time. */

@@ -1,8 +1,7 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openHostileWorld } from '../attack/hostile/run.ts';
 
 const world = await openHostileWorld();
-afterAll(() => world.close());
 
 /** The number of probes; `ATTACK_SEED` repeats a run. */
 const probes = Number(process.env.ATTACK_PROBES ?? 100_000);

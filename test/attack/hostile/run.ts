@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { type Dispatcher, Pool } from 'undici';
+import { afterAll } from 'vitest';
 import { within } from '../../../src/infra/instruments/within.ts';
 import { Choices } from '../../oracle/choices.ts';
 import { readMaterial } from '../../oracle/material.ts';
-import { startTestGateway } from '../../setup/gateway.ts';
+import { testGateway } from '../../setup/gateway.ts';
 import { openRawSocket } from '../../setup/streams.ts';
 import { answer, startReceiver } from '../../webhooks/receiver.ts';
 import { unlimited } from '../limits.ts';
@@ -97,12 +98,13 @@ const maxAnswerBytes = 6_000;
 const roundProbes = 5_000;
 
 export async function openHostileWorld() {
+  const receiver = await startReceiver(answer(202));
+  afterAll(() => receiver.stop());
   const settings = { ...unlimited, SECRET_KEY: randomBytes(32) };
   /** The gateway that creates the objects for the probes, with the usual response size limit. */
-  const maker = await startTestGateway({ ...settings, ROLE: 'serve' });
+  const maker = await testGateway({ ...settings, ROLE: 'serve' });
   /** The gateway that serves the probes and also does the background work. */
-  const t = await startTestGateway({ ...settings, MAX_ANSWER_BYTES: maxAnswerBytes }, maker.databaseUrl);
-  const receiver = await startReceiver(answer(202));
+  const t = await testGateway({ ...settings, MAX_ANSWER_BYTES: maxAnswerBytes }, maker.databaseUrl);
   const operations = await restOperations(t.url);
 
   async function newHostility(): Promise<Hostility> {
@@ -142,11 +144,6 @@ export async function openHostileWorld() {
         await pool.destroy();
       }
       return figures;
-    },
-    async close(): Promise<void> {
-      await t.stop();
-      await maker.stop();
-      await receiver.stop();
     },
   };
 }
