@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type Data, testGateway, whileLocked } from '../setup/gateway.ts';
 import { restClient, restScene } from '../setup/rest.ts';
-import { answer, startReceiver } from '../webhooks/receiver.ts';
+import { answer, testReceiver } from '../webhooks/receiver.ts';
 
 /**
  * Lookups and settings, which have different names in the two APIs or exist in only one of them. The effects of random
@@ -13,8 +13,7 @@ import { answer, startReceiver } from '../webhooks/receiver.ts';
 const t = await testGateway();
 const rest = await restClient(t.url, t.platform.authorization);
 const scene = await restScene(rest, 0);
-const receiver = await startReceiver(answer(202));
-afterAll(() => receiver.stop());
+const receiver = await testReceiver(answer(202));
 
 test('the settings in REST are those of the customers and webhook endpoints in GraphQL', async () => {
   const acts = fc.record({

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import { afterAll } from 'vitest';
-import { answer, type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import { answer, type Receiver, testReceiver } from '../webhooks/receiver.ts';
 import { type Data, testGateway } from './gateway.ts';
 import { type RestClient, type RestScene, restClient, restQuote, restScene, restTransfer, usAccount } from './rest.ts';
 
@@ -35,8 +34,7 @@ export type Catalog = Awaited<ReturnType<typeof openCatalog>>;
 /** Starts a gateway for a file, and reads its document. */
 export async function openCatalog() {
   // The receiver accepts every event, and leaves the approval of payments to the tests.
-  const receiver = await startReceiver(answer(202));
-  afterAll(() => receiver.stop());
+  const receiver = await testReceiver(answer(202));
   // Each endpoint is also called with wrong credentials.
   const t = await testGateway({ WRONG_CREDENTIALS_PER_MINUTE: 100_000 });
   const rest = await restClient(t.url, t.platform.authorization);

@@ -2,13 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { type Dispatcher, Pool } from 'undici';
-import { afterAll } from 'vitest';
 import { within } from '../../../src/infra/instruments/within.ts';
 import { Choices } from '../../oracle/choices.ts';
 import { readMaterial } from '../../oracle/material.ts';
 import { testGateway } from '../../setup/gateway.ts';
 import { openRawSocket } from '../../setup/streams.ts';
-import { answer, startReceiver } from '../../webhooks/receiver.ts';
+import { answer, testReceiver } from '../../webhooks/receiver.ts';
 import { unlimited } from '../limits.ts';
 import { restOperations } from '../matrix/rest-matrix.ts';
 import { fresh, makeThings } from '../matrix/things.ts';
@@ -98,8 +97,7 @@ const maxAnswerBytes = 6_000;
 const roundProbes = 5_000;
 
 export async function openHostileWorld() {
-  const receiver = await startReceiver(answer(202));
-  afterAll(() => receiver.stop());
+  const receiver = await testReceiver(answer(202));
   const settings = { ...unlimited, SECRET_KEY: randomBytes(32) };
   /** The gateway that creates the objects for the probes, with the usual response size limit. */
   const maker = await testGateway({ ...settings, ROLE: 'serve' });

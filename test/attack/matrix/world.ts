@@ -1,11 +1,10 @@
-import { afterAll } from 'vitest';
 import type { Operation } from '../../../src/domain/access/operations.ts';
 import { between } from '../../setup/acts.ts';
 import { connect, type TestGateway, type TestPlatform, testGateway, uuidIn } from '../../setup/gateway.ts';
 import { restClient } from '../../setup/rest.ts';
 import { countedGateway } from '../../setup/statements.ts';
 import { quiet } from '../../setup/streams.ts';
-import { answer, startReceiver } from '../../webhooks/receiver.ts';
+import { answer, testReceiver } from '../../webhooks/receiver.ts';
 import { unlimited } from '../limits.ts';
 import { calls } from './graphql-calls.ts';
 import { type Kind, kinds, makeThings, type Things } from './things.ts';
@@ -35,8 +34,7 @@ const still = { SANDBOX_PACE_MS: 600_000, PAYMENT_APPROVAL_MS: 60_000 } as const
 
 export async function openMatrix() {
   // The receivers respond with 202, so that the matrix itself can approve payments.
-  const receivers = [await startReceiver(answer(202)), await startReceiver(answer(202))] as const;
-  afterAll(() => Promise.all(receivers.map((receiver) => receiver.stop())));
+  const receivers = [await testReceiver(answer(202)), await testReceiver(answer(202))] as const;
   const t = await testGateway({ ...still, ...unlimited });
   const counting = await countedGateway(t, unlimited);
   const owner = t.platform;
