@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { SignJWT } from 'jose';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { between, refusal, sender, tokenInput, usdToEur } from '../setup/acts.ts';
 import {
   connect,
   type Data,
-  startTestGateway,
+  ownGateway,
   type TestGateway,
   type TestPlatform,
   testGateway,
@@ -15,11 +15,10 @@ import { expireToken } from '../setup/passing-time.ts';
 import { restClient } from '../setup/rest.ts';
 import type { Scene } from '../setup/scene.ts';
 import { countedGateway } from '../setup/statements.ts';
-import { nextOf, subscribed } from '../setup/streams.ts';
+import { subscribed } from '../setup/streams.ts';
 
 const t = await testGateway();
 const counting = await countedGateway(t);
-afterAll(() => counting.stop());
 const mine = await t.platform.makeScene();
 const theirs = await t.platform.makeScene();
 
@@ -39,18 +38,15 @@ const quoted = (by: TestPlatform, scene: Scene, more?: object): Promise<Data> =>
 test('the signing key is replaced without any instance ever rejecting a valid token', async () => {
   const [before, after] = ['the first key of these two instances', 'the second key of these two instances'];
   const instance = (CLIENT_TOKEN_KEY: string, ...CLIENT_TOKEN_KEY_FALLBACKS: string[]) =>
-    startTestGateway({ ROLE: 'serve', CLIENT_TOKEN_KEY, CLIENT_TOKEN_KEY_FALLBACKS }, t.databaseUrl);
+    ownGateway({ ROLE: 'serve', CLIENT_TOKEN_KEY, CLIENT_TOKEN_KEY_FALLBACKS }, t.databaseUrl);
   const [knowing, changed] = [await instance(before, after), await instance(after, before)];
   const alone = await instance(after);
-  const tokenOf = async ({ url }: TestGateway) => {
-    const server = connect(url, t.platform.platformId, t.platform.authorization);
-    return (await minted({ customerId: mine.customerId, permissions: ['VIEW'] }, server)).token as string;
-  };
+  const tokenOf = async ({ url }: TestGateway): Promise<string> =>
+    (await minted({ customerId: mine.customerId }, t.platform.at(url))).token;
   const [old, fresh] = [await tokenOf(knowing), await tokenOf(changed)];
   for (const { url } of [knowing, changed])
     expect([await statusWith(old, url), await statusWith(fresh, url)]).toEqual([200, 200]);
   expect([await statusWith(old, alone.url), await statusWith(fresh, alone.url)]).toEqual([401, 200]);
-  for (const gateway of [knowing, changed, alone]) await gateway.stop();
 });
 
 test('a token for one customer shows that customer, its accounts, quotes and transactions, and can pay with TRANSACT', async () => {
@@ -122,14 +118,12 @@ test('a token for one quote shows that quote and its transaction, without names 
   }
 
   const payer = await phone({ quoteId: id, permissions: ['VIEW', 'TRANSACT'] });
-  const watched = payer.watch('subscription { events { type customer { id } } }');
-  const next = nextOf(watched);
+  const next = payer.followed('subscription { events { type customer { id } } }', {}, () => true);
   await subscribed(t, 1);
   // Meanwhile, events occur that this app must not see.
   await quoted(t.platform, theirs);
   expect(await payer.execute(id)).toMatchObject({ quote: { status: 'PROCESSING' } });
-  expect((await next).data.events.customer).toBeNull();
-  await watched.return?.();
+  expect(await next).toMatchObject([{ customer: null }]);
   const paid = await payer.fieldsOf('transaction', transaction.id, 'ledgerEntries { account { id } system }');
   expect(paid.ledgerEntries).toContainEqual({ account: null, system: 'OTHER_ACCOUNT' });
 });
@@ -258,16 +252,11 @@ test('only callers with MANAGE can list tokens, filtered by customer and by whet
 
 test('callers with MANAGE create, list, use and revoke API tokens', async () => {
   const shown = 'secret apiToken { id clientId name permissions lastUsedAt }';
-  const create = (by: TestPlatform, name: string) => by.act('createApiToken', { name, permissions: ['VIEW'] }, shown);
-  const { secret, apiToken } = await create(t.platform, 'reader');
+  const create = (name: string) => t.platform.act('createApiToken', { name, permissions: ['VIEW'] }, shown);
+  const { secret, apiToken } = await create('reader');
   expect(apiToken).toMatchObject({ name: 'reader', permissions: ['VIEW'], lastUsedAt: null });
   const reader = connect(t.url, '', `Basic ${Buffer.from(`${apiToken.clientId}:${secret}`).toString('base64')}`);
   expect((await reader.ask('{ viewer { permissions } }')).viewer.permissions).toEqual(['VIEW']);
-  expect((await reader.send('{ apiTokens { totalCount } }')).errors?.[0]?.extensions.code).toBe('FORBIDDEN');
-  expect(await reader.fieldsOf('node', apiToken.id, 'id')).toBeNull();
-  const { tokenId } = await minted({ customerId: mine.customerId });
-  expect(await reader.fieldsOf('node', tokenId, 'id')).toBeNull();
-  expect((await create(reader, 'more')).code).toBe('FORBIDDEN');
 
   const list = '{ apiTokens { totalCount edges { node { id name } } } }';
   expect((await t.platform.ask(list)).apiTokens.edges[0].node).toEqual({ id: apiToken.id, name: 'reader' });
@@ -277,7 +266,7 @@ test('callers with MANAGE create, list, use and revoke API tokens', async () => 
   expect((await t.platform.ask(list)).apiTokens.totalCount).toBe(totalCount - 1);
   expect(await t.platform.fieldsOf('node', apiToken.id, 'id')).toBeNull();
   await untilRefused(reader);
-  expect(await create(t.platform, ' ')).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'name'] });
+  expect(await create(' ')).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'name'] });
 });
 
 // Additional rights that a platform can grant to a customer's app when it creates the app's token.

@@ -13,11 +13,14 @@ import { readRows } from '../../src/infra/database/read-rows.ts';
 import { readConfig } from '../../src/server/config.ts';
 import { startGateway } from '../../src/server/gateway.ts';
 import { messageForUser } from '../../src/server/print-error.ts';
-import { between } from '../setup/acts.ts';
+import { kindOfNode } from '../attack/matrix/cells.ts';
+import { nodeTypes } from '../attack/matrix/graphql-calls.ts';
+import { makeThings } from '../attack/matrix/things.ts';
 import { secretKey } from '../setup/cursors.ts';
 import { emptyDatabase } from '../setup/database.ts';
 import { testGateway, uuidIn } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
+import { quiet } from '../setup/streams.ts';
 
 // Tests the database's own access checks (docs/database-roles.md). The application's filters are disabled here, so that
 // only the database prevents callers from seeing other platforms' rows.
@@ -37,27 +40,14 @@ vi.mock('../../src/domain/access/visible.ts', async (original) => ({
   visibleRow: () => '($1::uuid is not null or $2::uuid is not null or $3::uuid is not null)',
 }));
 
-const t = await testGateway();
+const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const stranger = await t.newPlatform('stranger');
 const strangerId = stranger.platformId;
-const scene = await t.platform.makeScene();
 const own = await stranger.makeScene();
-const made = await t.platform.quote(between(scene.usd, scene.outsideEur, 10_000));
-const lookup = { umaAddress: '$success.usd@sandbox.uma.money', sender: { customerId: scene.customerId } };
-const endpoint = { url: 'http://127.0.0.1:11/hook', eventTypes: ['OUTGOING_PAYMENT'] };
-/** The public ids of a platform's objects, of every node type. */
-const things = {
-  customer: scene.customerId,
-  internalAccount: scene.usd,
-  externalAccount: scene.outsideEur,
-  quote: made.id,
-  transaction: made.transaction.id,
-  lookup: (await t.platform.act('lookUpReceiver', lookup, 'lookup { id }')).lookup.id,
-  endpoint: (await t.platform.act('createWebhookEndpoint', endpoint, 'endpoint { id }')).endpoint.id,
-  apiToken: (await t.platform.serverOf('VIEW')).tokenId,
-  clientToken: (await t.platform.appOf({ customerId: scene.customerId })).tokenId,
-};
-await t.gateway.feed.waitForChange(50);
+const things = await makeThings(t.platform, 'http://127.0.0.1:11/hook');
+/** The public ids of the platform's objects, of every node type. */
+const ids = nodeTypes().map(({ name }) => things[kindOfNode(name)]);
+await quiet(t);
 
 /** Runs a statement as a role, on a connection whose session has the other platform's id. */
 async function as(role: DatabaseRole, text: string): Promise<pg.QueryResult> {
@@ -79,11 +69,10 @@ describe("without the application's own filters", () => {
   test("a statement that runs for all platforms returns another platform's row, which proves that the filters are off", async () => {
     const where = { AND: [visibleTransactions({ platformId: strangerId, bound: { kind: 'PLATFORM' } }), {}] };
     const rows = await readRows(t.gateway.payments.database, 'Transaction', { where });
-    expect(rows.map(({ id }) => id)).toContain(uuidIn(things.transaction ?? ''));
+    expect(rows.map(({ id }) => id)).toContain(uuidIn(things.Transaction));
   });
 
   test("no node, getter or list returns another platform's objects", async () => {
-    const ids = Object.values(things);
     const { nodes } = await t.platform.ask('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids });
     expect(nodes.map((node: { id: string }) => node.id)).toEqual(ids);
     const foreign = await stranger.ask('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids });
@@ -104,8 +93,8 @@ describe("without the application's own filters", () => {
   test("no REST endpoint returns another platform's objects", async () => {
     const get = (path: string, authorization = stranger.authorization) =>
       fetch(`${t.url}/2025-10-13${path}`, { headers: { authorization } });
-    const { customer, quote, transaction } = things;
-    for (const path of [`/customers/${customer}`, `/quotes/${quote}`, `/transactions/${transaction}`]) {
+    const { Customer, Quote, Transaction } = things;
+    for (const path of [`/customers/${Customer}`, `/quotes/${Quote}`, `/transactions/${Transaction}`]) {
       expect([path, (await get(path, t.platform.authorization)).status]).toEqual([path, 200]);
       expect([path, (await get(path)).status]).toEqual([path, 404]);
     }
@@ -114,7 +103,7 @@ describe("without the application's own filters", () => {
       const answer = await get(path);
       expect([path, answer.status]).toEqual([path, 200]);
       const text = await answer.text();
-      for (const id of Object.values(things)) expect(text).not.toContain(uuidIn(id));
+      for (const id of ids) expect(text).not.toContain(uuidIn(id));
     }
   });
 
@@ -122,21 +111,20 @@ describe("without the application's own filters", () => {
     const versions = 'select count(*), sum(version) from account union all select count(*), sum(version) from quote';
     const before = await t.owner.query(versions);
     const attempts: [Operation, object][] = [
-      ['executeQuote', { quoteId: things.quote }],
-      ['transferOut', { sourceAccountId: scene.usd, destinationAccountId: own.outsideUsd, amount: 100 }],
-      ['transferOut', { sourceAccountId: own.usd, destinationAccountId: scene.outsideUsd, amount: 100 }],
-      ['sandboxFundAccount', { accountId: scene.usd, amount: 100 }],
-      ['deleteCustomer', { customerId: scene.customerId }],
-      ['deleteWebhookEndpoint', { endpointId: things.endpoint }],
-      ['revokeApiToken', { tokenId: things.apiToken }],
-      ['createClientToken', { boundTo: { customerId: scene.customerId } }],
+      ['executeQuote', { quoteId: things.Quote }],
+      ['transferOut', { sourceAccountId: things.InternalAccount, destinationAccountId: own.outsideUsd, amount: 100 }],
+      ['transferOut', { sourceAccountId: own.usd, destinationAccountId: things.ExternalAccount, amount: 100 }],
+      ['sandboxFundAccount', { accountId: things.InternalAccount, amount: 100 }],
+      ['deleteCustomer', { customerId: things.Customer }],
+      ['deleteWebhookEndpoint', { endpointId: things.WebhookEndpoint }],
+      ['revokeApiToken', { tokenId: things.ApiToken }],
+      ['createClientToken', { boundTo: { customerId: things.Customer } }],
     ];
     for (const [command, input] of attempts) {
       const { __typename } = await stranger.act(command, input);
       expect([command, __typename]).toEqual([command, expect.stringMatching(/Error$/)]);
     }
     expect((await t.owner.query(versions)).rows).toEqual(before.rows);
-    const ids = Object.values(things);
     const { nodes } = await t.platform.ask('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids });
     expect(nodes).not.toContain(null);
   });
@@ -301,7 +289,7 @@ test("the database's checks at commit see all rows, whoever commits", async () =
 
 test('a plan cannot insert a row for another platform', async () => {
   const { database } = t.gateway.payments;
-  const order = { id: crypto.randomUUID(), transactionId: uuidIn(things.transaction ?? ''), kind: 'PAYOUT' as const };
+  const order = { id: crypto.randomUUID(), transactionId: uuidIn(things.Transaction), kind: 'PAYOUT' as const };
   const plan = { insert: { rail_order: [{ ...order, platformId: t.platform.platformId }] } };
   expect(await sqlStateOf(commitPlan(database, strangerId, plan))).toBe('LG010');
 });

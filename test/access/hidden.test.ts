@@ -1,10 +1,9 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { deposit } from '../../src/domain/commands/movements.ts';
 import { commitPlan } from '../../src/domain/ledger/commit.ts';
 import { between } from '../setup/acts.ts';
 import { type Data, type TestPlatform, testGateway, uuidIn } from '../setup/gateway.ts';
 import { type Scene, usAccount } from '../setup/scene.ts';
-import { openRawSocket } from '../setup/streams.ts';
 
 /**
  * A token for a payment shows the payment, but not its customer. Hidden facts must not leak in other ways either, such
@@ -95,16 +94,9 @@ test("an app bound to a payment sees that the money goes elsewhere, but not the 
   expect(reasons.join()).not.toMatch(/UNDER_REVIEW|ACTIVE/);
 });
 
-describe('a filter used by an app bound to a payment', () => {
-  let app: TestPlatform;
-  let uma: string;
-  let ownId: string;
-  beforeAll(async () => {
-    app = await appOf((await quoteFrom(payer, payer.outsideEur, 1_000n)).id);
-    const fields = 'umaAddress platformCustomerId';
-    const customer = await t.platform.fieldsOf('customer', payer.customerId, fields);
-    [uma, ownId] = [customer.umaAddress, customer.platformCustomerId];
-  });
+describe('a filter used by an app bound to a payment', async () => {
+  const app = await appOf((await quoteFrom(payer, payer.outsideEur, 1_000n)).id);
+  const owner = await t.platform.fieldsOf('customer', payer.customerId, 'id umaAddress platformCustomerId');
 
   async function found(by: TestPlatform, list: string, filter: object): Promise<number> {
     const type = { quotes: 'QuoteFilter', transactions: 'TransactionFilter', events: 'EventFilter' }[list];
@@ -113,15 +105,15 @@ describe('a filter used by an app bound to a payment', () => {
   }
 
   test.each([
-    ['quotes', 'customerId', () => payer.customerId],
-    ['quotes', 'sendingUmaAddress', () => uma],
-    ['transactions', 'customerId', () => payer.customerId],
-    ['transactions', 'platformCustomerId', () => ownId],
-    ['transactions', 'senderAccountIdentifier', () => uma],
-    ['events', 'customerId', () => payer.customerId],
+    ['quotes', 'customerId', owner.id],
+    ['quotes', 'sendingUmaAddress', owner.umaAddress],
+    ['transactions', 'customerId', owner.id],
+    ['transactions', 'platformCustomerId', owner.platformCustomerId],
+    ['transactions', 'senderAccountIdentifier', owner.umaAddress],
+    ['events', 'customerId', owner.id],
   ])('finds nothing in %s by the %s of its hidden owner', async (list, field, value) => {
-    expect(await found(t.platform, list, { [field]: value() })).toBeGreaterThan(0);
-    expect(await found(app, list, { [field]: value() })).toBe(0);
+    expect(await found(t.platform, list, { [field]: value })).toBeGreaterThan(0);
+    expect(await found(app, list, { [field]: value })).toBe(0);
   });
 
   test.each([
@@ -133,19 +125,5 @@ describe('a filter used by an app bound to a payment', () => {
   ])('finds the payment in %s by the visible %s, and nothing if its type is wrong', async (list, field, id, wrong) => {
     expect(await found(app, list, { [field]: id })).toBe(1);
     for (const by of [app, t.platform]) expect(await found(by, list, { [field]: wrong })).toBe(0);
-  });
-
-  test('opens no stream of the hidden customer, and gets the same refusal as for an unknown customer', async () => {
-    const raw = await openRawSocket(t.url, app.authorization);
-    const query = 'subscription ($id: ID!) { events(filter: { customerId: $id }) { id } }';
-    const refusals = [];
-    for (const id of [payer.customerId, `${payer.customerId.slice(0, -6)}000000`]) {
-      raw.send({ id: 'guess', type: 'subscribe', payload: { query, variables: { id } } });
-      refusals.push((await raw.receive('next')).payload.errors);
-      await raw.receive('complete');
-    }
-    expect(refusals[0]).toMatchObject([{ extensions: { code: 'NOT_FOUND', field: 'filter.customerId' } }]);
-    expect(refusals[1]).toEqual(refusals[0]);
-    raw.socket.close();
   });
 });

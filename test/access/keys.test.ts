@@ -35,10 +35,8 @@ const keyOf = (token: Data, secret: string): Key => ({
 });
 
 /** Sends a request with a token, from an address that the trusted proxy reports. Returns the status. */
-async function statusOf({ authorization }: TestPlatform, from = '203.0.113.7', url = t.url): Promise<number> {
-  const headers = { authorization, 'content-type': 'application/json', 'x-forwarded-for': from };
-  const body = JSON.stringify({ query: '{ viewer { kind } }' });
-  return (await fetch(`${url}/graphql`, { method: 'POST', headers, body })).status;
+async function statusOf(by: TestPlatform, from = '203.0.113.7', url = t.url): Promise<number> {
+  return (await by.at(url).post({ query: '{ viewer { kind } }' }, { 'x-forwarded-for': from })).status;
 }
 
 /** Waits until requests with a token are rejected. */

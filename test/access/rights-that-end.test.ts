@@ -133,8 +133,8 @@ test('a stream does not open if its socket is renewed with fewer rights in the m
 test('a socket rejects new credentials that cannot be looked up, and continues with its current ones', async () => {
   const address = { 'x-forwarded-for': '198.51.100.77' };
   const raw = await openRawSocket(t.url, t.platform.authorization, { headers: address });
-  const wrong = { ...address, authorization: 'Basic bm9ib2R5Om5vdGhpbmc=', 'content-type': 'application/json' };
-  const guess = () => fetch(`${t.url}/graphql`, { method: 'POST', headers: wrong, body: '{"query":"{ __typename }"}' });
+  const wrong = connect(t.url, '', 'Basic bm9ib2R5Om5vdGhpbmc=');
+  const guess = () => wrong.post({ query: '{ __typename }' }, address);
   for (let sent = 0; sent < 6; sent += 1) await guess();
   expect((await guess()).status).toBe(429);
   // A token of another platform that has not been used yet.

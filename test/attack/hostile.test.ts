@@ -1,8 +1,7 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openHostileWorld } from './hostile/run.ts';
 
 const world = await openHostileWorld();
-afterAll(() => world.close());
 
 const { ATTACK_PROBES } = process.env;
 const probes = Number(ATTACK_PROBES ?? 400);

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type Figures, kindOfNode, tryOwner, tryStranger } from './matrix/cells.ts';
 import { calls, nodeTypes, rootFields, unreachedFields } from './matrix/graphql-calls.ts';
 import { graphqlCells, permissionOf, tryEnded, tryPermissions } from './matrix/graphql-matrix.ts';
@@ -14,7 +14,6 @@ import { openMatrix } from './matrix/world.ts';
  */
 
 const world = await openMatrix();
-afterAll(() => world.close());
 const operations = await restOperations(world.counting.url);
 
 /** Tries cells and expects no faults. Returns the number of cells. */

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { moving } from '../setup/acts.ts';
 import { browserPath, faultsOf, screenshot } from '../setup/browser.ts';
 import { sandboxInBrowser } from '../setup/browser-sandbox.ts';
 import type { Data, TestPlatform } from '../setup/gateway.ts';
@@ -207,18 +208,12 @@ const endpointsOf = async (platform: TestPlatform): Promise<string[]> =>
 /** Uses a sandbox as other people would over a day. */
 async function useUp({ sandbox, ops }: ReturnType<typeof sandboxInBrowser>): Promise<void> {
   const { customerId, sourceAccountId } = await payerOf(sandbox.url);
-  const { accounts } = await sandbox.ask(
-    `{ accounts(first: 20, filter: { customerId: "${customerId}", kind: EXTERNAL, currency: "USD" }) { edges { node { id } } } }`,
-  );
-  const between = { sourceAccountId, destinationAccountId: accounts.edges[0].node.id };
-  for (let made = 0; made < payments; made += 10)
-    await Promise.all(Array.from({ length: 10 }, () => sandbox.succeed('transferOut', { ...between, amount: 100 })));
-  const back = { sourceAccountId: between.destinationAccountId, destinationAccountId: sourceAccountId };
-  await sandbox.succeed('transferIn', { ...back, amount: 100 });
-  for (let number = 1; number <= 12; number += 1) {
-    const customer = await createPerson(sandbox, number);
-    if (number === 12) await sandbox.succeed('deleteCustomer', { customerId: customer.id });
-  }
+  const [payee = ''] = await sandbox.idsIn('accounts', { customerId, kind: 'EXTERNAL', currency: 'USD' });
+  const pay = () => sandbox.succeed('transferOut', moving(sourceAccountId, payee, 100));
+  for (let made = 0; made < payments; made += 10) await Promise.all(Array.from({ length: 10 }, pay));
+  await sandbox.succeed('transferIn', moving(payee, sourceAccountId, 100));
+  for (let number = 1; number < 12; number += 1) await sandbox.newCustomer();
+  await sandbox.succeed('deleteCustomer', { customerId: await sandbox.newCustomer() });
   for (let added = 0; ; added += 1) {
     const url = `http://127.0.0.1:${5_000 + added}/webhooks`;
     if ((await sandbox.act('createWebhookEndpoint', { url })).code === 'CONFLICT') break;
@@ -230,17 +225,5 @@ async function useUp({ sandbox, ops }: ReturnType<typeof sandboxInBrowser>): Pro
   await sandbox.succeed('sandboxSetKycStatus', { customerId: rejected, kycStatus: 'REJECTED' });
   // The newest customer who can pay is not one of the sample customers.
   await payerOf(sandbox.url);
-  const rich = await createPerson(sandbox, 13);
-  const accountId = rich.accounts.nodes.find(({ currency }: Data) => currency.code === 'USD').id;
-  await sandbox.succeed('sandboxFundAccount', { accountId, amount: 100_000 });
-}
-
-async function createPerson(platform: TestPlatform, number: number): Promise<Data> {
-  const person = { individual: { fullName: `Person ${number}`, birthDate: '1990-01-01', nationality: 'US' } };
-  const { customer } = await platform.succeed(
-    'createCustomer',
-    { platformCustomerId: `used-${number}`, details: person },
-    'customer { id accounts { nodes { id currency { code } } } }',
-  );
-  return customer;
+  await sandbox.fund(await sandbox.internalAccount(await sandbox.newCustomer(), 'USD'), 100_000n);
 }

@@ -2,9 +2,11 @@ import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { describe, expect, test, vi } from 'vitest';
 import { accountExamples } from '../../src/core/account-examples.ts';
 import { accountTypes } from '../../src/core/account-types.ts';
+import { moving } from '../setup/acts.ts';
 import { browserPath, faultsOf, screenshot } from '../setup/browser.ts';
 import { sandboxInBrowser } from '../setup/browser-sandbox.ts';
 import type { TestPlatform } from '../setup/gateway.ts';
+import { usAccount } from '../setup/scene.ts';
 
 const phone = { width: 390, height: 844 };
 
@@ -29,7 +31,7 @@ function openSubscriptions(page: Page): ReadonlySet<unknown> {
 describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
   const started = sandboxInBrowser({ SANDBOX_PACE_MS: '300', PAYMENT_APPROVAL_MS: '60000' });
 
-  /** Opens the wallet for the rest of the test; `quote` requests a quote for an amount. */
+  /** Opens the wallet for the rest of the test; `quote` requests a quote for an amount, and `quoted` waits for it. */
   async function openWallet(options: BrowserContextOptions = {}) {
     const page = await started.open('/wallet', options);
     const pay = page.getByRole('region', { name: 'Pay' });
@@ -37,11 +39,15 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
       await pay.getByLabel('Amount').fill(amount);
       await pay.getByRole('button', { name: 'Get a quote' }).click();
     };
-    return { page, pay, quote };
+    const quoted = async (amount: string) => {
+      await quote(amount);
+      await pay.getByRole('timer').waitFor();
+    };
+    return { page, pay, history: page.getByRole('region', { name: 'History' }), quote, quoted };
   }
 
   test('pays, shows the payment’s progress across a network cut, and is accessible in light and dark, on a phone', async () => {
-    const { page, pay, quote } = await openWallet({ viewport: phone, colorScheme: 'light' });
+    const { page, pay, history, quoted } = await openWallet({ viewport: phone, colorScheme: 'light' });
     const subscriptions = openSubscriptions(page);
     const problems: string[] = [];
     page.on('console', (message) => {
@@ -53,11 +59,9 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await page.getByRole('heading', { name: 'Sample Person' }).waitFor();
     await page.getByText('live', { exact: true }).waitFor();
 
-    const history = page.getByRole('region', { name: 'History' });
     await select(pay, 'From', 'USD account');
     await pay.getByLabel('To').selectOption({ index: 0 });
-    await quote('12.34');
-    await pay.getByRole('timer').waitFor();
+    await quoted('12.34');
     expect(await pay.getByRole('timer').textContent()).toMatch(/^Good for [45]:\d\d min$/);
     await screenshot(page, 'wallet-quote', { fullPage: true });
     expect(await faultsOf(page)).toEqual([]);
@@ -126,7 +130,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
       { period: 'PAYMENT', ...usd('100.00') },
     ];
     await sandbox.succeed('setPolicy', { subjectId: customerId, limits, approval: { above: [usd('20.00')] } });
-    const { page, pay, quote } = await openWallet({ viewport: phone, colorScheme: 'dark' });
+    const { page, pay, history, quote } = await openWallet({ viewport: phone, colorScheme: 'dark' });
     await select(pay, 'From', 'USD account');
     await pay.getByText('$100.00 and 5 payments left today · $100.00 in one payment', { exact: true }).waitFor();
     await pay.getByLabel('To').selectOption({ index: 0 });
@@ -144,7 +148,6 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await pay.getByText(/^Next: an approval, until /).waitFor();
     expect(await pay.locator('.states b').allTextContents()).toEqual(['CREATED']);
     await pay.getByText('$79.99 and 4 payments left today · $100.00 in one payment', { exact: true }).waitFor();
-    const history = page.getByRole('region', { name: 'History' });
     const waiting = history.getByRole('listitem').filter({ hasText: '$20.01' });
     await waiting.getByText(/waits for approval/).waitFor();
     // The long status leaves room for the name and the date, which take a line or two each.
@@ -157,11 +160,9 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await screenshot(page, 'wallet-limits', { fullPage: true });
     expect(await faultsOf(page)).toEqual([]);
 
-    const { transactions } = await sandbox.ask(
-      '{ transactions(first: 1, filter: { status: [CREATED] }) { edges { node { id } } } }',
-    );
+    const [transactionId] = await sandbox.idsIn('transactions', { status: ['CREATED'] });
     const boss = await sandbox.serverOf('VIEW', 'APPROVE');
-    await boss.succeed('approveTransaction', { transactionId: transactions.edges[0].node.id });
+    await boss.succeed('approveTransaction', { transactionId });
     await pay.getByRole('status').filter({ hasText: 'COMPLETED' }).waitFor();
     await pay.getByText('$79.99 and 4 payments left today').waitFor();
     await sandbox.succeed('deletePolicy', { subjectId: customerId });
@@ -237,7 +238,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
   });
 
   test('a quote ends when it is cancelled or its fields change; keyboard focus is not lost', async () => {
-    const { page, pay } = await openWallet();
+    const { page, pay, history } = await openWallet();
     const amount = pay.getByLabel('Amount in USD');
     await pay.getByLabel('To').selectOption({ index: 0 });
     await amount.fill('0');
@@ -286,8 +287,8 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await amount.evaluate(isFocused)).toBe(true);
     await amount.press('Enter');
     await pay.getByRole('button', { name: 'Pay $3.00' }).waitFor();
-    await announce(started.sandbox, '7.78');
-    const opened = page.getByRole('region', { name: 'History' }).getByRole('listitem').filter({ hasText: '$7.78' });
+    await announce(started.sandbox, 778);
+    const opened = history.getByRole('listitem').filter({ hasText: '$7.78' });
     await opened.waitFor();
     await page.getByRole('button', { name: 'Cut the network' }).click();
     await pay.getByRole('button', { name: 'Pay $3.00' }).press('Enter');
@@ -305,12 +306,12 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
   });
 
   test('a payment that arrives while the network is cut is shown afterwards, even if nothing had happened before', async () => {
-    const { page } = await openWallet();
+    const { page, history } = await openWallet();
     await page.getByText('live', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Cut the network' }).click();
-    await announce(started.sandbox, '7.79');
+    await announce(started.sandbox, 779);
     await page.getByRole('button', { name: 'Restore the network' }).click();
-    await page.getByRole('region', { name: 'History' }).getByText('$7.79').waitFor();
+    await history.getByText('$7.79').waitFor();
   });
 
   test('without a network the wallet says so at once; afterwards everything that failed recovers', async () => {
@@ -370,16 +371,8 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
 
   test('a wallet without payees or without a token says so', async () => {
     const { sandbox } = started;
-    const { customer } = await sandbox.succeed(
-      'createCustomer',
-      {
-        platformCustomerId: 'nobody',
-        details: { individual: { fullName: 'No Payees', birthDate: '1990-12-10', nationality: 'GB' } },
-      },
-      'customer { id }',
-    );
-    const input = { boundTo: { customerId: customer.id }, permissions: ['VIEW'], expiresInSeconds: 900 };
-    const token = await sandbox.succeed('createClientToken', input, 'token expiresAt');
+    const customerId = await sandbox.newCustomer('No Payees');
+    const token = await sandbox.mint({ customerId, permissions: ['VIEW'], expiresInSeconds: 900 });
     const { page, pay } = await openWallet();
     await page.route('**/wallet/token', (route) => route.fulfill({ json: token }));
     await page.reload();
@@ -402,7 +395,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
   test('a refused payment says why, with amounts in the format of the reader’s language', async () => {
     const { sandbox } = started;
     const customerId = await sampleCustomer(sandbox);
-    const { page, pay, quote } = await openWallet({ locale: 'de-DE' });
+    const { page, pay, quote, quoted } = await openWallet({ locale: 'de-DE' });
     // The page's streams deliver nothing, so the page does not learn about the payment below.
     await page.routeWebSocket(/graphql/, (socket) => {
       const server = socket.connectToServer();
@@ -411,30 +404,20 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await page.reload();
     const said = () => pay.getByRole('alert').textContent();
     await select(pay, 'From', 'EUR account');
-    await quote('2.000,00');
-    await pay.getByRole('timer').waitFor();
+    await quoted('2.000,00');
     const limits = [{ period: 'DAY', currency: 'EUR', amount: { decimal: '1234.50' } }];
     await sandbox.succeed('setPolicy', { subjectId: customerId, limits });
     await pay.getByRole('button', { name: /^Pay / }).click();
     await expect.poll(said).toBe('More than your limit allows: 1.234,50\u00a0€ left today.');
     await sandbox.succeed('deletePolicy', { subjectId: customerId });
 
-    await quote('3.000,00');
-    await pay.getByRole('timer').waitFor();
-    const accounts = async (kind: string) => {
-      const filter = `{ customerId: "${customerId}", kind: ${kind}, currency: "EUR" }`;
-      return (await sandbox.ask(`{ accounts(first: 1, filter: ${filter}) { edges { node { id } } } }`)).accounts
-        .edges[0].node.id;
-    };
-    await sandbox.succeed('transferOut', {
-      ...{ sourceAccountId: await accounts('INTERNAL'), destinationAccountId: await accounts('EXTERNAL') },
-      amount: 8_765_50,
-    });
+    await quoted('3.000,00');
+    const [from, to] = await accountsIn(sandbox, customerId, 'EUR');
+    await sandbox.succeed('transferOut', moving(from, to, 8_765_50));
     await pay.getByRole('button', { name: /^Pay / }).click();
     await expect.poll(said).toBe('The account has only 1.234,50\u00a0€.');
 
-    await quote('1,00');
-    await pay.getByRole('timer').waitFor();
+    await quoted('1,00');
     await sandbox.succeed('setPolicy', { subjectId: customerId, receiverCountries: ['JP'] });
     await pay.getByRole('button', { name: /^Pay / }).click();
     await expect.poll(said).toBe('Your limits do not allow this payment.');
@@ -449,23 +432,21 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     const { sandbox } = started;
     const name = 'Wolfeschlegelsteinhausenbergerdorff'.repeat(4);
     await newPayee(sandbox, name, '000123001');
-    const { page, pay, quote } = await openWallet({ viewport: phone });
+    const { page, pay, history, quoted } = await openWallet({ viewport: phone });
     await select(pay, 'To', name);
     expect(await isTooWide(page)).toBe(false);
-    await quote('1.00');
-    await pay.getByRole('timer').waitFor();
+    await quoted('1.00');
     expect(await isTooWide(page)).toBe(false);
     await pay.getByRole('button', { name: 'Pay $1.00' }).click();
     await pay.getByRole('status').filter({ hasText: 'COMPLETED' }).waitFor();
-    await page.getByRole('region', { name: 'History' }).getByText(name).first().waitFor();
+    await history.getByText(name).first().waitFor();
     expect(await isTooWide(page)).toBe(false);
     await screenshot(page, 'wallet-long-name', { fullPage: true });
   });
 
   test('a payee that needs exactly one of several details cannot be added with none or two of them', async () => {
-    const { page, pay, quote } = await openWallet();
-    await quote('1.00');
-    await pay.getByRole('timer').waitFor();
+    const { page, pay, quoted } = await openWallet();
+    await quoted('1.00');
     await page.getByText('New payee').click();
     const form = page.getByRole('form', { name: 'New payee' });
     await form.getByLabel('Where the account is').selectOption('LIGHTNING');
@@ -502,11 +483,8 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
       await form.getByText('Its bank is still checking the account. It can be paid once that is done.').waitFor();
       expect(await options.filter({ hasText: 'Ada Waiting' }).count()).toBe(0);
     }
-    const { accounts } = await sandbox.ask(
-      '{ accounts(first: 1, filter: { status: [PENDING] }) { edges { node { id } } } }',
-    );
-    const accountId = accounts.edges[0].node.id;
-    await sandbox.succeed('sandboxSetExternalAccountStatus', { accountId, status: 'ACTIVE' });
+    const [accountId = ''] = await sandbox.idsIn('accounts', { status: ['PENDING'] });
+    await sandbox.setAccountStatus(accountId, { status: 'ACTIVE' });
     await options.filter({ hasText: 'Ada Waiting' }).waitFor({ state: 'attached' });
     await page.getByText('Its bank is still checking').waitFor({ state: 'detached' });
     expect(await page.getByLabel('To').locator('option:checked').textContent()).toMatch(/· Ada Waiting$/);
@@ -518,12 +496,11 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
   ])(
     'a payee whose bank knows another name (%s) is shown with a warning, when added and before a payment',
     async (suffix, warning) => {
-      const { page, pay, quote } = await openWallet();
+      const { page, pay, quoted } = await openWallet();
       const form = await fillPayee(page, 'Ada Muster', `000123${suffix}`);
       await form.getByText('The payee is added.').waitFor();
       await form.getByText(warning).waitFor();
-      await quote('1.00');
-      await pay.getByRole('timer').waitFor();
+      await quoted('1.00');
       expect(await pay.locator('.card').getByRole('status').allTextContents()).toEqual([warning]);
       await screenshot(page, `wallet-name-${suffix}`, { fullPage: true });
     },
@@ -553,18 +530,11 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
 
   test('more payments are loaded once the network is back; the keyboard focus stays at the end of the list', async () => {
     const { sandbox } = started;
-    const { accounts } = await sandbox.ask(
-      `{ accounts(first: 50, filter: { customerId: "${await sampleCustomer(sandbox)}", currency: "USD" }) {
-        edges { node { __typename id } } } }`,
-    );
-    const idOf = (type: string) =>
-      accounts.edges.find(({ node }: { node: { __typename: string } }) => node.__typename === type).node.id;
-    const [sourceAccountId, destinationAccountId] = [idOf('InternalAccount'), idOf('ExternalAccount')];
-    const payOne = () => sandbox.succeed('transferOut', { sourceAccountId, destinationAccountId, amount: 1 });
+    const [from, to] = await accountsIn(sandbox, await sampleCustomer(sandbox), 'USD');
+    const payOne = () => sandbox.succeed('transferOut', moving(from, to, 1));
     // On a busy machine, the service may refuse requests, so they are repeated.
     for (let number = 0; number < 25; number += 1) await vi.waitFor(payOne, { timeout: 30_000 });
-    const { page } = await openWallet();
-    const history = page.getByRole('region', { name: 'History' });
+    const { page, history } = await openWallet();
     const more = history.getByRole('button', { name: 'More' });
     await more.focus();
     await expect.poll(() => history.getByRole('listitem').count()).toBeGreaterThan(10);
@@ -674,10 +644,14 @@ function emptied(type: string): Readonly<Record<string, string>> {
 
 /** Returns the id of the wallet's customer. */
 async function sampleCustomer(sandbox: TestPlatform): Promise<string> {
-  const { customers } = await sandbox.ask(
-    '{ customers(first: 1, filter: { name: "Sample Person" }) { edges { node { id } } } }',
-  );
-  return customers.edges[0].node.id;
+  const [id] = await sandbox.idsIn('customers', { name: 'Sample Person' });
+  return id ?? expect.fail('the sandbox has no sample customer');
+}
+
+/** Returns the ids of the customer's internal account in a currency, and of its newest payee there. */
+async function accountsIn(sandbox: TestPlatform, customerId: string, currency: string) {
+  const [payee = ''] = await sandbox.idsIn('accounts', { kind: 'EXTERNAL', customerId, currency });
+  return [await sandbox.internalAccount(customerId, currency), payee] as const;
 }
 
 // Rounded down, because scrolling stops at whole pixels.
@@ -705,11 +679,8 @@ const isTooWide = (page: Page) => page.evaluate(() => document.documentElement.s
 
 /** Adds a bank account in the United States as a payee of the wallet's customer. */
 async function newPayee(sandbox: TestPlatform, fullName: string, accountNumber: string): Promise<void> {
-  await sandbox.succeed('createExternalAccount', {
-    ...{ customerId: await sampleCustomer(sandbox), currency: 'USD' },
-    accountInfo: { usAccount: { accountNumber, routingNumber: '021000021', accountCategory: 'CHECKING' } },
-    beneficiary: { individual: { fullName } },
-  });
+  const beneficiary = { individual: { fullName } };
+  await sandbox.externalAccount(await sampleCustomer(sandbox), 'USD', usAccount(accountNumber), { beneficiary });
 }
 
 /** Adds a bank account in the United States through the form; returns the form. */
@@ -725,18 +696,8 @@ async function fillPayee(page: Page, owner: string, accountNumber: string): Prom
 }
 
 /** Announces a payment to the wallet's customer, which stays PENDING until the platform approves it. Returns its id. */
-async function announce(sandbox: TestPlatform, decimal = '7.77'): Promise<string> {
-  const { transaction } = await sandbox.succeed(
-    'sandboxReceiveUma',
-    {
-      receiver: { customerId: await sampleCustomer(sandbox) },
-      senderUmaAddress: '$success.usd@sandbox.uma.money',
-      currency: 'USD',
-      amount: { decimal },
-    },
-    'transaction { id }',
-  );
-  return transaction.id;
+async function announce(sandbox: TestPlatform, amount = 777): Promise<string> {
+  return (await sandbox.announce(await sampleCustomer(sandbox), amount)).id;
 }
 
 /** Selects the first option of a list that contains a text. */

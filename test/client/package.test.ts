@@ -24,6 +24,7 @@ import { forwardSubscription } from '../../src/apps/client/urql.ts';
 import { urqlCache } from '../../src/apps/client/urql-cache.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
+import { subscribed } from '../setup/streams.ts';
 
 /** Tests the package as an app uses it, including with Apollo, urql and Relay. */
 
@@ -31,7 +32,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 
 const t = await testGateway();
 const scene = await t.platform.makeScene();
-afterEach(() => vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 60_000 }));
+afterEach(() => subscribed(t, 0));
 
 const token = () => t.platform.mint({ customerId: scene.customerId, permissions: ['VIEW', 'TRANSACT'] });
 
@@ -132,7 +133,7 @@ test('everything can be stopped at any moment: nothing is thrown, and no further
     await token();
     expect({ moment, openedAfter }).toEqual({ moment, openedAfter: 0 });
   }
-  await expect.poll(() => t.gateway.feed.subscriptions).toBe(0);
+  await subscribed(t, 0);
   expect(thrown).toEqual([]);
 });
 

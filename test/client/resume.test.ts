@@ -8,7 +8,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { resumingClient } from '../../src/apps/client/resume.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
-import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
+import { nextOf, openEventStream, openRawSocket, subscribed } from '../setup/streams.ts';
 
 /** Stock clients with the packaged helpers: they miss nothing and repeat nothing, whenever their connection is cut. */
 
@@ -118,9 +118,7 @@ test.each(Object.entries(clients))(
       const { status, transaction } = data.transactionUpdates;
       seen.push(`${transaction.id} ${transaction.version} ${status}`);
     });
-    const subscriptions = (count: number) =>
-      vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(count), { timeout: 60_000 });
-    await subscriptions(1);
+    await subscribed(t, 1);
     const paid = async (count: number) => {
       for (let at = 0; at < count; at += 1) await t.platform.ended((await t.platform.pay(scene)).id);
     };
@@ -132,14 +130,14 @@ test.each(Object.entries(clients))(
     await isShown();
     for (let cuts = 0; cuts < 2; cuts += 1) {
       cut();
-      await subscriptions(0);
+      await subscribed(t, 0);
       await paid(2);
       gate.release();
       await isShown();
-      await subscriptions(1);
+      await subscribed(t, 1);
     }
     stop();
-    await subscriptions(0);
+    await subscribed(t, 0);
   },
 );
 
@@ -189,5 +187,5 @@ test('a message has its cursor if the request asks for it, on every transport, a
     expect([data.transactionUpdates.transaction.id, extensions.cursor]).toEqual(second);
     stream.cut();
   }
-  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 60_000 });
+  await subscribed(t, 0);
 });

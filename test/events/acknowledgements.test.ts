@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { usdToEur } from '../setup/acts.ts';
-import { type Data, type TestGateway, testGateway } from '../setup/gateway.ts';
+import { type Data, type TestGateway, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { nextOf, openEventStream, openRawSocket, type RawSocket, subscribed } from '../setup/streams.ts';
 import { torture } from '../setup/torture.ts';
 
@@ -17,15 +17,18 @@ test('unmodified clients that are cut off for 4 seconds lose nothing: by `resume
   expect(fewestConnections).toBeGreaterThan(1);
 });
 
-const query = 'subscription ($filter: EventFilter) { events(filter: $filter) { customer { version } } }';
-
-/** Follows the changes to one customer on a socket that answers pings only when the test says so. */
-async function follow(customerId: string, resumeKey: string, rest: { at?: TestGateway; authorization?: string } = {}) {
-  const raw = await openRawSocket((rest.at ?? one).url, rest.authorization ?? one.platform.authorization);
-  const variables = { filter: { customerId, types: ['CUSTOMER_CHANGE'] } };
-  raw.send({ id: '1', type: 'subscribe', payload: { query, variables, extensions: { resumeKey } } });
+/** Subscribes with a resume key, on a socket that answers pings only when the test says so. */
+async function resume(resumeKey: string, sent: object, at = one, { authorization } = one.platform) {
+  const raw = await openRawSocket(at.url, authorization);
+  raw.send({ id: '1', type: 'subscribe', payload: { ...sent, extensions: { resumeKey } } });
   return raw;
 }
+
+const query = 'subscription ($filter: EventFilter) { events(filter: $filter) { customer { version } } }';
+
+/** Follows the changes to one customer. */
+const follow = (customerId: string, resumeKey: string, at?: TestGateway, by?: TestPlatform) =>
+  resume(resumeKey, { query, variables: { filter: { customerId, types: ['CUSTOMER_CHANGE'] } } }, at, by);
 
 /** Reads the next message of a stream of changes. Returns the version that it shows and its extensions. */
 async function next(raw: RawSocket): Promise<Data> {
@@ -83,7 +86,7 @@ test('a stream resumes after its last acknowledged message, on any instance, and
   expect(await next(first)).toEqual([version + 2, undefined]);
 
   // The old connection is half-open: neither side has noticed.
-  const second = await follow(customerId, resumeKey, { at: two });
+  const second = await follow(customerId, resumeKey, two);
   expect(await next(second)).toEqual([version + 1, { resumed: true, mayRepeat: true }]);
   expect(await next(second)).toEqual([version + 2, { mayRepeat: true }]);
   await change(customerId);
@@ -118,7 +121,7 @@ test('repeats are marked even if an abandoned connection opens after the newer o
   const resumeKey = randomUUID();
   const newer = await follow(customerId, resumeKey);
   const [{ stream_id: ofNewer }] = await stored(isBegun);
-  const left = await follow(customerId, resumeKey, { at: two });
+  const left = await follow(customerId, resumeKey, two);
   await stored(([row]) => row.stream_id !== ofNewer);
   await subscribed(two, 1);
   left.socket.terminate();
@@ -135,16 +138,8 @@ test("an unacknowledged stream of one object repeats the object's current state,
   const scene = await one.platform.makeScene();
   const { id } = await one.platform.quote(usdToEur(scene));
   const resumeKey = randomUUID();
-  const document = `subscription ($id: ID!) { quoteUpdates(quoteId: $id) { status } }`;
-  const subscribe = async (): Promise<RawSocket> => {
-    const raw = await openRawSocket(one.url, one.platform.authorization);
-    raw.send({
-      id: '1',
-      type: 'subscribe',
-      payload: { query: document, variables: { id }, extensions: { resumeKey } },
-    });
-    return raw;
-  };
+  const updates = 'subscription ($id: ID!) { quoteUpdates(quoteId: $id) { status } }';
+  const subscribe = () => resume(resumeKey, { query: updates, variables: { id } });
   const show = async (raw: RawSocket) => {
     const { payload } = await raw.receive('next');
     return [payload.data.quoteUpdates.status, payload.extensions];
@@ -153,10 +148,7 @@ test("an unacknowledged stream of one object repeats the object's current state,
   expect(await show(first)).toEqual(['PENDING', { resumed: false }]);
   first.socket.terminate();
   await one.platform.execute(id);
-  await vi.waitFor(async () => {
-    const { node } = await one.platform.ask('query ($id: ID!) { node(id: $id) { ... on Quote { status } } }', { id });
-    expect(node.status).toBe('COMPLETED');
-  }, 60_000);
+  await one.platform.followed(updates, { id });
   const second = await subscribe();
   expect(await show(second)).toEqual(['PENDING', { resumed: true, mayRepeat: true }]);
   const statuses: string[] = [];
@@ -171,8 +163,7 @@ test('a resume key is a UUID, belongs to one subject and operation, and ends whe
   const resumeKey = randomUUID();
   const first = await follow(customerId, resumeKey);
   await stored(isBegun);
-  const { token } = await one.platform.mint({ customerId });
-  const foreign = await follow(customerId, resumeKey, { authorization: `Bearer ${token}` });
+  const foreign = await follow(customerId, resumeKey, one, await one.platform.appOf({ customerId }));
   const otherOne = await follow(await one.platform.newCustomer(), resumeKey);
   await stored(haveBegun(3));
   const version = await change(customerId);

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { uuidOf } from '../../src/core/ids.ts';
 import { stepLock } from '../../src/domain/events/sequencer.ts';
 import { usdToEur } from '../setup/acts.ts';
@@ -19,11 +19,8 @@ const streams = {
 } as const;
 type Stream = keyof typeof streams;
 
-async function messages(platform: TestPlatform, name: Stream, variables: object): Promise<Data[]> {
-  const all: Data[] = [];
-  for await (const { data } of platform.watch(streams[name], variables)) all.push(...Object.values<Data>(data));
-  return all;
-}
+const messages = (platform: TestPlatform, name: Stream, variables: object): Promise<Data[]> =>
+  platform.followed(streams[name], variables);
 
 test('a stream resumed from any point sends the rest and completes, even after its last message', async () => {
   const t = await ownGateway();
@@ -58,10 +55,8 @@ test("a finished payment is shown immediately; the stream completes when the pay
   const holder = await t.owner.connect();
   await holder.query('select pg_advisory_lock($1)', [stepLock]);
   await t.platform.execute(id);
-  await vi.waitFor(
-    async () => expect((await t.platform.transactionOf(transaction.id)).status).toBe('COMPLETED'),
-    30_000,
-  );
+  const status = async () => (await t.platform.fieldsOf('transaction', transaction.id, 'status')).status;
+  await expect.poll(status).toBe('COMPLETED');
   const open = [
     t.platform.watch(streams.transactionUpdates, { id: transaction.id }),
     t.platform.watch(streams.quoteUpdates, { id }),
@@ -87,8 +82,7 @@ function returned(platform: TestPlatform, scene: Scene, returnAfterMs: number): 
   return platform.quote(usdToEur(scene, { sandboxScenario: { returnAfterMs } }));
 }
 
-const finalityOf = async (platform: TestPlatform, id: string) =>
-  (await platform.ask('query ($id: ID!) { node(id: $id) { ... on Transaction { terminal final } } }', { id })).node;
+const finalityOf = (platform: TestPlatform, id: string) => platform.fieldsOf('transaction', id, 'terminal final');
 
 test('a stream until FINAL stays open while a bank may return the money, and ends with or without a return', async () => {
   const t = await ownGateway();

@@ -13,15 +13,8 @@ const events = `subscription ($after: String, $filter: EventFilter) { events(aft
   subject { id __typename ... on WebhookDelivery { status event { id type } attempts { responseStatus } } } } }`;
 
 /** Reads the changes after a position in the feed, up to the one that the test expects. */
-async function changesUntil(after: string, filter: object, isLast: (event: Data) => boolean): Promise<Data[]> {
-  const changes: Data[] = [];
-  for await (const { data, errors } of t.platform.watch(events, { after, filter })) {
-    if (errors) throw new Error(JSON.stringify(errors));
-    changes.push(data.events);
-    if (isLast(data.events)) break;
-  }
-  return changes;
-}
+const changesUntil = (after: string, filter: object, isLast: (event: Data) => boolean) =>
+  t.platform.followed(events, { after, filter }, isLast);
 
 test('a customer’s pending check, changes and deletion are in the feed, each version once', async () => {
   const after = await t.platform.feedEnd();

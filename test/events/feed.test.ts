@@ -1,51 +1,19 @@
-import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import { afterAll, expect, test, vi } from 'vitest';
-import { listen } from '../setup/free-port.ts';
+import { databaseProxy } from '../setup/database-proxy.ts';
 import { connect, type Data, testGateway } from '../setup/gateway.ts';
 import { commitEvents, nextOf } from '../setup/streams.ts';
 
 /** Tests the feed's own connection to the database, through a proxy that can cut or silence it. */
 
-/** The feed's current connection through the proxy. */
-interface Listener {
-  readonly near: Socket;
-  readonly far: Socket;
-  open: boolean;
-}
-
-/** Whether a new listener's messages are kept from reaching the database. */
-let silent = false;
-const listeners: Listener[] = [];
-const open = () => listeners.filter((listener) => listener.open).length;
-
+const application = /payments-gateway feed /;
 const real = await testGateway();
-const { hostname, port } = new URL(real.databaseUrl);
-const wire = createServer((near) => {
-  const far = connectTcp(Number(port), hostname);
-  for (const socket of [near, far]) socket.on('error', () => undefined);
-  near.once('data', (hello) => {
-    if (hello.includes('payments-gateway feed ')) {
-      const listener = { near, far, open: true };
-      listeners.push(listener);
-      near.once('close', () => {
-        listener.open = false;
-      });
-      if (silent) return;
-    }
-    far.write(hello);
-    near.pipe(far);
-    far.pipe(near);
-  });
-  near.on('close', () => far.destroy());
-  far.on('close', () => near.destroy());
+const proxy = await databaseProxy(real.databaseUrl);
+const listeners = () => proxy.of(application);
+afterAll(async () => {
+  expect(listeners()).toEqual([]);
+  await proxy.close();
 });
-const through = new URL(real.databaseUrl);
-through.host = `127.0.0.1:${await listen(wire)}`;
-afterAll(() => {
-  expect(open()).toBe(0);
-  wire.close();
-});
-const wired = await testGateway({ ROLE: 'serve' }, through.href);
+const wired = await testGateway({ ROLE: 'serve' }, proxy.url);
 
 /** Makes a change, and waits until a follower behind the proxy receives it. */
 async function follow(stream: AsyncIterator<Data>): Promise<void> {
@@ -70,31 +38,28 @@ const listening = async () => {
 test('a feed that loses its listener while the database hangs misses nothing and listens again', async () => {
   const stream = await watch();
   await follow(stream);
-  expect(open()).toBe(1);
-  silent = true;
-  listeners[0]?.near.destroy();
-  let most = 0;
-  // Each of these changes is found by polling, a second after the previous one. Together they outlast several attempts
-  // to listen.
-  for (let looks = 0; looks < 8; looks += 1) {
+  const seen = new Set(listeners());
+  expect(seen.size).toBe(1);
+  proxy.freezeNew(application);
+  listeners()[0]?.client.destroy();
+  // Each of these changes is found by polling. Together they outlast several attempts to listen.
+  while (seen.size < 3) {
     await follow(stream);
-    most = Math.max(most, open());
+    for (const listener of listeners()) seen.add(listener);
+    // Each listener is closed completely when the next one replaces it.
+    expect(listeners().length).toBeLessThanOrEqual(1);
   }
-  // Each listener was closed completely when the next one replaced it.
-  expect(listeners.length).toBeGreaterThan(2);
-  expect(most).toBe(1);
-  silent = false;
-  await vi.waitFor(async () => expect([open(), await listening()]).toEqual([1, 1]), { timeout: 60_000 });
+  proxy.freezeNew(undefined);
+  await vi.waitFor(async () => expect([listeners().length, await listening()]).toEqual([1, 1]), { timeout: 60_000 });
   await follow(stream);
   await stream.return?.();
 });
 
 test('a listener that receives nothing is replaced', async () => {
   const stream = await watch();
-  const before = listeners.length;
-  const deaf = listeners.at(-1);
-  deaf?.far.unpipe();
-  while (listeners.length === before) await follow(stream);
-  await vi.waitFor(async () => expect([open(), await listening()]).toEqual([1, 1]), { timeout: 60_000 });
+  const deaf = listeners();
+  for (const listener of deaf) listener.frozen = true;
+  while (deaf.some((listener) => listeners().includes(listener))) await follow(stream);
+  await vi.waitFor(async () => expect([listeners().length, await listening()]).toEqual([1, 1]), { timeout: 60_000 });
   await stream.return?.();
 });

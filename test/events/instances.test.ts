@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { connect, type Data, ownGateway, type TestGateway, testGateway } from '../setup/gateway.ts';
+import { ownGateway, type TestGateway, testGateway } from '../setup/gateway.ts';
 import { startSequencers } from '../setup/sequencers.ts';
 import { nextOf } from '../setup/streams.ts';
 
@@ -7,7 +7,7 @@ import { nextOf } from '../setup/streams.ts';
 
 const a = await testGateway({ METRICS_PORT: 0 });
 const b = await testGateway({ METRICS_PORT: 0 }, a.databaseUrl);
-const there = connect(b.url, a.platform.platformId, a.platform.authorization);
+const there = a.platform.at(b.url);
 const scene = await a.platform.makeScene();
 
 const accountUpdates =
@@ -22,7 +22,7 @@ async function liveReadsOf({ gateway }: TestGateway): Promise<number> {
 test('an instance reads only the events of platforms that its own subscribers follow', async () => {
   const followed = await a.newPlatform('followed');
   await expect.poll(() => [a, b].map(({ gateway }) => gateway.feed.subscriptions)).toEqual([0, 0]);
-  const other = connect(b.url, followed.platformId, followed.authorization);
+  const other = followed.at(b.url);
   const before = await liveReadsOf(b);
   const [here, elsewhere] = [other.watch(events), a.platform.watch(events)];
   // The client sends a subscription only when its first message is requested.
@@ -47,39 +47,21 @@ test('an update between subscribing and the first read is delivered, and callers
     await a.platform.internalAccount(scene.customerId, 'EUR'),
     await a.platform.internalAccount(scene.customerId, 'GBP'),
   ];
-  const client = there.socket();
-  const seen: Record<string, Data[]> = { [mine]: [], [theirs]: [] };
-  // Neither stream is read before the changes, so the first message may show the state before or after them. A missing
-  // change would still be noticed.
-  for (const id of [mine, theirs]) {
-    client.subscribe(
-      { query: accountUpdates, variables: { id } },
-      {
-        next: ({ data }: Data) => seen[id]?.push(Number(data.accountUpdates.newBalance.amount)),
-        error: () => undefined,
-        complete: () => undefined,
-      },
-    );
-  }
+  const follow = async (id: string, last: number) => {
+    const updates = await there.followed(accountUpdates, { id }, ({ newBalance }) => newBalance.amount === `${last}`);
+    return updates.map(({ newBalance }) => Number(newBalance.amount));
+  };
+  // Nothing waits until the streams are open, so the first message may show the state before or after a change. A
+  // missing change would still be noticed.
+  const seen = Promise.all([follow(mine, 5), follow(theirs, 500)]);
   for (let times = 1; times <= 5; times += 1) {
     await a.platform.fund(mine, 1n);
     await a.platform.fund(theirs, 100n);
   }
-  await vi.waitFor(
-    () => {
-      expect(seen[mine]?.at(-1)).toBe(5);
-      expect(seen[theirs]?.at(-1)).toBe(500);
-    },
-    { timeout: 10_000 },
-  );
-  for (const [id, step] of [
-    [mine, 1],
-    [theirs, 100],
-  ] as const) {
-    const balances = seen[id] ?? [];
-    expect(balances).toEqual(balances.map((_, at) => (balances[0] ?? 0) + at * step));
+  for (const [at, [first = 0, ...balances]] of (await seen).entries()) {
+    const step = at === 0 ? 1 : 100;
+    expect(balances).toEqual(balances.map((_, later) => first + (later + 1) * step));
   }
-  await client.dispose();
 });
 
 test('the feed continues if any one process is paused', async () => {

@@ -63,14 +63,9 @@ test('an event with all its objects is read in one statement for all followers o
 });
 
 test('streams that open together check access in one statement, each for its own caller', async () => {
-  const [other, { token }] = await Promise.all([
-    t.platform.newCustomer(),
-    t.platform.mint({ customerId: scene.customerId }),
-  ]);
-  const [platform, app] = await Promise.all([
-    openRawSocket(serving.url, t.platform.authorization),
-    openRawSocket(serving.url, `Bearer ${token}`),
-  ]);
+  const [other, token] = [await t.platform.newCustomer(), await t.platform.appOf({ customerId: scene.customerId })];
+  const platform = await openRawSocket(serving.url, t.platform.authorization);
+  const app = await openRawSocket(serving.url, token.authorization);
   const of = (customerId: string) => ({ customerId });
   const nobody = publicId('Customer', randomUUID());
   const { statements: sent } = await statements.during(async () => {
@@ -124,12 +119,9 @@ test('callers that see different objects share nothing, even with the same docum
   const { id, transaction } = await newQuote();
   const query =
     'subscription ($filter: EventFilter) { events(filter: $filter) { transaction { id } customer { id } } }';
-  const tokens = await Promise.all([
-    t.platform.mint({ customerId: scene.customerId }),
-    t.platform.mint({ transactionId: transaction.id }),
-  ]);
-  const callers = [t.platform.authorization, ...tokens.map(({ token }) => `Bearer ${token}`)];
-  const sockets = await Promise.all(callers.map((authorization) => openRawSocket(serving.url, authorization)));
+  const bounds = [{ customerId: scene.customerId }, { transactionId: transaction.id }];
+  const callers = [t.platform, ...(await Promise.all(bounds.map((bound) => t.platform.appOf(bound))))];
+  const sockets = await Promise.all(callers.map(({ authorization }) => openRawSocket(serving.url, authorization)));
   for (const raw of sockets) await follow(raw, query, Array(2).fill({ filter: { types: ['OUTGOING_PAYMENT'] } }));
   await subscribed(serving, 6);
   await t.platform.execute(id);

@@ -5,10 +5,9 @@ import { between, usdToEur } from '../setup/acts.ts';
 import { cursors } from '../setup/cursors.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { passExpiry } from '../setup/passing-time.ts';
-import { commitEvents, nextOf, openRawSocket, sequenced } from '../setup/streams.ts';
+import { commitEvents, nextOf, openRawSocket, sequenced, subscribed } from '../setup/streams.ts';
 
 const t = await testGateway();
-const stranger = await t.newPlatform('stranger');
 const scene = await t.platform.makeScene(1_000_000n);
 
 const accountUpdates = `subscription ($id: ID!, $after: String) { accountUpdates(of: { accountId: $id }, after: $after) {
@@ -22,133 +21,90 @@ const newQuote = () => t.platform.quote(usdToEur(scene, { lockedCurrencyAmount: 
 
 test('a stream of an account first shows its balance, and then each change with the balance before and after', async () => {
   const id = await t.platform.internalAccount(scene.customerId, 'GBP');
-  const stream = t.platform.watch(accountUpdates, { id });
-  const first = (await nextOf(stream)).data.accountUpdates;
+  const stream = t.platform.valuesOf(accountUpdates, { id });
+  const first = await nextOf(stream);
   expect(first).toMatchObject({ oldBalance: null, newBalance: { amount: '0' }, account: { id, version: 1 } });
   await t.platform.fund(id, 300n);
   await t.platform.fund(id, 200n);
-  const second = (await nextOf(stream)).data.accountUpdates;
-  const third = (await nextOf(stream)).data.accountUpdates;
+  const second = await nextOf(stream);
+  const third = await nextOf(stream);
   expect(second).toMatchObject({ oldBalance: { amount: '0' }, newBalance: { amount: '300' }, account: { version: 2 } });
   expect(third).toMatchObject({
     oldBalance: { amount: '300' },
     newBalance: { amount: '500' },
     account: { version: 3, balance: { amount: '500' }, customer: { id: scene.customerId } },
   });
-  await stream.return?.();
+  await stream.return();
 
-  const again = t.platform.watch(accountUpdates, { id });
-  expect((await nextOf(again)).data.accountUpdates).toEqual({ ...third, oldBalance: null });
-  await again.return?.();
-  for (const cursor of [first.cursor, second.cursor]) {
-    const resumed = t.platform.watch(accountUpdates, { id, after: cursor });
-    const seen = [(await nextOf(resumed)).data.accountUpdates];
-    if (cursor === first.cursor) seen.push((await nextOf(resumed)).data.accountUpdates);
-    expect(seen).toEqual(cursor === first.cursor ? [second, third] : [third]);
-    await resumed.return?.();
-  }
+  const resumed = (after?: string) =>
+    t.platform.followed(accountUpdates, { id, after }, ({ account }) => account.version === 3);
+  expect(await resumed()).toEqual([{ ...third, oldBalance: null }]);
+  expect(await resumed(first.cursor)).toEqual([second, third]);
+  expect(await resumed(second.cursor)).toEqual([third]);
 });
 
 test('a stream of a quote starts with the current state, which has no previous status, and shows its expiry once', async () => {
   const { id } = await newQuote();
   const seen: Data[] = [];
-  for await (const { data } of t.platform.watch(quoteUpdates, { id })) {
-    seen.push(data.quoteUpdates);
+  for await (const update of t.platform.valuesOf(quoteUpdates, { id })) {
+    seen.push(update);
     if (seen.length === 1) await passExpiry(t, id);
   }
   expect(seen).toMatchObject([
     { previousStatus: null, status: 'PENDING', terminal: false, quote: { id, status: 'PENDING', version: 1 } },
     { previousStatus: 'PENDING', status: 'EXPIRED', terminal: true, quote: { id, status: 'EXPIRED', version: 2 } },
   ]);
-  const late: Data[] = [];
-  for await (const { data } of t.platform.watch(quoteUpdates, { id })) late.push(data.quoteUpdates);
-  expect(late).toEqual([{ ...seen[1], previousStatus: null }]);
+  expect(await t.platform.followed(quoteUpdates, { id })).toEqual([{ ...seen[1], previousStatus: null }]);
 });
 
 test('if resumed after a cursor, every subscription sends the later events without the current state', async () => {
-  const start = await t.platform.feedEnd();
+  const query = `subscription ($of: FollowedTransactionsInput, $after: String) {
+    transactionUpdates(of: $of, after: $after) { cursor previousStatus status } }`;
   const { id, transaction } = await newQuote();
-  const stream = t.platform.watch(
-    'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { cursor previousStatus status } }',
-    { id: transaction.id },
-  );
-  const present = (await nextOf(stream)).data.transactionUpdates;
-  expect(present).toMatchObject({ previousStatus: null, status: 'PENDING' });
-  await t.platform.execute(id);
-  const live: Data[] = [];
-  for await (const { data } of stream) live.push(data.transactionUpdates);
-  expect(live).toMatchObject([
+  const all: Data[] = [];
+  for await (const update of t.platform.valuesOf(query, { of: { transactionId: transaction.id } })) {
+    all.push(update);
+    if (all.length === 1) await t.platform.execute(id);
+  }
+  expect(all).toMatchObject([
+    { previousStatus: null, status: 'PENDING' },
     { previousStatus: 'PENDING', status: 'PROCESSING' },
     { previousStatus: 'PROCESSING', status: 'COMPLETED' },
   ]);
-  for (const subject of [{ transactionId: transaction.id }, { customerId: scene.customerId }, undefined]) {
-    const resumed = t.platform.watch(
-      'subscription ($of: FollowedTransactionsInput, $after: String) { transactionUpdates(of: $of, after: $after) { cursor previousStatus status } }',
-      { of: subject, after: present.cursor },
-    );
-    expect([(await nextOf(resumed)).data.transactionUpdates, (await nextOf(resumed)).data.transactionUpdates]).toEqual(
-      live,
-    );
-    await resumed.return?.();
-  }
-  const quotes: string[] = [];
-  for await (const { data } of t.platform.watch(quoteUpdates, { id, after: start }))
-    quotes.push(data.quoteUpdates.status);
-  expect(quotes).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
+  const [{ cursor: after }, ...later] = all as [Data];
+  const isLast = ({ status }: Data) => status === 'COMPLETED';
+  for (const of of [{ transactionId: transaction.id }, { customerId: scene.customerId }, undefined])
+    expect(await t.platform.followed(query, { of, after }, isLast)).toEqual(later);
 });
 
-test('the feed is one log: its list pages in both directions through the same events as its stream, oldest first', async () => {
+test('the feed is one log: its list and its stream show the same events, oldest first, with the same filters', async () => {
   const start = await t.platform.feedEnd();
   const { id, transaction } = await newQuote();
   await t.platform.execute(id);
-  const streamed: Data[] = [];
-  const stream = t.platform.watch(events, { after: start });
-  while (!streamed.some((event) => event.quote?.status === 'COMPLETED' && event.type === 'QUOTE_STATUS'))
-    streamed.push((await nextOf(stream)).data.events);
-  await stream.return?.();
-
-  const list = `query ($first: Int, $after: String, $last: Int, $before: String, $filter: EventFilter) {
-    events(first: $first, after: $after, last: $last, before: $before, filter: $filter) {
-      edges { cursor node { id cursor type } } pageInfo { hasNextPage hasPreviousPage } totalCount } }`;
-  const ids: string[] = [];
-  let after = start;
-  for (;;) {
-    const page = (await t.platform.ask(list, { first: 2, after })).events;
-    ids.push(...page.edges.map((edge: Data) => edge.node.id));
-    if (!page.pageInfo.hasNextPage) break;
-    expect(page.pageInfo.hasPreviousPage).toBe(true);
-    after = page.edges.at(-1).cursor;
-  }
-  expect(ids.slice(0, streamed.length)).toEqual(streamed.map((event) => event.id));
-  const back = (await t.platform.ask(list, { last: 2, before: streamed[3].cursor })).events;
-  expect(back.edges.map((edge: Data) => edge.node.id)).toEqual([streamed[1].id, streamed[2].id]);
+  const isLast = ({ type, quote }: Data) => type === 'QUOTE_STATUS' && quote.status === 'COMPLETED';
+  const streamed = await t.platform.followed(events, { after: start }, isLast);
+  const list = `query ($after: String, $filter: EventFilter) { events(first: 100, after: $after, filter: $filter) {
+    nodes { id cursor type } } }`;
+  const { nodes } = (await t.platform.ask(list, { after: start })).events;
+  expect(nodes.slice(0, streamed.length)).toEqual(streamed.map(({ id, cursor, type }) => ({ id, cursor, type })));
 
   const filter = { types: ['OUTGOING_PAYMENT'], transactionId: transaction.id, customerId: scene.customerId };
-  const filtered = (await t.platform.ask(list, { filter })).events;
-  expect(filtered.totalCount).toBe(3);
-  expect(filtered.edges.map((edge: Data) => edge.node.type)).toEqual(Array(3).fill('OUTGOING_PAYMENT'));
-  const ours = t.platform.watch(events, { after: start, filter });
-  for (const status of ['PENDING', 'PROCESSING', 'COMPLETED']) {
-    expect((await nextOf(ours)).data.events).toMatchObject({
-      type: 'OUTGOING_PAYMENT',
-      subject: { id: transaction.id },
-      transaction: { id: transaction.id, status },
-      quote: { id },
-      customer: { id: scene.customerId },
-      account: null,
-    });
-  }
-  await ours.return?.();
+  const isCompleted = (event: Data) => event.transaction.status === 'COMPLETED';
+  const ours = await t.platform.followed(events, { after: start, filter }, isCompleted);
+  expect(ours).toMatchObject(
+    ['PENDING', 'PROCESSING', 'COMPLETED'].map((status) => ({
+      ...{ type: 'OUTGOING_PAYMENT', subject: { id: transaction.id }, transaction: { id: transaction.id, status } },
+      ...{ quote: { id }, customer: { id: scene.customerId }, account: null },
+    })),
+  );
+  const filtered = (await t.platform.ask(list, { filter })).events.nodes;
+  expect(filtered.map((event: Data) => event.id)).toEqual(ours.map((event) => event.id));
 });
 
-test('an unreadable or foreign cursor is invalid, and a cursor that is too old or ahead of the feed has expired', async () => {
-  const { platformId } = t.platform;
-  const codeOf = async (after: string, platform = t.platform) => {
-    return (await nextOf(platform.watch(events, { after }))).errors[0].extensions.code;
-  };
-  expect(await codeOf('nonsense')).toBe('INVALID_INPUT');
-  expect(await codeOf(await t.platform.feedEnd(), stranger)).toBe('INVALID_INPUT');
-  expect(await codeOf(feedCursor(cursors, platformId, { sequence: 1_000_000n, epoch: null }))).toBe('CURSOR_EXPIRED');
+test('a cursor that is too old or ahead of the feed has expired', async () => {
+  const codeOf = async (after: string) => (await nextOf(t.platform.watch(events, { after }))).errors[0].extensions.code;
+  const ahead = feedCursor(cursors, t.platform.platformId, { sequence: 1_000_000n, epoch: null });
+  expect(await codeOf(ahead)).toBe('CURSOR_EXPIRED');
 
   await sequenced(t);
   const before = await t.platform.feedEnd();
@@ -161,11 +117,9 @@ test('an unreadable or foreign cursor is invalid, and a cursor that is too old o
     { after: before },
   );
   expect(page.edges.map((edge: Data) => edge.node.type)).toEqual(['TEST', 'TEST']);
-  const recovered = t.platform.watch(events, { after: page.edges[1].cursor });
-  const next = nextOf(recovered);
+  const recovered = t.platform.followed(events, { after: page.edges[1].cursor }, () => true);
   await newQuote();
-  expect((await next).data.events.type).toBe('OUTGOING_PAYMENT');
-  await recovered.return?.();
+  expect(await recovered).toMatchObject([{ type: 'OUTGOING_PAYMENT' }]);
 });
 
 test('a cursor expires only if an event that the stream wants lies after it and is too old', async () => {
@@ -181,20 +135,19 @@ test('a cursor expires only if an event that the stream wants lies after it and 
 
   const ofTransaction =
     'subscription ($id: ID!, $after: String) { transactionUpdates(of: { transactionId: $id }, after: $after) { cursor } }';
-  const { feed } = t.gateway;
   const expired = async (query: string, variables: object) => {
     // Streams of earlier tests may not have closed yet.
-    await vi.waitFor(() => expect(feed.subscriptions).toBe(0), { timeout: 60_000 });
+    await subscribed(t, 0);
     const raw = await openRawSocket(t.url, t.platform.authorization);
     raw.send({ id: '1', type: 'subscribe', payload: { query, variables: { ...variables, after: before } } });
     // A stream that opens may send an event immediately, so not every first message is a refusal.
     const refusal = raw.receive('next').then(({ payload }) => payload.errors?.[0].extensions.code);
-    const opened = vi.waitFor(() => expect(feed.subscriptions).toBe(1), { timeout: 60_000 }).then(() => undefined);
+    const opened = subscribed(t, 1).then(() => undefined);
     const code = await Promise.race([opened, refusal]);
     raw.socket.terminate();
     await refusal.catch(() => undefined);
     opened.catch(() => undefined);
-    await expect.poll(() => feed.subscriptions).toBe(0);
+    await subscribed(t, 0);
     return code === 'CURSOR_EXPIRED';
   };
   for (const [document, variables, isExpired] of [
@@ -214,12 +167,6 @@ const payments = `subscription ($after: String) { transactionUpdates(after: $aft
   status terminal transaction { id type status customer { id } } } }`;
 const balance = 'subscription ($id: ID!) { accountUpdates(of: { accountId: $id }) { newBalance { amount } } }';
 
-async function untilEnded(stream: AsyncIterator<Data>): Promise<Data[]> {
-  const updates: Data[] = [];
-  while (!updates.at(-1)?.terminal) updates.push((await nextOf(stream)).data.transactionUpdates);
-  return updates;
-}
-
 test('payer and payee each get only the events of their own side of a payment', async () => {
   const [payer, payee] = [await t.platform.makeScene(), await t.platform.makeScene(0n)];
   const after = await t.platform.feedEnd();
@@ -227,41 +174,34 @@ test('payer and payee each get only the events of their own side of a payment', 
     await t.platform.appOf({ customerId: payer.customerId }),
     await t.platform.appOf({ customerId: payee.customerId }),
   ];
-  const [sent, received] = [from.watch(payments, { after }), to.watch(payments, { after })];
-  const arrives = to.watch(balance, { id: payee.usd });
-  expect((await nextOf(arrives)).data.accountUpdates.newBalance.amount).toBe('0');
+  const arrives = to.valuesOf(balance, { id: payee.usd });
+  expect((await nextOf(arrives)).newBalance.amount).toBe('0');
+  const updates = [from, to].map((app) => app.followed(payments, { after }, ({ terminal }) => terminal));
 
   const quoted = await t.platform.quote(between(payer.usd, payee.usd, 10_000, { lockedCurrencySide: 'RECEIVING' }));
   await t.platform.execute(quoted.id);
 
-  const outgoing = await untilEnded(sent);
+  const [outgoing = [], incoming = []] = await Promise.all(updates);
   expect(outgoing.map((update) => update.status)).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
   for (const { transaction } of outgoing) {
-    expect(transaction).toMatchObject({ id: quoted.transaction.id, type: 'OUTGOING' });
-    expect(transaction.customer.id).toBe(payer.customerId);
+    const customer = { id: payer.customerId };
+    expect(transaction).toMatchObject({ id: quoted.transaction.id, type: 'OUTGOING', customer });
   }
-  const incoming = await untilEnded(received);
   expect(incoming.at(-1)).toMatchObject({ status: 'COMPLETED' });
-  for (const { transaction } of incoming) {
+  for (const { transaction } of incoming)
     expect(transaction).toMatchObject({ type: 'INCOMING', customer: { id: payee.customerId } });
-  }
-  expect((await nextOf(arrives)).data.accountUpdates.newBalance.amount).toBe('10000');
+  expect((await nextOf(arrives)).newBalance.amount).toBe('10000');
+  await arrives.return();
 
   // Each customer's entire feed contains only its own account.
   for (const [device, scene] of [
     [from, payer],
     [to, payee],
   ] as const) {
-    const feed = device.watch(events, { after });
-    let event: Data;
-    do {
-      event = (await nextOf(feed)).data.events;
-      expect(event.customer.id).toBe(scene.customerId);
-    } while (event.type !== 'ACCOUNT_STATUS');
-    expect(event.account.id).toBe(scene.usd);
-    await feed.return?.();
+    const feed = await device.followed(events, { after }, ({ type }) => type === 'ACCOUNT_STATUS');
+    expect(new Set(feed.map(({ customer }) => customer.id))).toEqual(new Set([scene.customerId]));
+    expect(feed.at(-1)?.account.id).toBe(scene.usd);
   }
-  for (const stream of [sent, received, arrives]) await stream.return?.();
 });
 
 test('the feed of each platform has every number from 1 to its end, despite concurrent writes', async () => {

@@ -1,25 +1,16 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import type { App, Following } from '../../docs/examples/follow-transactions.ts';
 import { followOverSse } from '../../docs/examples/over-sse.ts';
 import { followOverWebSocket } from '../../docs/examples/over-websocket.ts';
-import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import type { Scene } from '../setup/scene.ts';
+import { type Data, startTestGateway, testGateway } from '../setup/gateway.ts';
 
 /** Runs the recipes from the docs verbatim against an instance that is restarted in the meantime. */
 
-let steady: TestGateway;
-let shaky: TestGateway;
-let scene: Scene;
-beforeAll(async () => {
-  steady = await startTestGateway();
-  shaky = await startTestGateway({}, steady.databaseUrl);
-  scene = await steady.platform.makeScene();
-});
-afterAll(async () => {
-  await shaky.stop();
-  await steady.stop();
-});
+const steady = await testGateway();
+let shaky = await startTestGateway({}, steady.databaseUrl);
+afterAll(() => shaky.stop());
+const scene = await steady.platform.makeScene();
 
 const payment = async (): Promise<string> => (await steady.platform.pay(scene)).id;
 
@@ -70,15 +61,7 @@ test.each<[string, (app: App) => Following]>([
   'the recipe for %s sees every change once despite restarts, expiring tokens and a closed app',
   async (_name, start) => {
     const before = await payment();
-    await vi.waitFor(
-      async () => {
-        const { transaction } = await steady.platform.ask('query ($id: ID!) { transaction(id: $id) { terminal } }', {
-          id: before,
-        });
-        expect(transaction.terminal).toBe(true);
-      },
-      { timeout: 60_000 },
-    );
+    await steady.platform.ended(before);
     const first = recorded();
     let following = start(first.app);
     await vi.waitFor(() => expect(first.snapshots[0]).toContain(before), { timeout: 60_000 });

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
 import { expect, test, vi } from 'vitest';
-import { connect, type Data, ownGateway, testGateway, uuidIn } from '../setup/gateway.ts';
+import { ownClient, ownGateway, testGateway, uuidIn } from '../setup/gateway.ts';
 import { lockedCustomers, waitForLocks } from '../setup/locks.ts';
 import { Statements } from '../setup/statements.ts';
 import { openRawSocket, subscribed } from '../setup/streams.ts';
@@ -30,8 +29,7 @@ const variables = () => {
 /** Runs two transfers whose client disconnects during the first. Returns the amounts that were paid. */
 async function amountsPaid(runAndLeave: (firstIsUnderWay: () => Promise<void>) => Promise<void>): Promise<unknown[]> {
   const before = await amounts();
-  const holder = new pg.Client({ connectionString: t.databaseUrl });
-  await holder.connect();
+  const holder = await ownClient(t.databaseUrl);
   await holder.query('begin');
   await holder.query('select from account where id = $1 for update', [uuidIn(scene.usd)]);
   await runAndLeave(() => waitForLocks(holder, 1));
@@ -41,17 +39,14 @@ async function amountsPaid(runAndLeave: (firstIsUnderWay: () => Promise<void>) =
     // Waits for a second transfer from the same account, in case there is one.
     await t.platform.pay(scene, 13);
   });
-  await holder.end();
   // Considers only this test's statements.
   expect(sent.filter((text) => text.includes('uma_address'))).toEqual([]);
   return (await amounts()).slice(0, -before.length || undefined).reverse();
 }
 
 async function amounts(): Promise<unknown[]> {
-  const { transactions } = await t.platform.ask(
-    '{ transactions(first: 50) { edges { node { sentAmount { amount } } } } }',
-  );
-  return transactions.edges.map(({ node }: Data) => Number(node.sentAmount.amount));
+  const payments = await t.platform.listed('transactions', {}, 'sentAmount { amount }');
+  return payments.map(({ sentAmount }) => Number(sentAmount.amount));
 }
 
 const openSocket = () => openRawSocket(t.url, t.platform.authorization);
@@ -105,8 +100,7 @@ test.each<readonly [what: string, runAndLeave: Parameters<typeof amountsPaid>[0]
   [
     'an operation that times out',
     async (firstIsUnderWay) => {
-      const impatient = connect(hasty.url, t.platform.platformId, t.platform.authorization);
-      const request = impatient.send(twoTransfers, variables());
+      const request = t.platform.at(hasty.url).send(twoTransfers, variables());
       await firstIsUnderWay();
       expect((await request).errors?.[0]?.extensions.code).toBe('TIMEOUT');
     },
@@ -134,7 +128,7 @@ test('a subscription that its client completes while it opens is released', asyn
 
 test('a response over the size limit is refused, and the error names the limit', async () => {
   const narrow = await ownGateway({ ROLE: 'serve', MAX_ANSWER_BYTES: 1_024 }, t.databaseUrl);
-  const platform = connect(narrow.url, t.platform.platformId, t.platform.authorization);
+  const platform = t.platform.at(narrow.url);
   for (const amount of [1, 2, 3]) await t.platform.pay(scene, amount);
   const list =
     'transactions(first: 3) { edges { node { id type sentAmount { amount formatted currency { code name } } } } }';

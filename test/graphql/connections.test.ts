@@ -11,9 +11,7 @@ const t = await testGateway({ SANDBOX_PACE_MS: 600_000, SANDBOX_QUOTE_SECONDS: 8
 const endpointId = (await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/' })).id;
 await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/second', eventTypes: ['KYC_STATUS'] });
 await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/third', eventTypes: ['KYC_STATUS'] });
-for (const name of ['one', 'two', 'three']) {
-  await t.platform.act('createApiToken', { name, permissions: ['VIEW'] }, 'secret');
-}
+for (let made = 0; made < 3; made++) await t.platform.serverOf('VIEW');
 await t.platform.makeScene(0n);
 const scene = await t.platform.makeScene(1_000_000n);
 for (let made = 0; made < 3; made += 1) {
@@ -22,11 +20,9 @@ for (let made = 0; made < 3; made += 1) {
 }
 for (let made = 0; made < 5; made++) {
   await t.platform.fund(scene.usd, 1n);
-  const out = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 10 };
-  await t.platform.act('transferOut', out, 'replayed');
-  const into = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd, amount: 10 };
-  await t.platform.act('transferIn', into, 'replayed');
-  await t.platform.act('createQuote', usdToEur(scene, { immediatelyExecute: made % 2 === 0 }), 'replayed');
+  await t.platform.pay(scene, 10);
+  await t.platform.transfer('transferIn', scene, 10);
+  await t.platform.quote(usdToEur(scene, { immediatelyExecute: made % 2 === 0 }));
 }
 await quiet(t);
 
@@ -182,11 +178,12 @@ describe.each(titled)('%s', (_title, list) => {
   });
 });
 
+const { platform, statements } = await countedGateway(t);
+
 test('pages between cursors seek by key, without offsets, and count rows only if requested', async () => {
   const list: List = { name: 'transactions' };
   const all = await whole(list, {});
   const asked = { first: 3, after: all[1]?.cursor, before: all[8]?.cursor };
-  const { platform, statements, stop } = await countedGateway(t);
   const statementsFor = async (selection: string) =>
     (await statements.during(() => platform.ask(documentOf(list, asked, selection)))).statements;
   const [rows, ...others] = await statementsFor('{ edges { node { id } } pageInfo { hasNextPage endCursor } }');
@@ -199,5 +196,4 @@ test('pages between cursors seek by key, without offsets, and count rows only if
   expect([existence, more]).toEqual([expect.stringMatching(/exists/), []]);
   // `offset 0` skips nothing: it is an optimization fence for the planner.
   expect((await statementsFor(page)).join('\n')).not.toMatch(/offset (?!0\b)/i);
-  await stop();
 });

@@ -6,6 +6,7 @@ import { countedGateway, often } from '../setup/statements.ts';
 
 const development = await testGateway({ NODE_ENV: 'development', SANDBOX_PACE_MS: 600_000 });
 const production = await testGateway({ NODE_ENV: 'production' });
+const { platform, statements } = await countedGateway(development);
 const scene = await development.platform.makeScene(1_000_000n);
 for (let made = 0; made < 5; made++) {
   await development.platform.act('createQuote', usdToEur(scene, { immediatelyExecute: made % 2 === 0 }), 'replayed');
@@ -137,11 +138,8 @@ describe.each(Object.entries(transports))('over %s', (name, sendOver) => {
     ] as const) {
       const { customerId } = t === development ? scene : await t.platform.makeScene(0n);
       const after = await t.platform.feedEnd();
-      const { customer } = await t.platform.ask(
-        'query ($id: ID!) { customer(id: $id) { accounts(filter: { kind: INTERNAL }) { edges { node { id } } } } }',
-        { id: customerId },
-      );
-      for (const amount of [1n, 2n, 3n]) await t.platform.fund(customer.accounts.edges[0].node.id, amount);
+      const accountId = await t.platform.internalAccount(customerId, 'USD');
+      for (const amount of [1n, 2n, 3n]) await t.platform.fund(accountId, amount);
       const results = await send(t, {
         query:
           'subscription ($after: String) { events(after: $after, filter: { types: [ACCOUNT_STATUS] }) { id type } }',
@@ -187,7 +185,6 @@ describe('a field that reads all matching rows', () => {
   });
 
   test('is read once if a document has it under several names, whatever its selections', async () => {
-    const { platform, statements, stop } = await countedGateway(development);
     const query = `query ($a: TransactionFilter, $b: TransactionFilter) {
       a: transactionTotals(filter: $a) ${total} b: transactionTotals(filter: $b) { count }
     }`;
@@ -198,7 +195,6 @@ describe('a field that reads all matching rows', () => {
     const { result, statements: texts } = await statements.during(() => platform.ask(query, variables));
     const other = await statements.during(() => platform.ask(query, { ...variables, b: { type: ['INCOMING'] } }));
     const twice = await statements.during(() => platform.ask(countedTwice, { a: all }));
-    await stop();
     expect(texts).toHaveLength(1);
     expect(texts[0]?.match(/group by/g)).toHaveLength(1);
     expect(other.statements[0]?.match(/group by/g)).toHaveLength(2);
@@ -277,7 +273,6 @@ describe('the cost of a filtered or sorted list', () => {
 });
 
 test('each value in a list argument costs 1, and equal values are bound once', async () => {
-  const { platform, statements, stop } = await countedGateway(development);
   const query =
     'query ($s: [TransactionStatus!]) { transactions(first: 1, filter: { status: $s }) { edges { node { id } } } }';
   const literal = query
@@ -290,6 +285,5 @@ test('each value in a list argument costs 1, and equal values are bound once', a
   ];
   expect(costs).toEqual([304, 403, 306]);
   const { statements: texts } = await statements.during(() => platform.ask(query, { s: Array(100).fill('FAILED') }));
-  await stop();
   expect(texts[0]?.match(/\.status in \([^)]*\)/g)).toEqual([expect.stringMatching(/^\.status in \(\$\d+\)$/)]);
 });

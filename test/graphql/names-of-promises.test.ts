@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { testGateway } from '../setup/gateway.ts';
-import { nextOf } from '../setup/streams.ts';
 
 /** JavaScript treats an object with a `then` method as a promise, and clients choose the field names of responses. */
 
@@ -35,13 +34,10 @@ describe.each(['then', 'catch', 'finally', 'constructor', 'toString', 'toJSON', 
 
     test('in a stream', async () => {
       const { accounts } = await t.platform.ask('{ accounts(first: 1) { edges { node { id } } } }');
-      const stream = t.platform.watch(
-        `subscription($id: ID!) { ${name}: accountUpdates(of: { accountId: $id }) { ${name}: account { ${name}: id } } }`,
-        { id: accounts.edges[0].node.id },
-      );
-      const first = await nextOf(stream);
-      await stream.return?.();
-      expect(first.data[name][name][name]).toBe(accounts.edges[0].node.id);
+      const { id } = accounts.edges[0].node;
+      const query = `subscription($id: ID!) { ${name}: accountUpdates(of: { accountId: $id }) { ${name}: account { ${name}: id } } }`;
+      const [first] = await t.platform.followed(query, { id }, () => true);
+      expect(first).toEqual({ [name]: { [name]: id } });
     });
   },
 );

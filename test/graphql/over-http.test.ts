@@ -1,11 +1,10 @@
-import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { serverAudits } from 'graphql-http';
 import { describe, expect, test } from 'vitest';
 import { testGateway } from '../setup/gateway.ts';
-import { answerTo } from '../setup/raw-http.ts';
+import { answerTo, exchange } from '../setup/raw-http.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
 /** One request for each requirement of GraphQL over HTTP (draft of 2026-08-06) and of the QUERY method (RFC 10008). */
@@ -319,10 +318,7 @@ test.each([
   ['an address', `GET /graphql?query=${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x`, 414],
   ['a header', `GET /graphql HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}`, 431],
 ])('%s that is too long is refused with its own status', async (_what, head, status) => {
-  const { hostname, port } = new URL(t.url);
-  const socket = connect(Number(port), hostname);
-  socket.end(`${head}\r\n\r\n`);
-  expect(await text(socket)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  expect(await exchange(t.url, `${head}\r\n\r\n`)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
 });
 
 test("graphql-http's audit passes completely", async () => {

@@ -19,10 +19,8 @@ const blindServer = () => t.platform.serverOf('TRANSACT');
 
 /** Runs a mutation. Returns its refusal with the selected fields. */
 async function refusalOf(platform: TestPlatform, name: Operation, input: object, facts = ''): Promise<Data> {
-  const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}Input`;
-  const document = `mutation ($input: ${type}!) { ${name}(input: $input) { __typename
-    ... on UserError { code message path fields { path code message } }
-    ${facts} } }`;
+  const shown = `{ code message path fields { path code message } } ${facts}`;
+  const document = mutationDocument(name).replace('{ code message path }', shown);
   return (await platform.ask(document, mutationVariables(name, input)))[name];
 }
 
@@ -233,15 +231,9 @@ describe('a refusal states its facts', () => {
 
   test('an expired quote: when it expired', async () => {
     const { id, transaction } = await t.platform.quote(usdToEur(scene));
-    const stream = t.platform.watch(
-      'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { status transaction { quote { expiresAt } } } }',
-      { id: transaction.id },
-    );
-    let expiresAt: string | undefined;
-    for await (const { data } of stream) {
-      if (expiresAt === undefined) await passExpiry(t, id);
-      expiresAt = data.transactionUpdates.transaction.quote.expiresAt;
-    }
+    await passExpiry(t, id);
+    await t.platform.ended(transaction.id);
+    const { expiresAt } = await t.platform.fieldsOf('quote', id, 'expiresAt');
     const refused = await refusalOf(t.platform, 'executeQuote', { quoteId: id }, expiry);
     expect(refused).toMatchObject({ __typename: 'QuoteExpiredError', expiredAt: expiresAt });
   });

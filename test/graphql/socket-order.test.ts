@@ -73,29 +73,3 @@ test('over a bare socket, with reused ids', async () => {
   });
   await fc.assert(property, runs);
 });
-
-test('over the client of graphql-ws', async () => {
-  const property = fc.asyncProperty(fc.array(step, { maxLength: 300 }), async (steps) => {
-    const client = t.platform.socket();
-    const problems: unknown[] = [];
-    const open = new Map<number, () => void>();
-    const begin = (query: string) =>
-      client.subscribe({ query }, { next() {}, complete() {}, error: (problem) => problems.push(problem) });
-    const end = (which: number) => {
-      open.get(which)?.();
-      open.delete(which);
-    };
-    for (const { does, which } of steps) {
-      if (does === 'subscribe' && open.size < most && !open.has(which)) open.set(which, begin(stream));
-      else if (does === 'complete') end(which);
-      else if (does === 'query' && open.size < most) begin('{ viewer { kind } }')();
-      else if (does === 'tick') await tick();
-    }
-    await subscribed(open.size, () => problems);
-    for (const which of [...open.keys()]) end(which);
-    await subscribed(0, () => problems);
-    expect(problems).toEqual([]);
-    await client.dispose();
-  });
-  await fc.assert(property, runs);
-});

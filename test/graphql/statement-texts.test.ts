@@ -6,6 +6,7 @@ import { connect, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { countedGateway, often } from '../setup/statements.ts';
 
 const t = await testGateway();
+const counting = await countedGateway(t);
 
 /** The decisions of a run, in order. */
 class Decisions {
@@ -108,7 +109,6 @@ test('values bound in a part that is refused are not sent', () => {
 test("a list's statement text does not depend on the caller, so platforms share prepared statements", async () => {
   const query = `{ customers(first: 3) { totalCount edges { cursor node { id transactions(last: 2) { edges { cursor } pageInfo { startCursor } } } }
     pageInfo { endCursor } } }`;
-  const counting = await countedGateway(t);
   const { platformId, authorization } = await t.newPlatform('other');
   const other = connect(counting.url, platformId, authorization);
   const sent = async (platform: TestPlatform) => {
@@ -118,5 +118,4 @@ test("a list's statement text does not depend on the caller, so platforms share 
   const first = await sent(counting.platform);
   expect(first).toHaveLength(1);
   for (let again = 0; again < often; again++) expect(await sent(other)).toEqual(first);
-  await counting.stop();
 });

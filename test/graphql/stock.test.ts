@@ -3,8 +3,7 @@ import { unbatched } from '../../src/api/graphql/reading/stock.ts';
 import { uuidOf } from '../../src/core/ids.ts';
 import { asPlatform } from '../../src/infra/database/connections/platform-scope.ts';
 import { usdToEur } from '../setup/acts.ts';
-import { connect, type Data, testGateway } from '../setup/gateway.ts';
-import { nextOf } from '../setup/streams.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 
 /**
  * Tests the reads that use only graphql-js, Pothos' plug-ins and Prisma, with which oracle.test.ts compares the others.
@@ -22,19 +21,15 @@ describe.each([
     const scene = await t.platform.makeScene(100_000n);
     const { transaction } = await t.platform.quote(usdToEur(scene, { immediatelyExecute: true }));
     await t.platform.ended(transaction.id);
-    const platform = connect(url, t.platform.platformId, t.platform.authorization);
+    const platform = t.platform.at(url);
     const shown = '... on Transaction { id version status terminal reconciliationReference sentAmount { decimal } }';
     const variables = { after };
 
-    const client = platform.socket();
-    const stream = client.iterate<Data>({
-      query: `subscription ($after: String!) { transactionUpdates(after: $after) { status transaction { ${shown} customer { id } } } }`,
+    const streamed = await platform.followed(
+      `subscription ($after: String!) { transactionUpdates(after: $after) { status transaction { ${shown} customer { id } } } }`,
       variables,
-    });
-    const streamed: Data[] = [];
-    do streamed.push((await nextOf(stream)).data?.transactionUpdates);
-    while (streamed.at(-1)?.status !== 'COMPLETED');
-    await client.dispose();
+      ({ status }) => status === 'COMPLETED',
+    );
     const { events } = await platform.ask(
       `query ($after: String!) { events(after: $after, first: 100) { edges { node { type subject { ${shown} } } } } }`,
       variables,

@@ -89,13 +89,12 @@ test('invalid credentials on a socket count: the next socket is closed with 1013
 });
 
 test('forged client tokens count as invalid credentials', async () => {
-  const customerId = await t.platform.newCustomer();
-  const { token } = await t.platform.mint({ customerId, permissions: ['VIEW'] });
+  const { authorization } = await t.platform.appOf({ customerId: await t.platform.newCustomer() });
   const address = '198.51.100.7';
   for (let sent = 0; sent < 6; sent += 1) {
-    expect((await ask(address, `Bearer ${token.slice(0, -4)}${1000 + sent}`)).status).toBe(401);
+    expect((await ask(address, `${authorization.slice(0, -4)}${1000 + sent}`)).status).toBe(401);
   }
-  expect((await ask(address, `Bearer ${token}`)).status).toBe(429);
+  expect((await ask(address, authorization)).status).toBe(429);
 });
 
 test('an address over the limit is logged once a minute, without the credentials', () => {

@@ -13,15 +13,11 @@ const query =
 type Send = (request: string) => Promise<string>;
 
 const post =
-  (path: string, headers: Readonly<Record<string, string>> = {}): Send =>
+  (headers: Readonly<Record<string, string>> = {}): Send =>
   async (body) => {
-    const response = await fetch(`${t.url}${path}`, {
-      method: 'POST',
-      headers: { authorization: t.platform.authorization, 'content-type': 'application/json', ...headers },
-      body,
-    });
+    const response = await t.platform.post(body, headers);
     const text = await response.text();
-    expect({ path, status: response.status, text }).toMatchObject({ status: 400 });
+    expect({ status: response.status, text }).toMatchObject({ status: 400 });
     return text;
   };
 
@@ -34,8 +30,8 @@ const overSocket: Send = async (payload) => {
 };
 
 const ways: readonly [string, Send][] = [
-  ['a POST', (request) => post('/graphql')(request)],
-  ['an event stream', (request) => post('/graphql', { accept: 'text/event-stream' })(request)],
+  ['a POST', post()],
+  ['an event stream', post({ accept: 'text/event-stream' })],
   ['a socket', overSocket],
 ];
 
@@ -95,11 +91,7 @@ describe('a socket message that is not an operation', () => {
 
 describe('over REST', () => {
   const send = async (raw: string) => {
-    const response = await fetch(`${t.url}/2025-10-13/transfer-out`, {
-      method: 'POST',
-      headers: { authorization: t.platform.authorization, 'content-type': 'application/json' },
-      body: raw,
-    });
+    const response = await t.platform.post(raw, {}, '/2025-10-13/transfer-out');
     return { status: response.status, body: await response.json() };
   };
   const of = (amounts: string) =>
@@ -134,6 +126,5 @@ describe('over REST', () => {
 
 test('none of these requests has moved money, but an exact one does', async () => {
   expect(await t.platform.balanceOf(scene.usd)).toBe(100_000n);
-  const { usd, outsideUsd } = scene;
-  await t.platform.actOn('transferOut', { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 5000n });
+  await t.platform.pay(scene, 5_000);
 });

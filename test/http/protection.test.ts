@@ -4,12 +4,13 @@ import { text } from 'node:stream/consumers';
 import { ApolloClient, HttpLink, InMemoryCache } from '@apollo/client';
 import { parse } from 'graphql';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { readConfig } from '../../src/server/config.ts';
 import { prepareSandboxPlatform } from '../../src/server/start/sandbox-platform.ts';
-import { ownGateway, startTestGateway, type TestGateway, testGateway } from '../setup/gateway.ts';
+import { ownGateway, testGateway } from '../setup/gateway.ts';
 import { answerTo } from '../setup/raw-http.ts';
+import { openRawSocket } from '../setup/streams.ts';
 
 /** Tests how responses are protected in browsers and who may see the pages. */
 
@@ -220,6 +221,26 @@ test('outside the sandbox, a page from localhost is treated like a page from any
   expect((await preflight(t.url, t.url)).get('access-control-allow-origin')).toBe(t.url);
 });
 
+test('pages of other origins may call the service and open sockets only if the settings allow it', async () => {
+  const app = 'https://app.example';
+  const { url } = await ownGateway({ ROLE: 'serve', CORS_ORIGINS: [app] }, t.databaseUrl);
+  const answer = await t.platform.at(url).post({ query: '{ viewer { kind } }' }, { origin: app });
+  expect(answer.headers.get('access-control-allow-origin')).toBe(app);
+  expect(await answer.json()).toEqual({ data: { viewer: { kind: 'PLATFORM' } } });
+  for (const [origin, isAllowed] of [
+    [app, true],
+    ['https://evil.example', false],
+    [url, true],
+  ] as const) {
+    const headers = await preflight(url, origin, ['authorization']);
+    const expected = isAllowed ? [origin, 'authorization'] : [null, null];
+    expect(['origin', 'headers'].map((name) => headers.get(`access-control-allow-${name}`))).toEqual(expected);
+    const socket = await openRawSocket(url, t.platform.authorization, { origin }).catch(() => undefined);
+    expect(socket?.socket.readyState === WebSocket.OPEN).toBe(isAllowed);
+    socket?.socket.close();
+  }
+});
+
 test('for an unknown path, a browser gets a page, and a program gets JSON', async () => {
   const page = await get('/no<thing', { accept: 'text/html,*/*;q=0.8' });
   expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
@@ -235,18 +256,13 @@ test('outside the sandbox the front page shows no credentials and no hidden page
   expect(await links.json()).toEqual({ graphql: '/graphql', rest: '/2025-10-13', health: '/health/ready' });
 });
 
-describe('the sandbox, whose credentials are public', () => {
+describe('the sandbox, whose credentials are public', async () => {
   const lines: string[] = [];
-  let gateway: TestGateway;
-  beforeAll(async () => {
-    const sandbox = await prepareSandboxPlatform(t.gateway.payments);
-    const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
-    gateway = await startTestGateway({ ROLE: 'serve', GRAPHIQL: true, METRICS_PORT: 0 }, t.databaseUrl, {
-      sandbox,
-      log,
-    });
-  });
-  afterAll(() => gateway.stop());
+  const parts = {
+    sandbox: await prepareSandboxPlatform(t.gateway.payments),
+    log: pino({ level: 'warn' }, { write: (line) => lines.push(line) }),
+  };
+  const gateway = await testGateway({ ROLE: 'serve', GRAPHIQL: true, METRICS_PORT: 0 }, t.databaseUrl, parts);
 
   /** Sends a GET with the given Host header; `fetch` would send the URL's host. */
   const getFrom = (host: string, path: string) =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { RateLimits } from '../../src/domain/access/limits/rate-limits.ts';
 import { changeRates } from '../../src/domain/platforms/platforms.ts';
-import { connect, ownGateway, startTestGateway, type TestPlatform, tester, testGateway } from '../setup/gateway.ts';
+import { ownGateway, startTestGateway, type TestPlatform, tester, testGateway } from '../setup/gateway.ts';
 import { withNewCredentials } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
@@ -160,10 +160,7 @@ test('each API token and each client token has its own limit', async () => {
   const platform = await limitedTo({ apiToken: { perSecond: 1, burst: 6 } });
   const other = await withNewCredentials(platform, t.url);
   const customerId = await platform.newCustomer();
-  const tokens = [];
-  for (const _each of [1, 2]) tokens.push((await platform.mint({ customerId, permissions: ['VIEW'] })).token);
-  const [first, second] = tokens.map((token) => connect(t.url, '', `Bearer ${token}`));
-  if (!first || !second) throw new Error('no tokens');
+  const [first, second] = [await platform.appOf({ customerId }), await platform.appOf({ customerId })];
   expect((await post(platform)).headers.get('ratelimit')).toBe('"api-token";r=1;t=5');
   await post(platform);
   expect((await post(platform)).status).toBe(429);
@@ -182,8 +179,7 @@ test('a platform’s own limit, even a lower one, replaces the one in the settin
   const { database } = t.gateway.payments;
   const platform = await limitedTo({ clientToken: { perSecond: 5, burst: 5 } });
   const customerId = await platform.newCustomer();
-  const { token } = await platform.mint({ customerId, permissions: ['VIEW'] });
-  const app = connect(t.url, '', `Bearer ${token}`);
+  const app = await platform.appOf({ customerId });
   expect((await post(app)).headers.get('ratelimit-policy')).toBe('"client-token";q=5;w=1, "platform";q=40000;w=2');
   const { platformId } = platform;
   const none = { platform: null, apiToken: null, clientToken: null };

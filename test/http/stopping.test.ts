@@ -271,11 +271,7 @@ describe('during the delay', () => {
   });
 
   test('an event stream opens, and announces that its connection will close', async () => {
-    const response = await fetch(`${child.url}/graphql`, {
-      method: 'POST',
-      headers: { ...headers, accept: 'text/event-stream' },
-      body: subscription,
-    });
+    const response = await t.platform.at(child.url).post(subscription, { accept: 'text/event-stream' });
     expect([response.status, response.headers.get('connection')]).toEqual([200, 'close']);
     await response.body?.cancel();
   });

@@ -6,7 +6,7 @@ import { nextOf, openEventStream, openRawSocket, subscribed } from '../setup/str
 
 const t = await testGateway({ SOCKETS_PER_CLIENT_TOKEN: 2, STREAMS_PER_CLIENT_TOKEN: 3 });
 const customerId = await t.platform.newCustomer();
-const authorization = `Bearer ${(await t.platform.mint({ customerId, permissions: ['VIEW'] })).token}`;
+const { authorization } = await t.platform.appOf({ customerId });
 
 const subscription = { query: 'subscription { transactionUpdates { status } }' };
 
@@ -19,14 +19,11 @@ test('a client token may have two sockets; a third is refused until one of them 
   const other = await openRawSocket(t.url, t.platform.authorization);
   expect(other.socket.readyState).toBe(other.socket.OPEN);
   first.socket.close();
-  await vi.waitFor(
-    async () => {
-      const again = await openRawSocket(t.url, authorization);
-      expect(again.socket.readyState).toBe(again.socket.OPEN);
-      again.socket.close();
-    },
-    { timeout: 60_000 },
-  );
+  await vi.waitFor(async () => {
+    const again = await openRawSocket(t.url, authorization);
+    expect(again.socket.readyState).toBe(again.socket.OPEN);
+    again.socket.close();
+  }, 60_000);
   for (const { socket } of [second, other]) socket.close();
 });
 
@@ -56,16 +53,11 @@ test('a client token may have three subscriptions over all transports; a fourth 
   raw.send({ id: '5', type: 'complete' });
   await subscribed(t, 2);
   // A refused subscription does not count.
+  const invalid = { query: 'subscription { transactionUpdates(after: "x") { status } }' };
+  const errors = [{ extensions: { code: 'INVALID_INPUT' } }];
   for (const id of ['6', '7', '8', '9']) {
-    raw.send({
-      id,
-      type: 'subscribe',
-      payload: { query: 'subscription { transactionUpdates(after: "x") { status } }' },
-    });
-    expect(await raw.receive('next')).toMatchObject({
-      id,
-      payload: { errors: [{ extensions: { code: 'INVALID_INPUT' } }] },
-    });
+    raw.send({ id, type: 'subscribe', payload: invalid });
+    expect(await raw.receive('next')).toMatchObject({ id, payload: { errors } });
   }
   subscribe('10');
   await subscribed(t, 3);

@@ -5,7 +5,7 @@ import { freezeAccount, freezeCustomer } from '../../src/domain/commands/freezin
 import type { ExternalAccountType } from '../../src/infra/database/generated/client/client.ts';
 import { between, fundedIn } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
-import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { base } from '../setup/rest.ts';
 import type { Scene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
@@ -168,7 +168,7 @@ async function makePayments(platform: TestPlatform, { payers, all }: Customers, 
   ending((await platform.quote(between(one.usd, two.eur, 2_000, { immediatelyExecute: true }))).transaction);
   const pulled = { source: { account: { accountId: two.outsideUsd } }, immediatelyExecute: true };
   ending((await toEuro(two, pulled)).transaction);
-  const impatient = connect(lateUrl, platform.platformId, platform.authorization);
+  const impatient = platform.at(lateUrl);
   ending((await toEuro(two, {}, impatient)).transaction);
 
   const funded = (of: Scene, by: TestPlatform = platform, currency = 'USDC') =>
@@ -301,14 +301,12 @@ async function callersOf(
     const made = await server.act('createApiToken', input, 'secret apiToken { clientId }');
     add(permissions.join(), basicAuthorization({ clientId: made.apiToken.clientId, secret: made.secret }));
   }
-  const revoked = await server.act('createApiToken', { name: 'revoked', permissions: ['VIEW'] }, 'apiToken { id }');
-  await server.act('revokeApiToken', { tokenId: revoked.apiToken.id }, 'revokedId');
+  await server.act('revokeApiToken', { tokenId: (await server.serverOf('VIEW')).tokenId }, 'revokedId');
 
   const addApp = async (name: string, input: object) => {
-    const { token, tokenId } = await server.mint({ permissions: ['VIEW'], expiresInSeconds: 86_400, ...input });
-    const authorization = `Bearer ${token}`;
-    add(name, authorization, tokenId);
-    return connect(url, platformId, authorization);
+    const app = await server.at(url).appOf({ permissions: ['VIEW'], expiresInSeconds: 86_400, ...input });
+    add(name, app.authorization, app.tokenId);
+    return app;
   };
   // The last customer is deleted and has no tokens.
   const customers = platform === 0 ? all.slice(0, -1) : all.slice(0, 2);
@@ -333,13 +331,9 @@ async function endSome({ gateway }: TestGateway, platform: TestPlatform, { all }
   const freezing = { reason: 'under investigation', by: 'Ada', frozen: true };
   const { database } = gateway.payments;
   const frozen = [await freezeCustomer(database, person, freezing)];
-  for (const kind of ['INTERNAL', 'EXTERNAL']) {
-    const { accounts } = await platform.ask(
-      'query ($filter: AccountFilter) { accounts(filter: $filter, first: 50) { edges { node { id } } } }',
-      { filter: { kind, customerId: business } },
-    );
-    for (const { node } of accounts.edges) frozen.push(await freezeAccount(database, node.id, freezing));
-  }
+  for (const kind of ['INTERNAL', 'EXTERNAL'])
+    for (const id of await platform.idsIn('accounts', { kind, customerId: business }))
+      frozen.push(await freezeAccount(database, id, freezing));
   if (!frozen.every(({ changed }) => changed)) throw new Error(JSON.stringify(frozen));
 
   const documents = [await registered(platform)];

@@ -1,73 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type Data, testGateway, whileLocked } from '../setup/gateway.ts';
 import { restClient, restScene } from '../setup/rest.ts';
-import { answer, startReceiver } from '../webhooks/receiver.ts';
+import { answer, testReceiver } from '../webhooks/receiver.ts';
 
 /**
- * Tokens, lookups and settings, which have different names in the two APIs or exist in only one of them. The effects of
- * random commands sent to one API are visible in both.
+ * Lookups and settings, which have different names in the two APIs or exist in only one of them. The effects of random
+ * commands sent to one API are visible in both.
  */
 
 const t = await testGateway();
 const rest = await restClient(t.url, t.platform.authorization);
 const scene = await restScene(rest, 0);
-const receiver = await startReceiver(answer(202));
-afterAll(() => receiver.stop());
-
-const tokenFields = 'id name permissions clientId createdById createdAt';
-const tokenAsRest = (token: Data) =>
-  token && { ...token, createdById: token.createdById ?? undefined, updatedAt: token.createdAt };
-
-test('tokens that one API creates or deletes are created or deleted in both', async () => {
-  const ids: string[] = [];
-  const acts = fc.record({
-    act: fc.constantFrom('make', 'make', 'end'),
-    overRest: fc.boolean(),
-    name: fc.constantFrom('one', 'two', ' '),
-    permissions: fc.constantFrom(['VIEW'], ['VIEW', 'TRANSACT'], ['MANAGE', 'VIEW']),
-    position: fc.nat({ max: 6 }),
-  });
-  await fc.assert(
-    fc.asyncProperty(acts, async ({ act, overRest, name, permissions, position }) => {
-      const key = randomUUID();
-      const tokenId = ids[position] ?? 'ApiToken:x';
-      const restAct = async () => {
-        const answered =
-          act === 'make'
-            ? await rest.call('POST', '/tokens', { body: { name, permissions }, key })
-            : await rest.call('DELETE', `/tokens/${tokenId}`, { key });
-        if (answered.status >= 300) return { code: answered.body.code };
-        return act === 'make' ? { id: answered.body.id } : { id: tokenId };
-      };
-      const graphqlAct = async () => {
-        const { code, apiToken, revokedId } = await (act === 'make'
-          ? t.platform.act('createApiToken', { name, permissions, idempotencyKey: key }, 'apiToken { id }')
-          : t.platform.act('revokeApiToken', { tokenId, idempotencyKey: key }, 'revokedId'));
-        return code ? { code } : { id: apiToken?.id ?? revokedId };
-      };
-      const [first, second] = overRest ? [restAct, graphqlAct] : [graphqlAct, restAct];
-      const made: Data = await first();
-      // The second call reuses the first call's key, so it returns the first response, without the secret.
-      expect(await second()).toEqual(act === 'make' && made.id ? { code: 'CONFLICT' } : made);
-      if (act === 'make' && made.id) ids.push(made.id);
-      for (const id of ids) {
-        const { node } = await t.platform.ask(
-          `query ($id: ID!) { node(id: $id) { ... on ApiToken { ${tokenFields} } } }`,
-          { id },
-        );
-        const shown = await rest.call('GET', `/tokens/${id}`);
-        // A deleted token no longer exists in REST; GraphQL's node still shows it.
-        if (shown.status === 200) expect(shown.body).toEqual(tokenAsRest(node));
-      }
-      const { apiTokens } = await t.platform.ask(`{ apiTokens(first: 100) { edges { node { ${tokenFields} } } } }`);
-      const listed = await rest.ask('GET', '/tokens?limit=100');
-      expect(listed.data).toEqual(apiTokens.edges.map(({ node }: Data) => tokenAsRest(node)));
-    }),
-    { numRuns: 20 },
-  );
-});
+const receiver = await testReceiver(answer(202));
 
 test('the settings in REST are those of the customers and webhook endpoints in GraphQL', async () => {
   const acts = fc.record({

@@ -1,11 +1,10 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Data } from '../setup/gateway.ts';
 import { base, restTransfer } from '../setup/rest.ts';
 import { openCatalog } from '../setup/rest-catalog.ts';
 
 const catalog = await openCatalog();
-afterAll(() => catalog.stop());
 
 describe('every command', () => {
   const withBodies = () => catalog.endpoints.filter(({ required }) => required !== undefined);

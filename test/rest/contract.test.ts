@@ -1,7 +1,7 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { operations } from '../../src/domain/access/operations.ts';
 import { anyCommit, databaseProxy } from '../setup/database-proxy.ts';
-import { startTestGateway } from '../setup/gateway.ts';
+import { ownGateway, startTestGateway } from '../setup/gateway.ts';
 import { type RestAnswer, type RestClient, restClient, restScene } from '../setup/rest.ts';
 import { type Endpoint, type GoodRequest, neededQuery, openCatalog, quoteBody } from '../setup/rest-catalog.ts';
 
@@ -11,7 +11,6 @@ import { type Endpoint, type GoodRequest, neededQuery, openCatalog, quoteBody } 
  */
 
 const catalog = await openCatalog();
-afterAll(() => catalog.stop());
 
 const uuid = '01a1fc11-db75-7eac-9cd6-93f3db60e56b';
 
@@ -156,7 +155,7 @@ describe('the contract', () => {
   }, 60_000);
 
   test('500 is returned by each endpoint when the database fails, without details of the failure', async () => {
-    const t = await startTestGateway();
+    const t = await ownGateway();
     const rest = await restClient(t.url, t.platform.authorization);
     await t.owner.query('alter table api_token rename to api_token_gone');
     for (const { id, method, path } of naming(500)) {
@@ -165,7 +164,6 @@ describe('the contract', () => {
       expect(answer.text).not.toMatch(/api_token|relation|postgres/i);
     }
     await t.owner.query('alter table api_token_gone rename to api_token');
-    await t.stop();
   });
 
   test('504 is returned by each endpoint whose commit is lost, and says that the request may have taken effect', async () => {

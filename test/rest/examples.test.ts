@@ -1,20 +1,16 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { webhookTypes } from '../../src/api/webhooks/webhooks.ts';
 import { fillExamples, findIds } from '../../src/apps/console/fill-examples.ts';
 import { warnOfExpiry } from '../../src/domain/access/tokens/token-records.ts';
-import { type Data, startTestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { base, restClient, restScene } from '../setup/rest.ts';
-import { answer, startReceiver } from '../webhooks/receiver.ts';
+import { answer, testReceiver } from '../webhooks/receiver.ts';
 
-const t = await startTestGateway({ PAYMENT_APPROVAL_MS: 60_000 });
+const t = await testGateway({ PAYMENT_APPROVAL_MS: 60_000 });
 const rest = await restClient(t.url, t.platform.authorization);
 // The receiver accepts every event, and leaves the approval of payments to the test.
-const receiver = await startReceiver(answer(202));
+const receiver = await testReceiver(answer(202));
 await restScene(rest);
-afterAll(async () => {
-  await t.stop();
-  await receiver.stop();
-});
 
 interface Sent {
   readonly operationId: string;

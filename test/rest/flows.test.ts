@@ -1,18 +1,17 @@
 import { afterAll, expect, test } from 'vitest';
-import { type Data, startTestGateway } from '../setup/gateway.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
 import { restAccount, restClient, restQuote, restScene, restTransfer } from '../setup/rest.ts';
 import { answer, startReceiver, verify } from '../webhooks/receiver.ts';
 
 /** The specification's worked flows, over REST alone. The platform's webhook receiver observes each flow. */
 
-const t = await startTestGateway();
+const t = await testGateway();
 const rest = await restClient(t.url, t.platform.authorization);
-// The receiver accepts events, and leaves approvals to the API (decision 33).
+// The receiver accepts events, and leaves approvals to the API.
 const receiver = await startReceiver(answer(202));
 const secret = (await rest.ask('PATCH', '/config', { webhookEndpoint: receiver.url })).webhookSecret;
 afterAll(async () => {
   for (const received of receiver.received) expect(verify(secret, received)).toEqual(received.body);
-  await t.stop();
   await receiver.stop();
 });
 
@@ -34,7 +33,7 @@ const ends = ['COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED', 'REFUNDED'];
 
 /**
  * Waits until the webhooks report the final status of a payment. Returns its record, and the statuses and bodies of the
- * webhooks. The last body has the same record as REST (decision 18).
+ * webhooks. The last body has the same record as REST.
  */
 async function ended(id: string): Promise<{ record: Data; statuses: string[]; bodies: Data[] }> {
   await receiver.until(() => toldOf(id).some(({ transaction }) => ends.includes(transaction.status)));

@@ -1,9 +1,8 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Data } from '../setup/gateway.ts';
 import { type Endpoint, neededQuery, openCatalog } from '../setup/rest-catalog.ts';
 
 const catalog = await openCatalog();
-afterAll(() => catalog.stop());
 
 /** Returns the path of an endpoint with a query, adding any required parameters. */
 const withQuery = ({ id, path }: Endpoint, query: string) => {

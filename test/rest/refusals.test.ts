@@ -3,6 +3,7 @@ import { moving } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { passDelay } from '../setup/passing-time.ts';
 import { restClient, restQuote, restScene, restTransfer, usAccount } from '../setup/rest.ts';
+import { sequenced } from '../setup/streams.ts';
 
 const t = await testGateway();
 const rest = await restClient(t.url, t.platform.authorization);
@@ -151,7 +152,7 @@ test('exchange rates match those of quotes, and amounts that cannot be priced ar
   }
 });
 
-test('a balance that refunds have raised above 2^53 is never rounded, but causes an error that names the account', async () => {
+test('a balance that refunds have raised above 2^53 is never rounded: REST names the account, and webhooks omit it', async () => {
   const most = 9_000_000_000_000_000;
   const full = await restScene(rest, 0);
   const { data } = await rest.ask('GET', '/platform/internal-accounts');
@@ -174,6 +175,14 @@ test('a balance that refunds have raised above 2^53 is never rounded, but causes
     details: { accountId: full.usd.id },
   });
   expect((await rest.ask('GET', `${path}&currency=EUR`)).data).toHaveLength(1);
+  await sequenced(t);
+  const { events } = await t.platform.ask(
+    'query ($of: EventFilter) { events(last: 1, filter: $of) { nodes { webhookBody } } }',
+    { of: { types: ['ACCOUNT_STATUS'], customerId: full.customer.id } },
+  );
+  const webhook = JSON.parse(events.nodes[0].webhookBody);
+  expect(webhook).toMatchObject({ accountId: full.usd.id, oldBalance: { amount: most } });
+  expect(webhook).not.toHaveProperty('newBalance');
 });
 
 test('a payment over a policy is refused with the limit, the amount used and when it is free again', async () => {

@@ -6,6 +6,7 @@ import { countedGateway } from '../setup/statements.ts';
 
 const t = await testGateway();
 const rest = await restClient(t.url, t.platform.authorization);
+const counting = await countedGateway(t);
 
 /** Returns a client with the credentials of a new token. */
 const clientOf = ({ clientId, clientSecret: secret }: Data) =>
@@ -32,12 +33,13 @@ test('a token works from its creation to its deletion, and its secret is shown o
   expect(await rest.call('DELETE', `/tokens/${made.id}`)).toMatchObject({ status: 204, text: '' });
   expect(await rest.ask('GET', `/tokens/${made.id}`, undefined, 404)).toMatchObject({ code: 'TOKEN_NOT_FOUND' });
   expect((await rest.call('DELETE', `/tokens/${made.id}`)).status).toBe(204);
+  const unknown = { code: 'TOKEN_NOT_FOUND', details: { field: 'tokenId' } };
+  expect(await rest.ask('DELETE', '/tokens/ApiToken:1', undefined, 404)).toMatchObject(unknown);
   // A gateway caches valid credentials for at most two seconds.
   while ((await reader.call('GET', '/customers')).status !== 401);
 });
 
 test('tokens are listed by name and time, without deleted ones, as in GraphQL', async () => {
-  const other = await restClient(t.url, (await t.newPlatform('other')).authorization);
   const make = (name: string) => rest.make('/tokens', { name, permissions: ['VIEW', 'TRANSACT'] });
   const [made, two, three] = [await make('one'), await make('two'), await make('three')];
   await rest.call('DELETE', `/tokens/${three.id}`);
@@ -64,12 +66,31 @@ test('tokens are listed by name and time, without deleted ones, as in GraphQL', 
   const { apiTokens } = await t.platform.ask('{ apiTokens(first: 1) { totalCount edges { cursor } } }');
   const { totalCount, nextCursor } = await rest.ask('GET', '/tokens?limit=1');
   expect({ totalCount, edges: [{ cursor: nextCursor }] }).toEqual(apiTokens);
+});
 
-  expect(await other.ask('GET', `/tokens/${one.id}`, undefined, 404)).toMatchObject({ code: 'TOKEN_NOT_FOUND' });
-  expect(await other.ask('DELETE', `/tokens/${one.id}`, undefined, 404)).toMatchObject({
-    code: 'TOKEN_NOT_FOUND',
-    details: { field: 'tokenId' },
-  });
+test('a token that one API creates or deletes is created or deleted in both, and a repeated key has no further effect', async () => {
+  const input = { name: 'both', permissions: ['VIEW', 'TRANSACT'] };
+  const { id } = (await rest.call('POST', '/tokens', { body: input, key: 'rest' })).body;
+  const ofGraphql = { ...input, idempotencyKey: 'graphql' };
+  const { apiToken } = await t.platform.succeed('createApiToken', ofGraphql, 'apiToken { id }');
+  // The secret is shown only once, so a repeated request is refused.
+  const again = await t.platform.act('createApiToken', { ...input, idempotencyKey: 'rest' });
+  expect([again.code, (await rest.call('POST', '/tokens', { body: input, key: 'graphql' })).status]).toEqual([
+    'CONFLICT',
+    409,
+  ]);
+  const fields = '... on ApiToken { id name permissions clientId createdById createdAt }';
+  for (const one of [id, apiToken.id]) {
+    const shown = await t.platform.fieldsOf('node', one, fields);
+    expect(await rest.ask('GET', `/tokens/${one}`)).toEqual({ ...shown, updatedAt: shown.createdAt });
+  }
+  const end = { tokenId: id, idempotencyKey: 'end' };
+  expect(await t.platform.act('revokeApiToken', end, 'revokedId')).toMatchObject({ revokedId: id, replayed: false });
+  const ended = await rest.call('DELETE', `/tokens/${id}`, { key: 'end' });
+  expect([ended.status, ended.headers.get('idempotency-replayed')]).toEqual([204, 'true']);
+  expect(await rest.ask('GET', `/tokens/${id}`, undefined, 404)).toMatchObject({ code: 'TOKEN_NOT_FOUND' });
+  await rest.call('DELETE', `/tokens/${apiToken.id}`);
+  expect(await t.platform.idsIn('apiTokens', { name: 'both' })).toEqual([]);
 });
 
 test('a list states its total only up to 10,000; GraphQL always states it', async () => {
@@ -87,10 +108,8 @@ test('a list states its total only up to 10,000; GraphQL always states it', asyn
   await make(1);
   const page = await client.ask('GET', '/tokens?limit=1');
   expect([page.data.length, page.hasMore, 'totalCount' in page]).toEqual([1, true, false]);
-  const counting = await countedGateway(t);
   const other = await restClient(counting.url, large.authorization);
   const { result, statements } = await counting.statements.during(() => other.ask('GET', '/tokens?limit=1'));
-  await counting.stop();
   expect([result, statements.length]).toEqual([page, 1]);
   await make(2, 'few');
   expect(await client.ask('GET', '/tokens?limit=1&name=few')).toMatchObject({ hasMore: true, totalCount: 2 });

@@ -28,6 +28,8 @@ interface Rule {
 interface Pair {
   readonly client: Socket;
   readonly server: Socket;
+  /** The client's first message, which names its application. */
+  hello: string | undefined;
   frozen: boolean;
   held: Buffer | undefined;
 }
@@ -39,6 +41,8 @@ export async function databaseProxy(databaseUrl: string) {
   let givenUp = 0;
   let isShut = false;
   let stalling: RegExp | undefined;
+  let freezing: RegExp | undefined;
+  let counted: { readonly message: RegExp; count: number } | undefined;
   let rule: Rule | undefined;
   let told = Promise.withResolvers<void>();
 
@@ -50,18 +54,22 @@ export async function databaseProxy(databaseUrl: string) {
   function join(client: Socket): void {
     if (isShut) return void client.resetAndDestroy();
     const server = dial({ host, port });
-    const pair: Pair = { client, server, frozen: false, held: undefined };
+    const pair: Pair = { client, server, hello: undefined, frozen: false, held: undefined };
     let losing = false;
     pairs.add(pair);
     client.on('data', (data) => {
+      const text = data.toString('latin1');
+      pair.hello ??= text;
+      pair.frozen ||= freezing?.test(pair.hello) ?? false;
       if (pair.frozen) return;
-      if (stalling?.test(data.toString('latin1'))) {
+      if (counted?.message.test(text)) counted.count += 1;
+      if (stalling?.test(text)) {
         pair.held = data;
         for (const socket of [client, server]) socket.pause();
         return;
       }
       if (rule?.matched && rule.andAfter) return cut(pair);
-      if (rule && !rule.matched && rule.to.test(data.toString('latin1'))) {
+      if (rule && !rule.matched && rule.to.test(text)) {
         rule.matched = true;
         losing = !rule.andAfter;
         if (rule.andAfter) told.resolve();
@@ -98,6 +106,22 @@ export async function databaseProxy(databaseUrl: string) {
     /** The number of frozen connections on which clients have given up. */
     get givenUp() {
       return givenUp;
+    },
+    /** Counts the messages from clients that match, until the next call. */
+    counting(message: RegExp) {
+      const matching = { message, count: 0 };
+      counted = matching;
+      return matching;
+    },
+    /** The number of connections that `stallOn` holds back. */
+    get stalled() {
+      return [...pairs].filter(({ held }) => held).length;
+    },
+    /** Returns the open connections of an application. */
+    of: (application: RegExp) => [...pairs].filter(({ hello = '' }) => application.test(hello)),
+    /** Forwards nothing on further connections of an application; undefined forwards everything again. */
+    freezeNew(application: RegExp | undefined) {
+      freezing = application;
     },
     /** Stops forwarding on all connections that are open now. Returns their number. */
     freeze() {

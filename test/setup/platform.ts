@@ -180,12 +180,18 @@ export class TestPlatform {
     return this.fieldsOf('transaction', id, transactionFields);
   }
 
+  /** Yields the values of a subscription to one field. */
+  async *valuesOf(query: string, variables: object = {}): AsyncGenerator<Data, void, void> {
+    for await (const { data, errors } of this.watch(query, variables)) {
+      if (errors) throw new Error(JSON.stringify(errors));
+      yield* Object.values<Data>(data);
+    }
+  }
+
   /** Returns the values of a subscription to one field, until it ends or the last wanted value has arrived. */
   async followed(query: string, variables: object, isLast: (value: Data) => boolean = () => false): Promise<Data[]> {
     const values: Data[] = [];
-    for await (const { data, errors } of this.watch(query, variables)) {
-      if (errors) throw new Error(JSON.stringify(errors));
-      const [value] = Object.values<Data>(data);
+    for await (const value of this.valuesOf(query, variables)) {
       values.push(value);
       if (isLast(value)) break;
     }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { answer, type Receiver, startReceiver } from '../webhooks/receiver.ts';
-import { type Data, startTestGateway } from './gateway.ts';
+import { answer, type Receiver, testReceiver } from '../webhooks/receiver.ts';
+import { type Data, testGateway } from './gateway.ts';
 import { type RestClient, type RestScene, restClient, restQuote, restScene, restTransfer, usAccount } from './rest.ts';
 
 /** An endpoint in the OpenAPI document, with ids in its path. */
@@ -31,15 +31,15 @@ export const neededQuery: Readonly<Record<string, readonly string[]>> = {
 
 export type Catalog = Awaited<ReturnType<typeof openCatalog>>;
 
-/** Starts a gateway and reads its document. */
+/** Starts a gateway for a file, and reads its document. */
 export async function openCatalog() {
+  // The receiver accepts every event, and leaves the approval of payments to the tests.
+  const receiver = await testReceiver(answer(202));
   // Each endpoint is also called with wrong credentials.
-  const t = await startTestGateway({ WRONG_CREDENTIALS_PER_MINUTE: 100_000 });
+  const t = await testGateway({ WRONG_CREDENTIALS_PER_MINUTE: 100_000 });
   const rest = await restClient(t.url, t.platform.authorization);
   const other = await restClient(t.url, (await t.newPlatform('other')).authorization);
   const scene = await restScene(rest);
-  // The receiver accepts every event, and leaves the approval of payments to the tests.
-  const receiver = await startReceiver(answer(202));
   await rest.ask('PATCH', '/config', { webhookEndpoint: receiver.url });
   const requests = goodRequests(rest, scene, receiver);
   const { quoteId, transactionId } = await rest.make('/quotes', quoteBody(scene));
@@ -71,10 +71,6 @@ export async function openCatalog() {
       const make = requests[id];
       if (!make) throw new Error(`no valid request of ${id} is known here`);
       return make();
-    },
-    async stop() {
-      await t.stop();
-      await receiver.stop();
     },
   };
 }

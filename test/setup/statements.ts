@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Planning } from '../../src/infra/database/connections/read-scope.ts';
 import { TextQuery } from '../../src/infra/database/connections/text-reads.ts';
-import { connect, startTestGateway, type TestGateway } from './gateway.ts';
+import { connect, type TestGateway, testGateway } from './gateway.ts';
 
 /** Statements that authenticate, recheck rights, or record usage. They are sent occasionally, not once per request. */
 const ofNoRequest: ReadonlySet<string> = new Set([
@@ -65,16 +65,15 @@ export class Statements {
   }
 }
 
-/** Starts a second gateway on another gateway's database. It runs no workers, so only requests are counted. */
-export async function countedGateway(beside: TestGateway, overrides: Parameters<typeof startTestGateway>[0] = {}) {
-  const { url, gateway, stop } = await startTestGateway({ ROLE: 'serve', ...overrides }, beside.databaseUrl);
+/** Starts a second gateway on another gateway's database, for a file. It runs no workers, so only requests are counted. */
+export async function countedGateway(beside: TestGateway, overrides: Parameters<typeof testGateway>[0] = {}) {
+  const { url, gateway } = await testGateway({ ROLE: 'serve', ...overrides }, beside.databaseUrl);
   const { platformId, authorization } = beside.platform;
   return {
     url,
     platform: connect(url, platformId, authorization),
     statements: new Statements(gateway.serving.pool),
     subscriptions: () => gateway.feed.subscriptions,
-    stop,
   };
 }
 /** How many times to send a query so that it is planned first and then executed with the cached plan. */

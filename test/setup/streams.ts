@@ -5,6 +5,7 @@ import type { Data, TestGateway } from './gateway.ts';
 
 export interface ServerEvent {
   readonly event: string;
+  readonly id: string | undefined;
   readonly data: Data;
 }
 
@@ -41,9 +42,9 @@ async function* serverEvents(response: Response): AsyncGenerator<ServerEvent, vo
     const blocks = text.split('\n\n');
     text = blocks.pop() ?? '';
     for (const block of blocks) {
-      const event = /^event: (.+)$/m.exec(block)?.[1];
-      const data = /^data: ?(.*)$/m.exec(block)?.[1];
-      if (event !== undefined) yield { event, data: data ? JSON.parse(data) : null };
+      const field = (name: string) => new RegExp(`^${name}: ?(.*)$`, 'm').exec(block)?.[1];
+      const [event, data] = [field('event'), field('data')];
+      if (event) yield { event, id: field('id'), data: data ? JSON.parse(data) : null };
     }
   }
 }

@@ -1,9 +1,9 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { commitPlan } from '../../src/domain/ledger/commit.ts';
 import { type Data, type TestPlatform, testGateway, uuidIn } from '../setup/gateway.ts';
 import type { Scene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil, resend } from './endpoint.ts';
-import { type Answer, answer, ownReceiver, type Received, startReceiver, verify } from './receiver.ts';
+import { type Answer, answer, ownReceiver, type Received, testReceiver, verify } from './receiver.ts';
 
 /**
  * A platform's response to an approval request decides the payment. The tests follow the payment from its announcement
@@ -12,11 +12,10 @@ import { type Answer, answer, ownReceiver, type Received, startReceiver, verify 
 
 // The payments' own deadline is far in the future, so that the response determines their outcome.
 const t = await testGateway({ WEBHOOK_TIME_SCALE: 2, PAYMENT_APPROVAL_MS: 60_000 });
-const receiver = await startReceiver();
+const receiver = await testReceiver();
 const scene = await t.platform.makeScene(0n);
 const endpoint = await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['INCOMING_PAYMENT'] });
 await receiver.until((received) => received.length === 1);
-afterAll(() => receiver.stop());
 
 /** Announces a UMA payment to a customer. */
 const announced = (platform: TestPlatform, { customerId }: Scene): Promise<Data> => platform.announce(customerId, 700);
@@ -150,8 +149,7 @@ test('any other response, or a broken connection, makes the payment fail with a 
 });
 
 const hasty = await testGateway({ PAYMENT_APPROVAL_MS: 1_500 });
-const asked = await startReceiver();
-afterAll(() => asked.stop());
+const asked = await testReceiver();
 const { id: endpointId } = await createEndpoint(hasty.platform, { url: asked.url, eventTypes: ['INCOMING_PAYMENT'] });
 
 describe('when the time for a decision, counted from the request, has passed', () => {

@@ -7,6 +7,7 @@ import { createEndpoint, endpointUntil, replay, resend, tryCreate, updateEndpoin
 import { answer, ownReceiver, type Received, verify } from './receiver.ts';
 
 const t = await testGateway();
+const counting = await countedGateway(t);
 
 /** Waits until this many balance changes of an account have been assigned feed positions. */
 async function feedHas(accountId: string, changes: number): Promise<void> {
@@ -136,11 +137,9 @@ test('endpoints are read in one statement, with their deliveries, events, attemp
   const receiver = await ownReceiver();
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
   await endpointUntil(t.platform, id, isDelivered);
-  const { platform, statements, stop } = await countedGateway(t);
   const query = `{ webhookEndpoints(first: 5) { edges { node { id eventTypes deliveries(first: 5) { totalCount
     edges { node { status event { id type } attempts { responseStatus error } } } } } } } }`;
-  const asked = await statements.during(() => platform.ask(query));
-  await stop();
+  const asked = await counting.statements.during(() => counting.platform.ask(query));
   const { webhookEndpoints } = asked.result;
   expect(webhookEndpoints.edges.length).toBeGreaterThan(1);
   expect(asked.statements).toHaveLength(1);

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
-import { onTestFinished } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 import { listen } from '../setup/free-port.ts';
 import type { Data } from '../setup/gateway.ts';
 
@@ -26,6 +26,13 @@ export const distinct = (received: readonly Received[]) => new Set(received.map(
 
 /** A webhook receiver on the loopback interface, whose responses can be changed while it runs. */
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
+
+/** Starts a receiver that all tests of a file share. */
+export async function testReceiver(first?: Answer): Promise<Receiver> {
+  const receiver = await startReceiver(first);
+  afterAll(() => receiver.stop());
+  return receiver;
+}
 
 /** Starts a receiver, which is stopped after the current test, whether it passes or fails. */
 export async function ownReceiver(first?: Answer): Promise<Receiver> {

@@ -1,10 +1,10 @@
 import type pg from 'pg';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { setClockBack } from '../setup/clock-jumps.ts';
 import { testDatabase } from '../setup/database.ts';
 import { startTestGateway, testClient, testGateway, whileLocked } from '../setup/gateway.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
-import { startReceiver } from '../webhooks/receiver.ts';
+import { testReceiver } from '../webhooks/receiver.ts';
 
 const key = Buffer.alloc(32, 7);
 const database = await testDatabase();
@@ -14,8 +14,7 @@ await sql.query('select follow_server()');
 const serving = await testGateway({ ROLE: 'serve', SECRET_KEY: key }, database.url);
 const platform = await serving.newPlatform('timekeeper');
 const scene = await platform.makeScene(10_000n);
-const receiver = await startReceiver();
-afterAll(() => receiver.stop());
+const receiver = await testReceiver();
 // The receiver gets no approval requests, so no decision arrives.
 await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
 

@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { type Dispatcher, Pool } from 'undici';
-import { WebSocket } from 'ws';
 import { within } from '../../../src/infra/instruments/within.ts';
 import { Choices } from '../../oracle/choices.ts';
 import { readMaterial } from '../../oracle/material.ts';
-import { startTestGateway } from '../../setup/gateway.ts';
-import { answer, startReceiver } from '../../webhooks/receiver.ts';
+import { testGateway } from '../../setup/gateway.ts';
+import { openRawSocket } from '../../setup/streams.ts';
+import { answer, testReceiver } from '../../webhooks/receiver.ts';
 import { unlimited } from '../limits.ts';
 import { restOperations } from '../matrix/rest-matrix.ts';
 import { fresh, makeThings } from '../matrix/things.ts';
@@ -44,28 +43,21 @@ async function sendRequest(pool: Pool, { method, path, headers, body }: HttpProb
 }
 
 async function sendFrames(url: string, { authorization, frames }: SocketProbe): Promise<Outcome> {
-  const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
-  socket.on('error', () => undefined);
+  const { socket, closed, send } = await within(limitMs, openRawSocket(url, authorization));
   const heard: string[] = [];
-  const ended = new Promise<number>((resolve) => socket.on('close', resolve));
-  await Promise.race([once(socket, 'open'), ended]);
   const finished = new Promise<number>((resolve) => {
     socket.on('message', (message) => {
       const text = String(message);
       heard.push(text);
-      if (text.includes('"connection_ack"')) {
-        for (const frame of frames) socket.send(frame);
-        socket.send('{"type":"subscribe","id":"last","payload":{"query":"{ viewer { kind } }"}}');
-      }
-      if (/"id":"last","type":"complete"|"type":"complete","id":"last"|"id":"last","type":"error"/.test(text))
-        resolve(0);
+      const { id, type } = JSON.parse(text);
+      if (id === 'last' && type !== 'next') resolve(0);
     });
   });
-  if (socket.readyState === socket.OPEN)
-    socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization } }));
-  const status = await within(limitMs, Promise.race([ended, finished.then(() => delay(silenceMs, 0))])).finally(() =>
-    socket.close(),
-  );
+  for (const frame of frames) socket.send(frame);
+  send({ type: 'subscribe', id: 'last', payload: { query: '{ viewer { kind } }' } });
+  const answered = finished.then(() => delay(silenceMs, 0));
+  const status = await within(limitMs, Promise.race([closed.then(({ code }) => code), answered]));
+  socket.close();
   return { status, retryAfter: false, text: heard.join('\n') };
 }
 
@@ -105,12 +97,12 @@ const maxAnswerBytes = 6_000;
 const roundProbes = 5_000;
 
 export async function openHostileWorld() {
+  const receiver = await testReceiver(answer(202));
   const settings = { ...unlimited, SECRET_KEY: randomBytes(32) };
   /** The gateway that creates the objects for the probes, with the usual response size limit. */
-  const maker = await startTestGateway({ ...settings, ROLE: 'serve' });
+  const maker = await testGateway({ ...settings, ROLE: 'serve' });
   /** The gateway that serves the probes and also does the background work. */
-  const t = await startTestGateway({ ...settings, MAX_ANSWER_BYTES: maxAnswerBytes }, maker.databaseUrl);
-  const receiver = await startReceiver(answer(202));
+  const t = await testGateway({ ...settings, MAX_ANSWER_BYTES: maxAnswerBytes }, maker.databaseUrl);
   const operations = await restOperations(t.url);
 
   async function newHostility(): Promise<Hostility> {
@@ -119,8 +111,8 @@ export async function openHostileWorld() {
     // Enough rows for lists that exceed the response size limit.
     for (let more = 0; more < 30; more++) await platform.newCustomer();
     const material = await readMaterial(platform, [['transferOut', 'never-used']], []);
-    const { token } = await platform.mint({ customerId: things.Customer, permissions: ['VIEW', 'TRANSACT'] });
-    return { things, material, operations, authorizations: [platform.authorization, `Bearer ${token}`, ''] };
+    const app = await platform.payingApp({ customerId: things.Customer });
+    return { things, material, operations, authorizations: [platform.authorization, app.authorization, ''] };
   }
 
   return {
@@ -150,11 +142,6 @@ export async function openHostileWorld() {
         await pool.destroy();
       }
       return figures;
-    },
-    async close(): Promise<void> {
-      await t.stop();
-      await maker.stop();
-      await receiver.stop();
     },
   };
 }

@@ -1,4 +1,5 @@
 import { expect, vi } from 'vitest';
+import { moving } from '../../setup/acts.ts';
 import { openEventStream, openRawSocket, quiet } from '../../setup/streams.ts';
 import type { Figures } from './cells.ts';
 import { type MatrixWorld, secretsOf } from './world.ts';
@@ -50,11 +51,7 @@ export async function tryStreams(world: MatrixWorld, figures: Figures): Promise<
     { id: victim.InternalAccount },
   );
   await mark.next();
-  await t.platform.act('transferOut', {
-    sourceAccountId: victim.InternalAccount,
-    destinationAccountId: victim.ExternalAccount,
-    amount: 7,
-  });
+  await t.platform.act('transferOut', moving(victim.InternalAccount, victim.ExternalAccount, 7));
   await t.platform.fund(victim.InternalAccount, 1n);
   await mark.next();
   await mark.next();

@@ -1,10 +1,10 @@
 import type { Operation } from '../../../src/domain/access/operations.ts';
 import { between } from '../../setup/acts.ts';
-import { connect, startTestGateway, type TestGateway, type TestPlatform, uuidIn } from '../../setup/gateway.ts';
+import { connect, type TestGateway, type TestPlatform, testGateway, uuidIn } from '../../setup/gateway.ts';
 import { restClient } from '../../setup/rest.ts';
 import { countedGateway } from '../../setup/statements.ts';
 import { quiet } from '../../setup/streams.ts';
-import { answer, startReceiver } from '../../webhooks/receiver.ts';
+import { answer, testReceiver } from '../../webhooks/receiver.ts';
 import { unlimited } from '../limits.ts';
 import { calls } from './graphql-calls.ts';
 import { type Kind, kinds, makeThings, type Things } from './things.ts';
@@ -33,10 +33,10 @@ export type MatrixWorld = Awaited<ReturnType<typeof openMatrix>>;
 const still = { SANDBOX_PACE_MS: 600_000, PAYMENT_APPROVAL_MS: 60_000 } as const;
 
 export async function openMatrix() {
-  const t = await startTestGateway({ ...still, ...unlimited });
-  const counting = await countedGateway(t, { ...unlimited });
   // The receivers respond with 202, so that the matrix itself can approve payments.
-  const receivers = [await startReceiver(answer(202)), await startReceiver(answer(202))] as const;
+  const receivers = [await testReceiver(answer(202)), await testReceiver(answer(202))] as const;
+  const t = await testGateway({ ...still, ...unlimited });
+  const counting = await countedGateway(t, unlimited);
   const owner = t.platform;
   const other = await t.newPlatform('stranger');
   const victim = await makeThings(owner, `${receivers[0].url}/victim`);
@@ -98,11 +98,6 @@ export async function openMatrix() {
     usedKeys,
     /** The receivers of events for the victim's platform and for the other platform. */
     receivers,
-    async close() {
-      await counting.stop();
-      await t.stop();
-      await Promise.all(receivers.map((receiver) => receiver.stop()));
-    },
   };
 }
 
