@@ -101,7 +101,10 @@ describe('a domain', () => {
     await give('live', 'Bücher.de');
     expect(await domainOf(live)).toBe('xn--bcher-kva.de');
     expect((await give('rival', 'xn--BCHER-kva.de')).code).toBe(1);
-    expect((await newCustomer(live, '$Ada@BÜCHER.de')).body.umaAddress).toBe('$ada@xn--bcher-kva.de');
+    const { body: customer } = await newCustomer(live, '$Ada@BÜCHER.de');
+    expect(customer.umaAddress).toBe('$ada@xn--bcher-kva.de');
+    const { data } = await live.ask('GET', `/customers?umaAddress=${encodeURIComponent(' $ADA@bücher.de')}`);
+    expect(data).toMatchObject([{ id: customer.id }]);
   });
 
   test('in which another platform has an address cannot be assigned, even if the triggers do not refuse it', async () => {
