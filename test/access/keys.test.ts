@@ -141,6 +141,8 @@ test("a token's successor lasts as long as the token, but no longer than the tok
   const maker = await make(platform, { permissions: ['VIEW', 'MANAGE'], expiresAt: later(1) });
   const endless = await make(platform, {});
   expect((await rotate(maker.platform, endless.token.id)).token.expiresAt).toBe(maker.token.expiresAt);
+  const last = await make(platform, { expiresAt: '9999-12-31T23:59:59.999Z' });
+  expect((await rotate(platform, last.token.id)).token.expiresAt).toBe(last.token.expiresAt);
 });
 
 test('a successor is limited by the policies of the token it replaces and of the token that rotated it', async () => {
