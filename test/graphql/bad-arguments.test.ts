@@ -120,6 +120,15 @@ test.each(['', '-', 'xx-nonsense-locale', 'tlh', 'en_US', 'x'.repeat(500), '\0',
   },
 );
 
+test('a wrong argument in the result of a mutation does not make the mutation look refused', async () => {
+  const input = { platformCustomerId: 'unread', details: { individual: { fullName: 'Grace' } } };
+  const document = mutationDocument('createCustomer', 'customer { accounts(first: 101) { nodes { id } } }');
+  const { data, errors } = await t.platform.send(document, { input });
+  expect(data).toEqual({ createCustomer: null });
+  const message = expect.stringMatching(/may have taken effect.*: first must be/);
+  expect(errors).toMatchObject([{ message, extensions: { code: 'OUTCOME_UNKNOWN' } }]);
+});
+
 test.each(['0000-01-01', '2026-02-30', '2026-13-01', '26-01-01', '10000-01-01', '2026-01-01T00:00:00Z'])(
   'the day %s is refused as a birth date',
   async (birthDate) => {
