@@ -169,7 +169,7 @@ test('platforms with similar names have different domains, and the longest name 
   const longest = await restClient(t.url, (await t.newPlatform('x'.repeat(63))).authorization);
   const umaAddress = `$ada@${await domainOf(longest)}`;
   expect((await newCustomer(longest, umaAddress)).body.umaAddress).toBe(umaAddress);
-  for (const name of ['x'.repeat(64), '', ' x', 'live'])
+  for (const name of ['x'.repeat(64), '', ' x', 'x ', 'x  y', 'live'])
     await expect(t.newPlatform(name), name).rejects.toMatchObject({
       code: name === 'live' ? 'CONFLICT' : 'INVALID_INPUT',
     });
