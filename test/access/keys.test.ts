@@ -79,6 +79,8 @@ test.each([
   [{ addresses: [] }, ['addresses']],
   [{ addresses: ['203.0.113.0/33'] }, ['addresses', 0]],
   [{ addresses: ['10.0.0.1', 'everywhere'] }, ['addresses', 1]],
+  [{ addresses: ['010.0.0.0/8'] }, ['addresses', 0]],
+  [{ addresses: ['10.1'] }, ['addresses', 0]],
   [{ addresses: ['2001:db8::/65'] }, ['addresses', 0]],
 ])('a token with %j is refused', async (input, path) => {
   const refused = await platform.act('createApiToken', { name: 'key', permissions: ['VIEW'], ...input });
