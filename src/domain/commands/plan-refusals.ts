@@ -190,7 +190,7 @@ function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | un
       return { code, message: 'an external account in this payment is not ACTIVE' };
     case 'INSUFFICIENT_BALANCE':
       // A customer's app pays from that customer's accounts, and sees all of them or none.
-      if (mayRead && seesAny('account', caller)) return undefined;
+      if (seesAny('account', caller) && mayRead) return undefined;
       return { code, message: 'the account does not hold enough' };
     case 'AMOUNT_OUT_OF_RANGE': {
       if (seesAny('account', caller)) return undefined;
