@@ -68,6 +68,7 @@ export const accountExamples: Readonly<Record<ExternalAccountType, Examples>> = 
       pix('PHONE', '(61) 91234-5678'),
       pix('EMAIL', 'fulano@silva@example.com'),
       pix('RANDOM', '123e4567-e12b-12d1-a456-42665544000'),
+      pix('RANDOM', '00000000-0000-0000-0000-000000000000'),
     ],
   },
   IBAN: {
@@ -81,6 +82,7 @@ export const accountExamples: Readonly<Record<ExternalAccountType, Examples>> = 
       iban('DE89 37O4 OO44 0532 0130 00'),
       iban('FR14 2004 1010 0505 0001 3M02 60'),
       iban('XX89 3704 0044 0532 0130 00'),
+      iban('DE36 0000 0000 0000 0000 00'),
       iban('TR33 0006 1005 1978 6457 8413 26'),
     ],
   },

@@ -1,7 +1,7 @@
 import anyAscii from 'any-ascii';
 import { cnpj as cnpjs, cpf as cpfs } from 'cpf-cnpj-validator';
 import { isValidBIC } from 'ibantools';
-import { canonicalText, foldedText, nameOfCharacter, textFault } from './texts.ts';
+import { canonicalText, foldedText, lengthOf, nameOfCharacter, textFault } from './texts.ts';
 
 export type AccountDetails = Readonly<Record<string, string | null | undefined>>;
 
@@ -42,7 +42,8 @@ export function formOf(field: AccountField, details: AccountDetails): AccountFor
 
 /** Returns why a value does not match its format; undefined if it does. */
 export function formFault(field: AccountField, value: string, details: AccountDetails): string | undefined {
-  if (value.length > field.maxLength) return `the value must have at most ${field.maxLength} characters`;
+  if (lengthOf(canonicalText(value)) > field.maxLength)
+    return `the value must have at most ${field.maxLength} characters`;
   const { pattern, form, explain } = formOf(field, details);
   const reason = explain?.(value);
   if (pattern.test(value) && reason === undefined) return undefined;
@@ -320,7 +321,9 @@ export const pixKeyForms = {
         .toLowerCase()
         .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
     check: (value) =>
-      /^[0-9a-f-]{36}$/.test(value) ? undefined : 'a random key contains only the digits 0 to 9 and the letters a to f',
+      /^[0-9a-f-]{36}$/.test(value)
+        ? notZeros(value.replaceAll('-', ''), {}, value)
+        : 'a random key contains only the digits 0 to 9 and the letters a to f',
   },
 } as const satisfies Readonly<Record<string, AccountForm>>;
 

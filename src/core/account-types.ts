@@ -237,7 +237,7 @@ const nationalDigits = field.checkDigits('the national check digits within the n
 /** Checks an IBAN: country, length, letter positions, check digits, and the national check digits. */
 function ibanFault(value: string, details: AccountDetails): string | undefined {
   const { valid, errorCodes } = validateIBAN(value);
-  if (valid) return undefined;
+  if (valid) return /^..\d\d0+$/.test(value) ? 'its account number is all zeros' : undefined;
   const country = value.slice(0, 2);
   const length = countrySpecs[country]?.chars;
   if (errorCodes.includes(ValidationErrorsIBAN.NoIBANCountry)) return `no country with the code ${country} has IBANs`;

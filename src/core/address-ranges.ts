@@ -5,6 +5,9 @@ export type Range = readonly [Address, number];
 
 /** Parses a range such as `10.0.0.0/8`, or a single address. @throws Error for any other string */
 export function parseRange(text: string): Range {
+  // The library also accepts other notations, and would take 010.0.0.1 for 8.0.0.1.
+  const isPlain = text.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(text.replace(/\/.*/, ''));
+  if (!isPlain) throw new RangeError(`${text} is not an address`);
   return text.includes('/') ? ipaddr.parseCIDR(text) : [ipaddr.process(text), text.includes(':') ? 128 : 32];
 }
 

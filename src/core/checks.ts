@@ -25,6 +25,9 @@ export function birthFault(text: string, now: Date): string | undefined {
   return text < oldest ? `must not be more than ${oldestYears} years ago` : undefined;
 }
 
+/** The last time that RFC 3339 can express, in milliseconds. */
+export const lastMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
 /** Parses an RFC 3339 date-time with a time zone, within the years that can be stored; otherwise undefined. */
 export function parseTimestamp(text: string): Date | undefined {
   const form = /^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i;

@@ -22,7 +22,7 @@ const quoteFrom = (scene: Scene, destination: string, amount: bigint): Promise<D
   t.platform.quote(between(scene.usd, destination, amount));
 const move = (accountId: string) => t.platform.setAccountStatus(accountId, { status: 'UNDER_REVIEW' });
 
-describe('a refusal sent to an app bound to a payment', () => {
+describe('a refusal sent to an app bound to a payment, or to a token without VIEW,', () => {
   test("reveals that the account's balance is too low, but not what it is", async () => {
     const { id } = await quoteFrom(payer, payer.outsideEur, 20_000n);
     expect((await t.platform.execute(id)).message).toContain('holds 123.45 USD');
@@ -37,9 +37,11 @@ describe('a refusal sent to an app bound to a payment', () => {
     const details = { individual: { fullName: 'Grace Hopper 002' } };
     await t.platform.act('updateCustomer', { customerId: other.customerId, details }, 'customer { kycStatus }');
     expect((await t.platform.execute(id)).message).toContain('KYC is REJECTED');
-    const refused = await (await appOf(id)).execute(id);
-    expect(refused).toMatchObject({ code: 'USER_NOT_READY', path: ['input', 'quoteId'] });
-    expect(refused.message).not.toMatch(/KYC|REJECTED|deleted/);
+    for (const by of [await appOf(id), await t.platform.serverOf('TRANSACT')]) {
+      const refused = await by.execute(id);
+      expect(refused).toMatchObject({ code: 'USER_NOT_READY', path: ['input', 'quoteId'] });
+      expect(refused.message).not.toMatch(/KYC|REJECTED|deleted/);
+    }
   });
 
   test('reveals that an external account cannot be used, but not its status', async () => {
@@ -47,8 +49,8 @@ describe('a refusal sent to an app bound to a payment', () => {
     const { id } = await quoteFrom(payer, other.outsideUsd, 1_000n);
     await move(other.outsideUsd);
     expect((await t.platform.execute(id)).message).toContain('UNDER_REVIEW');
-    for (const app of [await appOf(id), await appOfCustomer(payer)]) {
-      const refused = await app.execute(id);
+    for (const by of [await appOf(id), await appOfCustomer(payer), await t.platform.serverOf('TRANSACT')]) {
+      const refused = await by.execute(id);
       expect(refused).toMatchObject({ code: 'INVALID_BANK_ACCOUNT', path: ['input', 'quoteId'] });
       expect(refused.message).not.toContain('UNDER_REVIEW');
     }

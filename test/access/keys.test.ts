@@ -77,6 +77,8 @@ test.each([
   [{ addresses: [] }, ['addresses']],
   [{ addresses: ['203.0.113.0/33'] }, ['addresses', 0]],
   [{ addresses: ['10.0.0.1', 'everywhere'] }, ['addresses', 1]],
+  [{ addresses: ['010.0.0.0/8'] }, ['addresses', 0]],
+  [{ addresses: ['10.1'] }, ['addresses', 0]],
   [{ addresses: ['2001:db8::/65'] }, ['addresses', 0]],
 ])('a token with %j is refused', async (input, path) => {
   const refused = await platform.act('createApiToken', { name: 'key', permissions: ['VIEW'], ...input });
@@ -139,6 +141,8 @@ test("a token's successor lasts as long as the token, but no longer than the tok
   const maker = await make(platform, { permissions: ['VIEW', 'MANAGE'], expiresAt: later(1) });
   const endless = await make(platform, {});
   expect((await rotate(maker.platform, endless.token.id)).token.expiresAt).toBe(maker.token.expiresAt);
+  const last = await make(platform, { expiresAt: '9999-12-31T23:59:59.999Z' });
+  expect((await rotate(platform, last.token.id)).token.expiresAt).toBe(last.token.expiresAt);
 });
 
 test('a successor is limited by the policies of the token it replaces and of the token that rotated it', async () => {

@@ -117,7 +117,7 @@ test("every string in a mutation's input is refused or stored as the table of aw
           bases.map((make) => make(own)),
           place.path[0] ?? '',
         ) ?? {};
-      const refusesUnstorable = async (place: Place, text: string) => {
+      const refuses = async (place: Place, text: string) => {
         const base = inputAround(place);
         const answer = await t.platform.send(query, { input: place.put(base.input ?? base, text) });
         const code = answer.data?.[field]?.code ?? answer.errors?.[0]?.extensions?.code;
@@ -125,7 +125,7 @@ test("every string in a mutation's input is refused or stored as the table of aw
       };
       return textsIn(field, input.type).flatMap((place) => {
         const kind = kindOf(place);
-        if (kind === 'machine') return ['a\0b', 'a\ud800b'].map((text) => () => refusesUnstorable(place, text));
+        if (kind === 'machine') return ['a\0b', 'a\ud800b', ''].map((text) => () => refuses(place, text));
         texts += 1;
         // Metadata is for programs: it may be empty.
         const mayBeEmpty = place.path.includes('metadata');

@@ -8,6 +8,7 @@ import type { ExternalAccountType } from '../../src/infra/database/generated/cli
 import type { AccountToCheck } from '../../src/rails/rail.ts';
 import { type Data, type TestPlatform, testGateway, withRail } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
+import { longTexts } from '../setup/strange-texts.ts';
 
 // Tests what each type of external account accepts, stores and refuses, over both APIs, as documented in
 // docs/accounts.md.
@@ -106,6 +107,12 @@ describe.each(kinds)('$accountType', ({ accountType, type, taken, refused }) => 
       }
     }
   });
+});
+
+test.each(longTexts(140))("a bank's name of $what", async ({ given, text }) => {
+  const details = { sortCode: '20-00-00', accountNumber: '55779911', bankName: given };
+  const made = await register(t.platform, accountTypes.GBP_ACCOUNT, details);
+  expect(made.code).toBe(text === null ? 'INVALID_BANK_ACCOUNT' : undefined);
 });
 
 test('a letter in place of a digit is reported with its position and the digit that it resembles', async () => {

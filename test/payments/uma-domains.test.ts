@@ -91,7 +91,10 @@ describe('a domain', () => {
     await give('live', 'Bücher.de');
     expect(await domainOf(live)).toBe('xn--bcher-kva.de');
     expect((await give('rival', 'xn--BCHER-kva.de')).code).toBe(1);
-    expect((await newCustomer(live, '$Ada@BÜCHER.de')).body.umaAddress).toBe('$ada@xn--bcher-kva.de');
+    const { body: customer } = await newCustomer(live, '$Ada@BÜCHER.de');
+    expect(customer.umaAddress).toBe('$ada@xn--bcher-kva.de');
+    const { data } = await live.ask('GET', `/customers?umaAddress=${encodeURIComponent(' $ADA@bücher.de')}`);
+    expect(data).toMatchObject([{ id: customer.id }]);
   });
 
   test('in which another platform has an address cannot be assigned, even if the triggers do not refuse it', async () => {
@@ -156,7 +159,7 @@ test('platforms with similar names have different domains, and the longest name 
   const longest = await restClient(t.url, (await t.newPlatform('x'.repeat(63))).authorization);
   const umaAddress = `$ada@${await domainOf(longest)}`;
   expect((await newCustomer(longest, umaAddress)).body.umaAddress).toBe(umaAddress);
-  for (const name of ['x'.repeat(64), '', ' x', 'live'])
+  for (const name of ['x'.repeat(64), '', ' x', 'x ', 'x  y', 'live'])
     await expect(t.newPlatform(name), name).rejects.toMatchObject({
       code: name === 'live' ? 'CONFLICT' : 'INVALID_INPUT',
     });

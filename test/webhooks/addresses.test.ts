@@ -73,6 +73,7 @@ test('only https on the usual ports, without credentials, is accepted; the sandb
     'https://hooks.example.com\\@127.0.0.1/',
     'https://hooks.example.com/ ',
     'https://hooks.example.com/\n',
+    'https://hooks.example.com/\u202emoc',
     'ftp://hooks.example.com/',
     'file:///etc/passwd',
     'javascript:alert(1)',

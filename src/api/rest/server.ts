@@ -63,11 +63,11 @@ export function createRestServer(options: RestOptions) {
   const app = root.basePath(restPrefix);
   // The document needs no credentials, because it contains no platform's data. It is built on the first request,
   // because building it takes as long as the rest of startup.
-  let document: ReturnType<typeof restDocument> | undefined;
+  let document: string | undefined;
   if (openapi) {
     app.get('/openapi.json', (context) => {
-      document ??= restDocument(app);
-      return context.json(document);
+      document ??= JSON.stringify(restDocument(app));
+      return context.body(document, 200, { 'content-type': 'application/json' });
     });
   }
 

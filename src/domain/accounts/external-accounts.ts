@@ -108,10 +108,10 @@ async function planAccount(payments: Payments, caller: Caller, given: CreateExte
 async function readOwner(payments: Payments, caller: Caller, input: CreateExternalAccount) {
   const { customerId, defaultUmaDepositAccount } = input;
   const parties = await readParties(payments.database.pool, caller, {
-    customer: customerId ? customerUuid(customerId, at('customerId')) : undefined,
+    customer: customerId == null ? undefined : customerUuid(customerId, at('customerId')),
     ids: 1,
   });
-  if (customerId && (!parties.customer || parties.customer.isDeleted)) customerNotFound(at('customerId'));
+  if (customerId != null && (!parties.customer || parties.customer.isDeleted)) customerNotFound(at('customerId'));
   if (defaultUmaDepositAccount && !parties.customer) {
     throw invalid("a platform's own account cannot receive UMA payments", at('defaultUmaDepositAccount'));
   }

@@ -20,6 +20,7 @@ import {
   visibleQuotes,
   visibleTransactions,
 } from '../access/visible.ts';
+import { normalUmaAddress } from './uma-addresses.ts';
 
 /**
  * List filters, which are the same in every API. Given fields are combined with AND, a list of values matches any of
@@ -90,10 +91,8 @@ export function whereQuotes(caller: Scope, filter: Given<QuoteFilter>): model.Pr
       byId(filter.customerId, (customerId) => ofCustomer(caller, { customerId }), 'Customer'),
       byAccount(filter.sendingAccountId, fromAccount),
       byAccount(filter.receivingAccountId, toAccount),
-      byText(filter.sendingUmaAddress, (address) =>
-        ofCustomer(caller, { customer: { umaAddress: address.toLowerCase() } }),
-      ),
-      byText(filter.receivingUmaAddress, (address) => ({ destinationUmaAddress: address.toLowerCase() })),
+      byUma(filter.sendingUmaAddress, (umaAddress) => ofCustomer(caller, { customer: { umaAddress } })),
+      byUma(filter.receivingUmaAddress, (address) => ({ destinationUmaAddress: address })),
     ],
     ...anyOf('status', filter.status),
     ...created(filter),
@@ -142,7 +141,7 @@ export function whereCustomers(caller: Scope, filter: Given<CustomerFilter>): mo
     AND: [
       visibleCustomers(caller),
       byText(filter?.platformCustomerId, (platformCustomerId) => ({ platformCustomerId })),
-      byText(filter?.umaAddress, (address) => ({ umaAddress: address.toLowerCase() })),
+      byUma(filter?.umaAddress, (umaAddress) => ({ umaAddress })),
       byText(filter?.name, (name) => ({ searchName: { startsWith: foldedText(name) } })),
     ],
     ...anyOf('kycStatus', filter?.kycStatus),
@@ -216,8 +215,13 @@ const toAccount = ({ id, kind }: AccountName) => ({ destinationAccountId: id, de
 function byIdentifier(
   identifier: Given<string>,
   byName: (name: AccountName) => object,
-  byUma: (address: string) => object,
+  byAddress: (address: string) => object,
 ): object {
-  if (identifier?.startsWith('$')) return byText(identifier, (address) => byUma(address.toLowerCase()));
-  return byAccount(identifier, byName);
+  return identifier?.includes('$') ? byUma(identifier, byAddress) : byAccount(identifier, byName);
+}
+
+/** Returns a condition on a UMA address in its stored form. */
+function byUma(given: Given<string>, where: (address: string) => object): object {
+  // A provider may report a payer's address in a form that our own addresses cannot have.
+  return byText(given, (address) => where(normalUmaAddress(address) ?? address.toLowerCase()));
 }

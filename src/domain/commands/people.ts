@@ -67,7 +67,7 @@ export function checkCountry<Given extends string | null | undefined>(country: G
 }
 
 function checkPhoneNumber(phoneNumber: Text, path: FieldPath): Text {
-  if (phoneNumber && !/^\+[1-9]\d{1,14}$/.test(phoneNumber)) {
+  if (phoneNumber != null && !/^\+[1-9]\d{1,14}$/.test(phoneNumber)) {
     throw invalid('a phone number must be in E.164 form, such as +14155550123', path);
   }
   return phoneNumber;

@@ -165,32 +165,32 @@ const stranger: RefusalParts = { code: 'USER_NOT_READY', message: 'a customer in
 
 function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | undefined {
   const { code } = refusal;
+  // What existed before the command is not revealed to a caller without VIEW (decision 62).
+  const mayRead = caller.permissions.includes('VIEW');
   switch (code) {
     case 'USER_NOT_READY':
+      return mayRead && maySee('customer', caller, refusal) ? undefined : stranger;
     // An app must not learn that another customer is frozen.
     case 'CUSTOMER_FROZEN':
       return maySee('customer', caller, refusal) ? undefined : stranger;
     case 'ACCOUNT_FROZEN':
       return maySee('account', caller, refusal) ? undefined : stranger;
     case 'CUSTOMER_IN_USE':
-      // A customer's holdings are shown only to callers who may read them (decision 62).
-      if (caller.permissions.includes('VIEW')) return undefined;
+      if (mayRead) return undefined;
       return { code, message: 'the customer still holds money, or has payments in flight' };
     case 'ACCOUNT_EXISTS':
-      // The account existed before the command, so it is not named to a caller without VIEW (decision 62).
-      if (caller.permissions.includes('VIEW') && seesAny('account', caller)) return undefined;
+      if (mayRead && seesAny('account', caller)) return undefined;
       return { code: 'CONFLICT', message: 'this account already exists' };
     case 'LIMIT_EXCEEDED':
       if (maySeePolicyOf(caller, refusal.subjectId)) return undefined;
       return { code, message: 'a policy of the platform does not allow this payment now' };
     case 'INVALID_BANK_ACCOUNT':
       // An app can pay to another customer's account, through a quote that its platform created.
-      if (maySee('account', caller, refusal)) return undefined;
+      if (mayRead && maySee('account', caller, refusal)) return undefined;
       return { code, message: 'an external account in this payment is not ACTIVE' };
     case 'INSUFFICIENT_BALANCE':
-      // A customer's app pays from that customer's accounts, and sees all of them or none. The balance existed before
-      // the command, so a caller without VIEW must not learn it from a refusal (decision 62).
-      if (seesAny('account', caller) && caller.permissions.includes('VIEW')) return undefined;
+      // A customer's app pays from that customer's accounts, and sees all of them or none.
+      if (seesAny('account', caller) && mayRead) return undefined;
       return { code, message: 'the account does not hold enough' };
     case 'AMOUNT_OUT_OF_RANGE': {
       if (seesAny('account', caller)) return undefined;

@@ -40,21 +40,27 @@ function isBelow(domain: string, parent: string): boolean {
   return domain === parent || domain.endsWith(`.${parent}`);
 }
 
+/** The handle, including its `$`, has at most 64 characters. */
+const addressForm = /^\s*\$([a-z0-9._+-]{1,63})@([^@]+)$/i;
+
 /**
- * Validates a UMA address, and returns its stored form: `$local@domain` in lower case, without surrounding spaces and
- * with the domain in ASCII. The handle, including its `$`, has at most 64 characters.
- * @throws Refusal INVALID_UMA_ADDRESS
+ * Returns a UMA address in its stored form: `$local@domain` in lower case, without surrounding spaces and with the
+ * domain in ASCII; undefined if it is not a UMA address.
  */
+export function normalUmaAddress(address: string): string | undefined {
+  const [, name, written = ''] = addressForm.exec(address) ?? [];
+  const domain = normalDomain(written.trimEnd());
+  return name === undefined || domain === undefined ? undefined : `$${name.toLowerCase()}@${domain}`;
+}
+
+/** Validates a UMA address, and returns its stored form. @throws Refusal INVALID_UMA_ADDRESS */
 export function checkUmaAddress(address: string, path: FieldPath): string {
-  const [, name = '', written = ''] = /^\$([a-z0-9._+-]{1,63})@([^@]+)$/i.exec(address.trim()) ?? [];
-  const refused = (message: string) => new Refusal('INVALID_UMA_ADDRESS', message, { path, value: address });
-  if (!name) throw refused('a UMA address must have the form $name@domain, with a-z 0-9 - _ . + in the name');
-  const domain = normalDomain(written);
-  if (domain === undefined)
-    throw refused(
-      'a UMA address must end in a domain name such as pay.example.com, not in a bare host name, an IP address or a port',
-    );
-  return `$${name.toLowerCase()}@${domain}`;
+  const stored = normalUmaAddress(address);
+  if (stored !== undefined) return stored;
+  const rule = addressForm.test(address)
+    ? 'end in a domain name such as pay.example.com, not in a bare host name, an IP address or a port'
+    : 'have the form $name@domain, with a-z 0-9 - _ . + in the name';
+  throw new Refusal('INVALID_UMA_ADDRESS', `a UMA address must ${rule}`, { path, value: address });
 }
 
 const addressPath: FieldPath = ['umaAddress'];

@@ -98,9 +98,9 @@ export const createCustomer = command((payments, caller, input: CreateCustomer) 
       () => checkKey(input.platformCustomerId, at('platformCustomerId')),
       () => detailColumns(withName(input.details), profile.now),
       () =>
-        input.umaAddress
-          ? checkCustomerAddress(profile.umaDomain, input.umaAddress)
-          : `$${id.slice(-12)}@${profile.umaDomain}`,
+        input.umaAddress == null
+          ? `$${id.slice(-12)}@${profile.umaDomain}`
+          : checkCustomerAddress(profile.umaDomain, input.umaAddress),
       () => checkMetadata(caller, input.metadata, at('metadata')),
     );
     const { platformId } = caller;
@@ -217,7 +217,8 @@ export const updateCustomer = command((payments, caller, input: UpdateCustomer) 
     // As in all commands, the input is validated before the records that it names are checked.
     const [columns, umaAddress, metadata] = checkAll(
       () => (details ? detailColumns(details, now) : {}),
-      () => input.umaAddress && checkCustomerAddress(umaDomain, input.umaAddress, customer?.umaAddress),
+      () =>
+        input.umaAddress == null ? undefined : checkCustomerAddress(umaDomain, input.umaAddress, customer?.umaAddress),
       () => checkMetadata(caller, input.metadata === null ? {} : input.metadata, at('metadata')),
     );
     if (!customer) customerNotFound(at('customerId'));

@@ -128,8 +128,10 @@ export async function createPlatform(
   { name, environment, credentials: fixed, operator }: NewPlatform,
 ): Promise<Tenant & { clientId: string; secret: string }> {
   const { database } = payments;
-  if (!/^[A-Za-z0-9][A-Za-z0-9 ._-]{0,62}$/.test(name)) {
-    throw invalid('a platform name must be 1 to 63 letters, digits, spaces, dots, dashes or underscores', ['name']);
+  // Two names never differ in invisible spaces only.
+  if (name.length > 63 || !/^[A-Za-z0-9][A-Za-z0-9._-]*( [A-Za-z0-9._-]+)*$/.test(name)) {
+    const form = '1 to 63 letters, digits, dots, dashes or underscores, with single spaces between words';
+    throw invalid(`a platform name must be ${form}`, ['name']);
   }
   if (await findPlatform(database, name)) {
     throw new Refusal('CONFLICT', `a platform named ${JSON.stringify(name)} already exists`, ['name']);

@@ -147,7 +147,7 @@ export async function umaDestination(
 /** Returns the requested currency, or else the first that the receiver accepts. @throws Refusal INVALID_CURRENCY */
 function chosenCurrency(lookup: Lookup, code: string | null | undefined) {
   const all = lookupCurrencies(lookup);
-  const chosen = code ? all.find((one) => one.code === code) : all[0];
+  const chosen = code == null ? all[0] : all.find((one) => one.code === code);
   const receiving = chosen && currencyOf(chosen.code);
   if (!receiving) {
     throw new Refusal('INVALID_CURRENCY', `the receiver accepts ${all.map((one) => one.code).join(', ')}`, {

@@ -230,7 +230,10 @@ export class Operations {
     // If there is no data, nothing has run: the executor could not coerce the variables.
     if (!introspection && !('data' in result)) removeSuggestions(errors);
     const isMutation = args.operation.operation === 'mutation';
-    return { ...result, errors: errors.map((error) => present(isMutation ? asOutcomeUnknown(error) : error)) };
+    return {
+      ...result,
+      errors: errors.map((error) => present(isMutation ? asOutcomeUnknown(error, result.data) : error)),
+    };
   }
 }
 

@@ -69,15 +69,17 @@ function isInputError({ message, path, extensions }: GraphQLError): boolean {
 
 /**
  * Turns an error below a mutation's own field into OUTCOME_UNKNOWN: the mutation has taken effect, and only part of its
- * response failed. SERVICE_UNAVAILABLE would mean that nothing has happened and that the client may simply retry.
+ * response failed. SERVICE_UNAVAILABLE would mean that nothing has happened and that the client may simply retry. A
+ * refusal, such as of an argument, stays as it is if the client still gets the rest of the result.
  */
-export function asOutcomeUnknown(error: GraphQLError): GraphQLError {
+export function asOutcomeUnknown(error: GraphQLError, data: ExecutionResult['data']): GraphQLError {
   const { message, path, originalError } = error;
-  const isBelow = path !== undefined && path.length > 1;
-  if (!isBelow || !originalError || originalError instanceof GraphQLError || originalError instanceof Refusal) {
-    return error;
-  }
-  return new GraphQLError(message, { ...locationOf(error), originalError: new OutcomeUnknown(originalError) });
+  if (path === undefined || path.length < 2) return error;
+  const isRefusal = !originalError || originalError instanceof GraphQLError || originalError instanceof Refusal;
+  if (isRefusal && data?.[String(path[0])] !== null) return error;
+  const lost = `the mutation may have taken effect, but its result cannot be read: ${message}`;
+  const unknown = isRefusal ? new Refusal('OUTCOME_UNKNOWN', lost) : new OutcomeUnknown(originalError);
+  return new GraphQLError(message, { ...locationOf(error), originalError: unknown });
 }
 
 /**

@@ -1,3 +1,4 @@
+import { lastMs } from '../../../core/checks.ts';
 import { keyPath } from '../../../core/idempotency.ts';
 import { type IdType, publicId, uuidOf } from '../../../core/ids.ts';
 import { checkNotEmpty, invalid, pathsIn, Refusal, type RefusalCode } from '../../../core/refusal.ts';
@@ -249,7 +250,7 @@ export const rotateApiToken = recordCommand((_database, caller, { tokenId, overl
         ]);
       checkPermissions(caller, old.permissions);
       const lifeMs = old.expiresAt && old.expiresAt.getTime() - old.createdAt.getTime();
-      const expiresAt = lifeMs === null ? null : new Date(now.getTime() + lifeMs);
+      const expiresAt = lifeMs === null ? null : new Date(Math.min(now.getTime() + lifeMs, lastMs));
       const end = new Date(now.getTime() + overlapHours * 3_600_000);
       const overlapEndsAt = old.expiresAt && old.expiresAt < end ? old.expiresAt : end;
       // The token gets a new expiry, which is announced again.
