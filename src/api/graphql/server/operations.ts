@@ -117,7 +117,8 @@ export class Operations {
         return [badRequest(message, { code: 'OPERATION_RESOLUTION_FAILURE', ...unprocessableStatus })];
       }
       if (operation.operation === 'mutation' && isSafe(transport.response?.req.method)) {
-        return [badRequest('mutations must be sent by POST', { status: 405, headers: { allow: 'POST' } })];
+        const notAllowed = { code: 'METHOD_NOT_ALLOWED', status: 405, headers: { allow: 'POST' } };
+        return [badRequest('mutations must be sent by POST', notAllowed)];
       }
       return {
         schema: this.#options.schema,
@@ -256,7 +257,7 @@ export class Operations {
 function afterIn({ extensions }: OperationParams): string | null | undefined {
   const after = extensions?.after;
   if (after === undefined || after === null || typeof after === 'string') return after;
-  throw invalidInput('extensions.after must be a cursor or null', 'after');
+  throw invalidInput('extensions.after must be a cursor or null', 'extensions.after');
 }
 
 /** Returns the extensions of a stream's message: its cursor, the document's cost, and whether it is a repeat. */

@@ -19,7 +19,7 @@ import {
 } from '../../../infra/instruments/request-facts.ts';
 import { invalidInput, rateLimited, withoutStatus } from '../failure.ts';
 import type { MeasuredOperation, Transport } from '../server/operations.ts';
-import { inexactRequest } from '../server/read-operation.ts';
+import { inexactRequest, operationOf } from '../server/read-operation.ts';
 import type { SentOperation } from '../server/sent-documents.ts';
 import { unavailable } from '../server/server.ts';
 import type { StreamMessage } from '../server/streams.ts';
@@ -169,7 +169,7 @@ async function prepare(
   const facts = factsOfOperation(extra);
   const { authorization, session } = extra;
   const transport = { authorization, session, closeForRetry, isGone };
-  const prepared = await asRequest(facts, () => options.operations.prepare(transport, () => params));
+  const prepared = await asRequest(facts, () => options.operations.prepare(transport, () => operationOf(params)));
   if (!('document' in prepared)) {
     turn.end();
     return prepared;
