@@ -157,6 +157,11 @@ const outcomes: readonly Row[] = [
   ['an invalid document from a legacy client', legacy('{ nope }'), wrong(200, 'GRAPHQL_VALIDATION_FAILED', json)],
   ['data alongside errors', asking(partial), wrong(294, 'INVALID_INPUT')],
   ['data alongside errors, for a legacy client', legacy(partial), wrong(200, 'INVALID_INPUT', json)],
+  [
+    "a mutation with the header for REST's keys",
+    { headers: { 'idempotency-key': 'k' }, body: { query: mutation } },
+    wrong(400, 'INVALID_INPUT'),
+  ],
   ['an unknown hash', { body: { documentId: `sha256:${'0'.repeat(64)}` } }, wrong(400, 'PERSISTED_QUERY_NOT_FOUND')],
   ['wrong credentials', { headers: { authorization: 'Bearer x' } }, wrong(401, 'UNAUTHENTICATED')],
   [

@@ -68,7 +68,7 @@ test("a quote's metadata is also its transaction's, and its receiver on this ins
   ]);
 });
 
-test('an update replaces all metadata, an empty list or null clears it, and an omitted field keeps it', async () => {
+test('an update replaces all metadata, an empty list clears it, and an omitted field keeps it', async () => {
   const { customer } = await newCustomer(notes);
   const customerId = customer.id;
   const change = async (more: object): Promise<Data> =>

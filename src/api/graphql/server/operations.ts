@@ -39,6 +39,9 @@ import { type Farewell, holdStream, type StreamMessage, sharedResults, streamMes
 /** The maximum number of streams that may be opening at once. If all opened together, clients would time out. */
 const maxOpenings = 256;
 
+/** The headers for REST's idempotency key. If a mutation ignored them, a retry could pay a second time. */
+const restKeys = ['idempotency-key', 'x-idempotency-key'];
+
 /** The connection of an operation: its credentials, and how to close it. */
 export interface Transport {
   /** The value of the Authorization header or, on a socket, of `authorization` in the first message. */
@@ -119,6 +122,11 @@ export class Operations {
       if (operation.operation === 'mutation' && isSafe(transport.response?.req.method)) {
         const notAllowed = { code: 'METHOD_NOT_ALLOWED', status: 405, headers: { allow: 'POST' } };
         return [badRequest('mutations must be sent by POST', notAllowed)];
+      }
+      const header = restKeys.find((name) => transport.response?.req.headers[name] !== undefined);
+      if (operation.operation === 'mutation' && header !== undefined) {
+        const message = `${header} is a header of REST: use idempotencyKey in the input`;
+        return [badRequest(message, { code: 'INVALID_INPUT', details: { field: header } })];
       }
       return {
         schema: this.#options.schema,
