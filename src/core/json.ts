@@ -140,9 +140,9 @@ function checkExact(json: string): void {
         if (typeof value !== 'number') return;
         const source = json.slice(offset, offset + length);
         if (canonical(source) === canonical(String(value))) return;
-        const isTooLarge = /^\d+$/.test(source);
-        if (isTooLarge)
-          throw new InexactJson([...pathOf()], `must be at most ${Number.MAX_SAFE_INTEGER} as a JSON number`, true);
+        const { MAX_SAFE_INTEGER: most } = Number;
+        if (value > most) throw new InexactJson([...pathOf()], `must be at most ${most} as a JSON number`, true);
+        if (value < -most) throw new InexactJson([...pathOf()], `must be at least -${most} as a JSON number`);
         const reason = `would be read as ${value}: integers are exact up to 2^53, other numbers with ${exactDigits} digits`;
         throw new InexactJson([...pathOf()], reason);
       },

@@ -102,8 +102,8 @@ test.each([...places.keys()])(
   '%s refuses anything but a cursor of its own list and platform, and names the argument',
   async (place) => {
     const send = places.get(place);
-    const at = /\((\w+):\)|(cursor)=/.exec(place);
-    const invalid = { code: 'INVALID_INPUT', at: at?.[1] ?? at?.[2] ?? 'after' };
+    const at = /\((\w+):\)|(cursor)=|^(Last-Event-ID)/.exec(place);
+    const invalid = { code: 'INVALID_INPUT', at: at?.[1] ?? at?.[2] ?? at?.[3] ?? 'after' };
     const [good = ''] = kinds;
     const tampered = `${good.slice(0, 5)}${good[5] === 'A' ? 'B' : 'A'}${good.slice(6)}`;
     const former = Buffer.from(`feed:${t.platform.platformId.slice(-12)}:1`).toString('base64url');

@@ -162,11 +162,14 @@ test.each([
   ['transactionUpdates', '{ customerId: "" }', { code: 'NOT_FOUND', field: 'of.customerId' }],
   ['accountUpdates', '{ accountId: "" }', { code: 'NOT_FOUND', field: 'of.accountId' }],
   ['accountUpdates', '{ customerId: "" }', { code: 'NOT_FOUND', field: 'of.customerId' }],
+  ['events', '{ types: [] }', { code: 'INVALID_INPUT', field: 'filter.types' }],
   ['transactionUpdates', '{}', { code: 'GRAPHQL_VALIDATION_FAILED' }],
   ['transactionUpdates', '{ transactionId: null }', { code: 'GRAPHQL_VALIDATION_FAILED' }],
   ['transactionUpdates', '{ transactionId: "x", customerId: "x" }', { code: 'GRAPHQL_VALIDATION_FAILED' }],
 ])('%s of %s is refused', async (field, of, extensions) => {
-  const stream = t.platform.watch(`subscription { ${field}(of: ${of}) { cursor } }`);
+  const stream = t.platform.watch(
+    `subscription { ${field}(${field === 'events' ? 'filter' : 'of'}: ${of}) { cursor } }`,
+  );
   const refusal = await nextOf(stream).catch((errors: unknown) => ({ errors }));
   expect(refusal).toMatchObject({ errors: [{ extensions }] });
 });

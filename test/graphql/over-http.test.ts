@@ -156,6 +156,11 @@ const outcomes: readonly Row[] = [
   ['an invalid document from a legacy client', legacy('{ nope }'), wrong(200, 'GRAPHQL_VALIDATION_FAILED', json)],
   ['data alongside errors', asking(partial), wrong(294, 'INVALID_INPUT')],
   ['data alongside errors, for a legacy client', legacy(partial), wrong(200, 'INVALID_INPUT', json)],
+  [
+    "a mutation with the header for REST's keys",
+    { headers: { 'idempotency-key': 'k' }, body: { query: mutation } },
+    wrong(400, 'INVALID_INPUT'),
+  ],
   ['an unknown hash', { body: { documentId: `sha256:${'0'.repeat(64)}` } }, wrong(400, 'PERSISTED_QUERY_NOT_FOUND')],
   ['wrong credentials', { headers: { authorization: 'Bearer x' } }, wrong(401, 'UNAUTHENTICATED')],
   [
@@ -165,7 +170,7 @@ const outcomes: readonly Row[] = [
   ],
 ];
 
-const byPostAlone = { ...wrong(405, 'BAD_REQUEST'), headers: { allow: 'POST' } };
+const byPostAlone = { ...wrong(405, 'METHOD_NOT_ALLOWED'), headers: { allow: 'POST' } };
 const node = { status: 200, body: { data: { node: null } } };
 const allowed = { allow: 'GET, HEAD, QUERY, POST, OPTIONS' };
 
@@ -193,12 +198,12 @@ const methods: readonly Row[] = [
   [
     'a mutation by GET from a legacy client',
     get({ query: mutation }, json),
-    { ...byPostAlone, ...wrong(405, 'BAD_REQUEST', json) },
+    { ...byPostAlone, ...wrong(405, 'METHOD_NOT_ALLOWED', json) },
   ],
   [
     'a mutation by GET beside a query',
     get({ query: `query A ${kind} ${mutation.replace('mutation', 'mutation B')}`, operationName: 'B' }),
-    wrong(405, 'BAD_REQUEST'),
+    wrong(405, 'METHOD_NOT_ALLOWED'),
   ],
   [
     'HEAD',
@@ -283,13 +288,14 @@ describe('event streams', () => {
     ['a POST', { accept, body: { query: subscription } }, 200],
     ['a GET', get({ query: subscription }, accept), 200],
     ['a QUERY', query({ query: subscription }, { accept }), 200],
+    ['a HEAD', { ...get({ query: subscription }, accept), method: 'HEAD' }, 200],
     ['a POST that prefers JSON', { accept: `${response}, ${accept};q=0.1`, body: { query: subscription } }, 200],
     ['a POST that refuses event streams', { accept: `${json}, ${accept};q=0`, body: { query: subscription } }, 406],
   ])('%s of a subscription', async (_what, { method = 'POST', search, ...sent }, status) => {
     const answer = await fetch(`${t.url}/graphql?${new URLSearchParams(search)}`, {
       method,
       headers: { authorization: t.platform.authorization, 'content-type': json, accept: sent.accept ?? '' },
-      ...(method !== 'GET' && { body: JSON.stringify(sent.body) }),
+      ...(sent.body && { body: JSON.stringify(sent.body) }),
     });
     expect(answer.status).toBe(status);
     if (status === 200)
@@ -313,6 +319,13 @@ test.each(parameters.filter(([, { body }]) => !(body instanceof Uint8Array)))(
     expect([code, message?.payload]).toEqual(body ? [1000, body] : [4400, undefined]);
   },
 );
+
+test('a socket refuses a documentId that is not a string, as HTTP does', async () => {
+  const raw = await openRawSocket(t.url, t.platform.authorization);
+  raw.send({ type: 'subscribe', id: '1', payload: { query: kind, documentId: 5 } });
+  expect((await raw.receive('error')).payload).toMatchObject([{ extensions: { code: 'BAD_REQUEST' } }]);
+  raw.socket.close();
+});
 
 test.each([
   ['an address', `GET /graphql?query=${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x`, 414],

@@ -50,6 +50,11 @@ describe('an upgrade', () => {
     },
   );
 
+  test('to HTTP/2, which Java asks for, is ignored, and the request is served', async () => {
+    const request = upgrade('/health/live').replace('websocket', 'h2c').replace(': Upgrade', ': Upgrade, close');
+    expect(await exchange(gateway.url, request)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
   test('reset at any point does not crash the process', async () => {
     const whole = upgrade('/graphql').replace('Origin: http://localhost\r\n', '');
     for (const path of ['/graphql', '//']) {

@@ -237,7 +237,14 @@ describe('a policy', () => {
     expect(await once()).toBe(await once());
     expect(await left(me)).toMatchObject([{ usedAmount: { amount: '60' } }]);
     expect(await send(me, 60, { idempotencyKey: 'policy-2' })).toMatchObject({ code: 'LIMIT_EXCEEDED' });
-    await set(me.tokenId, { limits: [usd('DAY', 200)] });
+    const higher = (amount: object) =>
+      platform.succeed(
+        'setPolicy',
+        { subjectId: me.tokenId, limits: [{ ...usd('DAY', 0), amount }], idempotencyKey: 'higher' },
+        'replayed',
+      );
+    expect(await higher({ units: 200 })).toMatchObject({ replayed: false });
+    expect(await higher({ decimal: '2.00' })).toMatchObject({ replayed: true });
     expect(await send(me, 60, { idempotencyKey: 'policy-2' })).toMatch(/^Transaction:/);
     expect(await left(me)).toMatchObject([{ usedAmount: { amount: '120' } }]);
   });

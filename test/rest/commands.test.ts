@@ -50,6 +50,8 @@ describe('every command', () => {
     for (const [name, value] of [
       ['content-encoding', 'identity'],
       ['content-type', 'application/json; charset="UTF-8"'],
+      ['content-type', 'application/json ; charset=utf-8'],
+      ['content-type', 'application/json;'],
     ] as const) {
       const { path, body } = await good('createCustomer');
       expect(await rest.call('POST', path, { body, headers: { [name]: value } })).toMatchObject({ status: 201 });
@@ -141,6 +143,21 @@ describe('every command', () => {
         const headers: Record<string, string> = named ? { 'content-type': 'application/json' } : {};
         const answer = await rest.call(method, (await good(id)).path, { headers });
         expect({ id, ...answer }).toMatchObject({ id, status: 200 });
+      }
+    }
+  });
+
+  test('refuses fields in a body where it expects none, instead of ignoring them', async () => {
+    const { rest, good, endpoints } = catalog;
+    const bare = endpoints.filter(({ method, required }) => method !== 'GET' && required === undefined);
+    expect(bare.map(({ id }) => id)).toEqual(expect.arrayContaining(['executeQuote', 'deleteCustomer', 'deleteToken']));
+    for (const { id, method } of bare) {
+      const { path } = await good(id);
+      const refused = await rest.call(method, path, { body: { expectedVersion: 7 } });
+      expect({ id, ...refused }).toMatchObject({ status: 400, body: { details: { field: 'expectedVersion' } } });
+      for (const raw of ['null', '{}']) {
+        const { path } = await good(id);
+        expect((await rest.call(method, path, { raw })).status, id).toBeLessThan(300);
       }
     }
   });

@@ -51,7 +51,7 @@ describe('every endpoint', () => {
           const answer = await rest.call('GET', withQuery(endpoint, `${name}=${value}`));
           expect({ id: endpoint.id, name, value, ...answer }).toMatchObject({ status: 400 });
           expect(answer.body.details.field).toBe(name);
-          expect(answer.body.details.reason).not.toMatch(/required/);
+          expect(answer.body.details.reason).not.toMatch(value === '-1' ? /must be an integer of/ : /required/);
           for (const allowed of one.enum ?? []) expect(answer.body.details.reason).toContain(`"${allowed}"`);
         }
         if (schema.type === 'array' && one.enum) {

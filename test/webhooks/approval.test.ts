@@ -69,8 +69,9 @@ describe('200', () => {
     expect(question.body.requestedReceiverCustomerInfoFields).toContainEqual({ name: 'FULL_NAME', mandatory: true });
   });
 
-  test('approves even without a body, if the customer’s record has the required data', async () => {
-    expect((await decided(answer(200))).status).toBe('COMPLETED');
+  test('approves even without a body, if the customer’s record has the required data; null counts as absent', async () => {
+    for (const how of [answer(200), json(200, { receiverCustomerInfo: { FULL_NAME: null } })])
+      expect((await decided(how)).status).toBe('COMPLETED');
   });
 
   test('does not approve with an unreadable or invalid body: money does not move on a guess', async () => {

@@ -80,6 +80,8 @@ export async function startHttpServer(options: HttpOptions) {
   const { headersMs = connectionLimits.headersTimeout } = options;
   const server = createServer({
     ServerResponse: WatchedResponse,
+    // Other upgrades are ignored (RFC 9110, 7.8). Java's client asks for HTTP/2 in every first request without TLS.
+    shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
     ...connectionLimits,
     headersTimeout: headersMs,
     connectionsCheckingInterval: Math.min(headersMs, connectionLimits.connectionsCheckingInterval),

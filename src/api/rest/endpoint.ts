@@ -13,7 +13,7 @@ import {
 import type { Viewer } from '../../domain/access/viewer.ts';
 import type { CommandResult } from '../../domain/commands/command.ts';
 import { demandedTag, ifMatch, onReplicas, type RestApp, type RestEnvironment, setTag, versionIn } from './context.ts';
-import { ErrorBody } from './errors.ts';
+import { ErrorBody, invalidRequest } from './errors.ts';
 import { examples } from './examples.ts';
 
 type RestContext = Context<RestEnvironment>;
@@ -189,13 +189,13 @@ export class Endpoints {
     const route = createRoute({
       ...{ operationId, tags: this.#tags, summary, description, responses },
       ...(parameters && { parameters }),
-      middleware: isBodyOptional ? [...middleware, acceptNoBody] : middleware,
+      middleware: isBodyOptional ? [...middleware, acceptNoBody] : body ? middleware : [...middleware, refuseFields],
       // The compiler cannot infer Hono's types from the method and schemas of an arbitrary endpoint.
       method: method as 'get',
       path,
       request: {
         ...(params && { params: params as z.ZodObject }),
-        query: (query ?? noQuery) as z.ZodObject,
+        query: (query ?? noFields) as z.ZodObject,
         ...(body && {
           body: {
             required: !isBodyOptional,
@@ -234,7 +234,17 @@ const acceptNoBody: MiddlewareHandler<RestEnvironment> = async (context, next) =
   await next();
 };
 
-const noQuery = z.strictObject({});
+const noFields = z.strictObject({});
+
+/** Refuses the fields in a body where none is expected: otherwise, `expectedVersion` in a DELETE would be ignored. */
+const refuseFields: MiddlewareHandler<RestEnvironment> = async (context, next) => {
+  if (context.req.raw.body) {
+    const json: unknown = await context.req.json();
+    const { error } = noFields.nullable().safeParse(json);
+    if (error) throw invalidRequest(error.issues, json, true);
+  }
+  await next();
+};
 
 export function response(schema: z.ZodType | null, description: string, headers?: z.ZodRawShape) {
   const content = schema && { content: { 'application/json': { schema } } };

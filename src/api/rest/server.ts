@@ -215,7 +215,10 @@ async function answerByFetch(handle: RestApp['fetch'], response: ServerResponse,
   // No handler uses the host, which the client can set to anything.
   const request = new Request(`http://localhost${incoming.url}`, {
     method,
-    headers: Object.entries(incoming.headers).map(([name, value]): [string, string] => [name, String(value)]),
+    // Admission has checked that a body is JSON. The router would refuse some valid spellings of its type.
+    headers: Object.entries({ ...incoming.headers, ...(hasBody && { 'content-type': 'application/json' }) }).map(
+      ([name, value]): [string, string] => [name, String(value)],
+    ),
     ...(hasBody && { body: new Uint8Array(body) }),
   });
   const answer = await handle(request, { bodyTooLarge: body === undefined });

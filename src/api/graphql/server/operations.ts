@@ -38,6 +38,9 @@ import { holdStream, type StreamMessage, sharedResults, streamMessages } from '.
 /** The maximum number of streams that may be opening at once. If all opened together, clients would time out. */
 const maxOpenings = 256;
 
+/** The headers for REST's idempotency key. If a mutation ignored them, a retry could pay a second time. */
+const restKeys = ['idempotency-key', 'x-idempotency-key'];
+
 export interface OperationsOptions {
   readonly schema: GraphQLSchema;
   readonly introspection: boolean;
@@ -99,7 +102,13 @@ export class Operations {
         return [badRequest(message, { code: 'OPERATION_RESOLUTION_FAILURE', ...unprocessableStatus })];
       }
       if (operation.operation === 'mutation' && isSafe(transport.response?.req.method)) {
-        return [badRequest('mutations must be sent by POST', { status: 405, headers: { allow: 'POST' } })];
+        const notAllowed = { code: 'METHOD_NOT_ALLOWED', status: 405, headers: { allow: 'POST' } };
+        return [badRequest('mutations must be sent by POST', notAllowed)];
+      }
+      const header = restKeys.find((name) => transport.response?.req.headers[name] !== undefined);
+      if (operation.operation === 'mutation' && header !== undefined) {
+        const message = `${header} is a header of REST: use idempotencyKey in the input`;
+        return [badRequest(message, { code: 'INVALID_INPUT', details: { field: header } })];
       }
       return {
         schema: this.#options.schema,
@@ -241,7 +250,7 @@ export class Operations {
 function afterIn({ extensions }: OperationParams): string | null | undefined {
   const after = extensions?.after;
   if (after === undefined || after === null || typeof after === 'string') return after;
-  throw invalidInput('extensions.after must be a cursor or null', 'after');
+  throw invalidInput('extensions.after must be a cursor or null', 'extensions.after');
 }
 
 /** Returns the extensions of a stream's message: its cursor, the document's cost, and whether it is a repeat. */

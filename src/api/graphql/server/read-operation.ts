@@ -52,7 +52,8 @@ function readUrl(params: URLSearchParams): SentOperation {
   });
 }
 
-function operationOf(json: unknown): SentOperation {
+/** Returns the operation in a request's JSON. @throws GraphQLError if a member has the wrong type */
+export function operationOf(json: unknown): SentOperation {
   if (!isJsonObject(json)) throw badRequest('a request must be a JSON object with a query; batches are not supported');
   const { query, documentId, variables, operationName, extensions } = json;
   for (const [name, value] of Object.entries({ query, documentId, operationName }))

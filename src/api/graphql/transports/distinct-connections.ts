@@ -41,7 +41,10 @@ export function createDistinctConnections({
       const retryMs = reconnect.leastMs + Math.floor(Math.random() * reconnect.spreadMs);
       beginEventStream(response, status, keepAliveMs, retryMs);
     }
-    if (isAsyncIterable(stream)) await sendStream(response, stream);
+    if (isAsyncIterable(stream) && response.req.method === 'HEAD') {
+      await stream.return?.();
+      bodyOf(response).end();
+    } else if (isAsyncIterable(stream)) await sendStream(response, stream);
     else {
       const { errors = [], ...rest } = stream;
       await sendEvent(response, 'next', JSON.stringify({ ...rest, errors: errors.map(withoutStatus) }));

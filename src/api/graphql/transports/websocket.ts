@@ -20,7 +20,7 @@ import {
 import type { Transport } from '../context.ts';
 import { invalidInput, rateLimited, withoutStatus } from '../failure.ts';
 import type { MeasuredOperation } from '../server/operations.ts';
-import { inexactRequest } from '../server/read-operation.ts';
+import { inexactRequest, operationOf } from '../server/read-operation.ts';
 import type { SentOperation } from '../server/sent-documents.ts';
 import { unavailable } from '../server/server.ts';
 import type { StreamMessage } from '../server/streams.ts';
@@ -160,7 +160,7 @@ async function prepare(
   const facts = factsOf(undefined, client);
   if (session) asRequest(facts, () => noteCaller(session.viewer));
   const transport = { authorization, session, closeForRetry, isGone };
-  const prepared = await asRequest(facts, () => options.operations.prepare(transport, () => params));
+  const prepared = await asRequest(facts, () => options.operations.prepare(transport, () => operationOf(params)));
   if (!('document' in prepared)) {
     turn.end();
     return prepared;

@@ -15,7 +15,7 @@ import { id, oneOf, requestObject, responseObject, string, time, whole } from '.
 
 // The specification requires names with underscores (decision 51).
 const TestSchema = responseObject('WebhookTest', {
-  response_status: z.int().min(100).max(599).openapi({ description: "The receiver's HTTP status.", example: 200 }),
+  response_status: z.int().min(100).max(999).openapi({ description: "The receiver's HTTP status.", example: 200 }),
   url: string('The URL to which the event was posted.'),
 }).describe('The outcome of a test event.');
 
@@ -55,7 +55,7 @@ const DeliverySchema = responseObject('WebhookDelivery', {
         responseStatus: z
           .int()
           .min(100)
-          .max(599)
+          .max(999)
           .optional()
           .describe("The HTTP status of the receiver's response; absent if there was none."),
         error: string('Why the attempt failed; absent if it succeeded.').optional(),

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { publicId } from '../../../core/ids.ts';
-import { parseJson } from '../../../core/json.ts';
+import { parseJson, withoutNulls } from '../../../core/json.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import type { SecretBox } from '../../../core/secret-box.ts';
 import { canonicalText, longest, textFault } from '../../../core/texts.ts';
@@ -245,7 +245,7 @@ function questionAnswer(
 
 /** Reads an approval. Unreadable or unacceptable details are an error, because money must not move on a guess. */
 function approvalOf(body: unknown, now: Date): Decision {
-  const parsed = approval.safeParse(body ?? {});
+  const parsed = approval.safeParse(withoutNulls(body ?? {}));
   if (!parsed.success) return webhookError;
   const info = Object.entries(parsed.data.receiverCustomerInfo ?? {}).map(([name, value]) => ({ name, value }));
   try {

@@ -198,7 +198,11 @@ function detailsOf(input: DetailsInput): Details {
     // The specification requires a JSON number.
     percentageOwnership: typeof share === 'string' ? Number(share) : share,
   }));
-  return { customerType: 'BUSINESS', ...business, ...(beneficialOwners !== undefined && { beneficialOwners: owners }) };
+  return {
+    customerType: 'BUSINESS',
+    ...business,
+    ...(beneficialOwners !== undefined && { beneficialOwners: owners ?? null }),
+  };
 }
 
 mutation('createCustomer', {

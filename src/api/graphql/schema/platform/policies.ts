@@ -1,3 +1,4 @@
+import { comparableAmount, currencyOf } from '../../../../core/currencies.ts';
 import { visiblePolicies } from '../../../../domain/access/visible.ts';
 import type { ExceededLimit } from '../../../../domain/commands/plan-refusals.ts';
 import type { LimitState } from '../../../../domain/ledger/commit.ts';
@@ -210,6 +211,10 @@ const PolicyApprovalInput = builder.inputType('PolicyApprovalInput', {
   }),
 });
 
+/** Converts an amount so that both of its forms are the same input for an idempotency key. */
+const comparable = (amount: typeof AmountInput.$inferInput, currency: string | null | undefined) =>
+  comparableAmount(givenAmount(amount), currencyOf(currency ?? ''));
+
 mutation('setPolicy', {
   description:
     'Sets the policy on the payments of an API token, a client token, a customer or the platform. It replaces any earlier policy, but payments that the earlier policy counted still count. A token that is limited by a policy, or was created by such a token, cannot set policies.',
@@ -269,10 +274,13 @@ mutation('setPolicy', {
       viewer,
       {
         ...input,
-        limits: limits.map(({ amount, ...limit }) => ({ ...limit, amount: amount && givenAmount(amount) })),
+        limits: limits.map(({ amount, ...limit }) => ({
+          ...limit,
+          amount: amount && comparable(amount, limit.currency),
+        })),
         approval: approval && {
           ...approval,
-          above: approval.above.map(({ currency, amount }) => ({ currency, amount: givenAmount(amount) })),
+          above: approval.above.map(({ currency, amount }) => ({ currency, amount: comparable(amount, currency) })),
         },
       },
       key,

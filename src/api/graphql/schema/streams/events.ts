@@ -16,6 +16,7 @@ import { feedCursor } from '../../../../domain/events/cursor.ts';
 import type { Event as EventRow, Prisma } from '../../../../infra/database/generated/client/client.ts';
 import { rowFromSnapshot } from '../../../../infra/database/rows.ts';
 import type { Context } from '../../context.ts';
+import { invalidInput } from '../../failure.ts';
 import {
   changedOrNow,
   changedRow,
@@ -151,10 +152,12 @@ function whereEvents(viewer: Viewer, filter: Filter): Prisma.EventWhereInput {
 
 /**
  * Returns the conditions of `whereEvents` for a stream.
- * @throws GraphQLError NOT_FOUND for an id that the caller may not see, because its stream would stay empty forever
+ * @throws GraphQLError for a filter whose stream would stay empty forever: NOT_FOUND for an id that the caller may not
+ *   see, INVALID_INPUT for an empty list of types
  */
 async function followedEvents(context: Context, filter: Filter) {
   const { types, customerId: customer, transactionId: transaction } = filter ?? {};
+  if (types?.length === 0) throw invalidInput('name at least one type', 'filter.types');
   return filterOf(types ?? undefined, {
     customerId: await visibleId(context, 'Customer', customer, 'filter.customerId'),
     transactionId: await visibleId(context, 'Transaction', transaction, 'filter.transactionId'),

@@ -78,7 +78,7 @@ export function positionAfter(
   ] as const) {
     if (given === null || given === undefined) continue;
     const found = typeof given === 'string' ? positionOf(payments.cursors, viewer.platformId, given) : given;
-    if (found === undefined) throw invalidInput(`${name} is not a cursor of this feed`, 'after');
+    if (found === undefined) throw invalidInput(`${name} is not a cursor of this feed`, name);
     if (position === undefined || found.sequence > position.sequence) position = found;
   }
   return position;

@@ -36,11 +36,11 @@ export const MetadataInput = builder.inputType('MetadataInput', {
 
 export const newMetadata = `Your own key-value pairs to store with the object, visible to apps and in webhooks. At most ${maxEntries}. FORBIDDEN for client tokens.`;
 
-export const changedMetadata = `Your own key-value pairs, which replace all pairs stored with the object. At most ${maxEntries}. An empty list removes them; if omitted or null, they do not change.`;
+export const changedMetadata = `Your own key-value pairs, which replace all pairs stored with the object. At most ${maxEntries}. An empty list or null removes them; if omitted, they do not change.`;
 
 /** Converts an input's list to a map. Throws INVALID_INPUT with the path of a repeated key. */
-export function metadataOf(list: readonly Entry[] | null | undefined): Metadata | undefined {
-  if (!list) return undefined;
+export function metadataOf(list: readonly Entry[] | null | undefined): Metadata | null | undefined {
+  if (!list) return list;
   for (const [position, { key }] of list.entries()) {
     if (list.findIndex((entry) => entry.key === key) < position) {
       throw invalid(`the key ${JSON.stringify(key)} is given twice`, ['metadata', position]);
