@@ -257,6 +257,8 @@ test('callers with MANAGE create, list, use and revoke API tokens', async () => 
   expect(apiToken).toMatchObject({ name: 'reader', permissions: ['VIEW'], lastUsedAt: null });
   const reader = connect(t.url, '', `Basic ${Buffer.from(`${apiToken.clientId}:${secret}`).toString('base64')}`);
   expect((await reader.ask('{ viewer { permissions } }')).viewer.permissions).toEqual(['VIEW']);
+  const { tokenId } = await minted({ customerId: mine.customerId });
+  for (const id of [apiToken.id, tokenId]) expect(await reader.fieldsOf('node', id, 'id')).toBeNull();
 
   const list = '{ apiTokens { totalCount edges { node { id name } } } }';
   expect((await t.platform.ask(list)).apiTokens.edges[0].node).toEqual({ id: apiToken.id, name: 'reader' });

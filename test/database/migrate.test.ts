@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { beforeEach, expect, test } from 'vitest';
@@ -99,6 +100,23 @@ test('migrating twice changes nothing and writes the rows that prisma migrate de
     expect(await engine.applyMigrations({ migrationsList, filters })).toEqual({ appliedMigrationNames: [] });
   });
   expect(await rows(records)).toEqual(written);
+});
+
+test("the migrations table and its rows are the same as those written by Prisma's own engine", async () => {
+  const theirs = await emptyDatabase();
+  const theirClient = await ownClient(theirs.url);
+  // The engine can run only the first migration: it would split the function in the second at its semicolons.
+  const all = await prismaMigrationList(prisma.path);
+  const migrationsList = { ...all, migrationDirectories: all.migrationDirectories.slice(0, 1) };
+  await withSchemaEngine(theirs.url, (engine) => engine.applyMigrations({ migrationsList, filters }));
+  await migrated();
+
+  const columns = `select column_name, ordinal_position, data_type, character_maximum_length, column_default, is_nullable
+    from information_schema.columns where table_name = '_prisma_migrations' order by ordinal_position`;
+  const row = `select migration_name, checksum, length(id) as id, finished_at >= started_at as finished,
+    logs, rolled_back_at, applied_steps_count from _prisma_migrations where migration_name like '%_first'`;
+  for (const sql of [columns, row]) expect(await rows(sql)).toEqual((await theirClient.query(sql)).rows);
+  expect(await rows(row)).toMatchObject([{ checksum: createHash('sha256').update(first).digest('hex') }]);
 });
 
 test('if several instances start together, one of them migrates while the others wait', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { moving, refusal, usdToEur } from '../setup/acts.ts';
+import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 
 // Actions on existing objects: cancelling a quote (decision 67), approving or rejecting an identity check (53).
@@ -42,6 +43,16 @@ test('either a cancellation or a concurrent execution is refused', async () => {
       ['CONFLICT', 'done'],
     ]).toContainEqual([cancelled.code ?? 'done', executed.code ?? 'done']);
   }
+});
+
+test('a deposit for a cancelled quote is credited to its customer; a quote that was paid cannot be cancelled', async () => {
+  const funded = await fundedQuote(platform, await platform.makeScene(0n));
+  expect(await cancel(funded.quoteId)).toMatchObject({ quote: { status: 'EXPIRED' } });
+  expect(await sendDeposit(platform, funded)).toMatchObject({ transaction: { status: 'EXPIRED' } });
+  expect(await platform.balanceOf(funded.account)).toBe(funded.due);
+  const paid = await fundedQuote(platform, await platform.makeScene(0n));
+  expect(await sendDeposit(platform, paid)).toMatchObject({ replayed: false });
+  expect(await cancel(paid.quoteId)).toMatchObject({ code: 'CONFLICT' });
 });
 
 test("an app can cancel its customer's quotes, and no others", async () => {
