@@ -54,7 +54,7 @@ export const deep = [
   'schedules/*',
   'start',
   'terminal/terminal',
-  'webhooks/{approval,health,kills}',
+  'webhooks/{approval,health}',
 ].map((name) => `test/${name}.test.ts`);
 
 /** Tests that `npm run soak` repeats with far more cases, and the variables that set how many. */

@@ -70,13 +70,14 @@ describe('a frozen customer', () => {
   test('does not stop payments in progress: a pull, a payment, its refund, an incoming payment under approval', async () => {
     const scene = await platform.makeScene(1_000n, '004');
     const puller = await platform.makeScene(0n);
-    const slowly = { immediatelyExecute: true, sandboxScenario: { step: 'PULL', delayMs: 300 } };
+    const slowly = { immediatelyExecute: true, sandboxScenario: { step: 'PULL', delayMs: 3_600_000 } };
     const pulled = await platform.quote(between(puller.outsideUsd, puller.outsideEur, 1_000, slowly));
     const transaction = await platform.announce(scene.customerId, 100);
     const failing = await platform.pay(scene, 1_000, { sandboxScenario: { delayMs: 300 } });
     await freeze(scene.customerId);
     // The pulled money passes through this account.
     await freeze(puller.usd);
+    await passDelay(t, pulled.transaction.id);
     expect(await platform.announce(scene.customerId, 100)).toMatchObject(refused);
     const approved = await platform.act('approveTransaction', { transactionId: transaction.id });
     expect(approved).toMatchObject({ __typename: 'ApproveTransactionSuccess' });

@@ -92,6 +92,22 @@ test('a payment that its bank returns upstream is refunded here immediately', as
   expect(await shop.platform.balanceOf(scene.usd)).toBe(before);
 });
 
+test('a webhook whose process died after storing it is processed by another one', async () => {
+  relay.answer = holdBack;
+  const id = await pay(2_000n);
+  const order = await orderOf(id);
+  await untilReported(order.id, 'COMPLETED');
+  relay.answer = passOn;
+  const [webhook] = ofOrder(order.id).slice(-1);
+  // The state after the process that had leased the webhook died and its lease expired.
+  await two.gateway.owner.query(
+    `insert into rail_webhook (platform_id, webhook_id, body, attempts, due_at) values ($1, $2, $3, 1, clock_ms())`,
+    [shop.platform.platformId, webhook?.id, Buffer.from(webhook?.raw ?? '')],
+  );
+  expect(await shop.platform.ended(id)).toMatchObject({ status: 'COMPLETED' });
+  await untilWorkedOn();
+});
+
 const statusOf = async (id: string) => (await shop.platform.fieldsOf('customer', id, 'kycStatus')).kycStatus;
 
 const untilKyc = (id: string, status: string) =>
