@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { lockSessions, nameOf, rootsOf } from '../infra/database/blockers.ts';
+import { blockersOf, lockSessions } from '../infra/database/blockers.ts';
 import type { Database } from '../infra/database/database.ts';
 import { OperatorError } from '../infra/database/faults.ts';
 import { verifyMigrations } from '../infra/database/migrations/migrate.ts';
@@ -210,11 +210,10 @@ export const serverChecks: Checks<Patient> = {
   ),
   async locks({ database, limits }) {
     const sessions = await lockSessions(database.pool);
-    const roots = rootsOf(sessions).filter(({ openSeconds }) => openSeconds >= limits.lockSeconds);
+    const waiting = sessions.filter(({ blockedBy }) => blockedBy.length > 0).length;
+    const roots = (await blockersOf(database.pool, sessions)).filter((one) => one.openSeconds >= limits.lockSeconds);
     if (roots.length === 0) return ['ok', 'no session waits for long'];
-    return [
-      ['warning', `${sessions.length - roots.length} sessions wait for ${roots.map(nameOf).join('; ')}. See "blocked"`],
-    ];
+    return [['warning', `${waiting} sessions wait for ${roots.map(({ name }) => name).join('; ')}. See "blocked"`]];
   },
   slots: oneRow<{ slots: string | null }>(
     `select string_agg(format('%s keeps %s of log', slot_name, pg_size_pretty(pg_wal_lsn_diff(
