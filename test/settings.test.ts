@@ -69,6 +69,17 @@ test.each([
   [{ DATABASE_URL: 'postgres://host%zz/payments' }, 'DATABASE_URL cannot be used (URI malformed)'],
   [{ DATABASE_DIRECT_URL: 'postgres://host/payments' }, 'DATABASE_DIRECT_URL needs DATABASE_URL'],
   [{ ROLE: 'leader' }, 'ROLE must be all, serve or work'],
+  ...[
+    'https://*.example.com',
+    'https://App.example.com',
+    'https://app.example.com:443',
+    'https://app.example.com/',
+  ].map((CORS_ORIGINS): [{ CORS_ORIGINS: string }, string] => [
+    { CORS_ORIGINS },
+    'CORS_ORIGINS must be origins as browsers',
+  ]),
+  [{ TRUSTED_PROXIES: '10/8' }, 'TRUSTED_PROXIES must be addresses or ranges'],
+  [{ OTEL_TRACES_SAMPLER_ARG: 'all' }, 'OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1'],
   [{ NODE_ENV: 'production', DATABASE_URL: '' }, 'DATABASE_URL is required in production'],
 ])('a wrong setting is reported: %o', (environment, message) => {
   expect(() => readConfig(environment)).toThrow(message);

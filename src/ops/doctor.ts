@@ -4,7 +4,9 @@ import { actionOf, type Program } from '../apps/terminal/program.ts';
 import { openDatabase } from '../infra/database/database.ts';
 import { sqlState } from '../infra/database/faults.ts';
 import { openReplicas } from '../infra/database/replicas/replicas.ts';
+import { closeRails } from '../rails/load-rails.ts';
 import { type Config, ConfigError, readConfig } from '../server/config.ts';
+import { openPayments } from '../server/gateway.ts';
 import { messageForUser, wordsOf } from '../server/print-error.ts';
 import { directUrl } from '../server/start/prepare-database.ts';
 import { reachDatabase } from '../server/start/reach-database.ts';
@@ -60,9 +62,21 @@ const settingsChecks: Checks<Config> = {
   },
 };
 
-const replicaChecks: Checks<Patient> = {
+const log = pino({ level: 'silent' });
+
+const partChecks: Checks<Patient> = {
+  async rails({ database, config }) {
+    try {
+      const { rails } = await openPayments(database, config, log);
+      await closeRails(rails);
+      return ['ok', config.RAILS ? 'all can be opened' : 'RAILS is not set: production platforms have none'];
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      return ['fault', `an instance does not start: ${error.faults.join('; ')}`];
+    }
+  },
   async replicas({ database, config }) {
-    const replicas = openReplicas(database, config, pino({ level: 'silent' }));
+    const replicas = openReplicas(database, config, log);
     if (!replicas) return [];
     try {
       await replicas.check();
@@ -78,7 +92,7 @@ const replicaChecks: Checks<Patient> = {
   },
 };
 
-const databaseChecks = { ...catalogChecks, ...serverChecks, ...serviceChecks, ...replicaChecks };
+const databaseChecks = { ...catalogChecks, ...serverChecks, ...serviceChecks, ...partChecks };
 
 export const checkNames = [
   ...Object.keys({ ...settingsChecks, database: undefined, ...beginningChecks, ...databaseChecks }),
