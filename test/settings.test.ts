@@ -89,6 +89,8 @@ test('no message about an invalid secret reveals it', () => {
   const wrong = { CLIENT_TOKEN_KEY: 'short-secret', SECRET_KEY: 'short-secret', DATABASE_URL: 'short-secret' };
   const lists = { CLIENT_TOKEN_KEY_FALLBACKS: 'short-secret', SECRET_KEY_FALLBACKS: 'short-secret' };
   expect(() => readConfig({ ...wrong, ...lists })).toThrow(/^(?!.*short-secret).*SECRET_KEY_FALLBACKS/s);
+  const railsFault = /^(?!.*short-secret).*RAILS must be JSON: Unexpected token 's'$/s;
+  expect(() => readConfig({ RAILS: '{"key": short-secret}' })).toThrow(railsFault);
   for (const character of '/?#@:%') {
     const DATABASE_URL = `postgres://gateway:short-secret${character}short-secret@host:99999/payments`;
     expect(() => readConfig({ DATABASE_URL })).toThrow(/^(?!.*short-secret).*DATABASE_URL/s);

@@ -122,7 +122,9 @@ describe('the command line', () => {
     );
     (await failing(['tail'], { PAYMENTS_CLIENT_SECRET: 'wrong' })).toMatch('does not know these credentials');
     (await wrong(['listen', 'x', '--after', 'y'])).toMatch('x is not a receiver');
+    (await wrong(['listen', '0'])).toMatch('0 is not a receiver');
     (await failing(['listen', '1', '--after', 'y'])).toMatch('refuses the cursor y');
+    (await failing(['tail', '--after', ''])).toMatch('refuses the cursor ""');
     (await failing(['listen', '1'], { WEBHOOK_SECRET: 'mine' })).toMatch('WEBHOOK_SECRET is not a signing secret');
     (await failing(['follow', 'Transaction:1'])).toMatch('NOT_FOUND');
     (await failing(['follow', 'Quote:1'])).toMatch('There is no Quote:1.');
