@@ -97,7 +97,7 @@ test('a row that enters, leaves and enters again within `waitMs` is sent as ENTE
   const query = `subscription ($after: String) { accountChanges(filter: { status: [UNDER_REVIEW] }, waitMs: 1000, after: $after) {
     changes { op node { id version } } } }`;
   let isListed = false;
-  for await (const { changes } of messagesOf('accountChanges', query, { after })) {
+  for await (const { changes } of t.platform.valuesOf(query, { after })) {
     for (const { op } of changes) {
       if (op === 'UPDATE') expect(isListed).toBe(true);
       isListed = op !== 'LEAVE';

@@ -78,20 +78,6 @@ const advice = `Now, before anything applies it:
   - npm run migration -- --catalog writes prisma/catalog.json, with which the doctor compares a database.
   - npm run check:migrations proves that the migrations, the schema and the functions agree.`;
 
-if (import.meta.main) {
-  const [name = ''] = process.argv.slice(2);
-  if (name !== '--check' && name !== '--catalog' && !/^[a-z][a-z0-9_]*$/.test(name)) {
-    console.error('Name the subject of the migration, in lower case: npm run migration -- add_refund_reason');
-    process.exit(2);
-  }
-  const server = await startThrowawayPostgres();
-  const fault = await run(server.url, name).finally(() => server.stop());
-  if (fault !== undefined) {
-    console.error(fault);
-    process.exit(1);
-  }
-}
-
 /** Checks the migrations, or writes a migration with this name. @returns what is wrong, for the developer */
 async function run(serverUrl: string, name: string): Promise<string | undefined> {
   const described = 'prisma/schema.prisma and prisma/functions';
@@ -166,5 +152,20 @@ class CatalogAdapter extends PrismaPg {
       return { ...result, columnTypes: columnTypes.map((type) => (type === CharacterArray ? Character : type)) };
     };
     return adapter;
+  }
+}
+
+// At the end of the file, because a class exists only once its line has run.
+if (import.meta.main) {
+  const [name = ''] = process.argv.slice(2);
+  if (name !== '--check' && name !== '--catalog' && !/^[a-z][a-z0-9_]*$/.test(name)) {
+    console.error('Name the subject of the migration, in lower case: npm run migration -- add_refund_reason');
+    process.exit(2);
+  }
+  const server = await startThrowawayPostgres();
+  const fault = await run(server.url, name).finally(() => server.stop());
+  if (fault !== undefined) {
+    console.error(fault);
+    process.exit(1);
   }
 }
