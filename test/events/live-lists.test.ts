@@ -341,7 +341,8 @@ test('one stream follows several payments: the current state of each, every chan
     { status: 'PENDING', previousStatus: null, transaction: { id: open.transaction.id } },
   ]);
   await t.platform.execute(open.id);
-  const rest = await Array.fromAsync(stream);
+  const rest: Data[] = [];
+  for await (const update of stream) rest.push(update);
   expect(rest.map(({ transaction }) => transaction.id)).toEqual(rest.map(() => open.transaction.id));
   expect(rest.at(-1)).toMatchObject({ status: 'COMPLETED', terminal: true });
   // Wherever it is resumed, the stream sends everything that follows and then completes.
