@@ -1,5 +1,6 @@
 #!/usr/bin/env -S node --disable-warning=ExperimentalWarning
 import { once } from 'node:events';
+import { writeSync } from 'node:fs';
 import { Help } from 'commander';
 import { addDevelopers } from './apps/terminal/developers.ts';
 import { Program, run, type Screen } from './apps/terminal/program.ts';
@@ -44,4 +45,14 @@ const terminal: Screen = {
 };
 
 // `npm run cli -- COMMAND`, and `npm run ops -- COMMAND` for the operators' group.
-if (import.meta.main) process.exitCode = await runCommands(process.argv.slice(2), terminal);
+if (import.meta.main) {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', endOutput);
+  process.exitCode = await runCommands(process.argv.slice(2), terminal);
+}
+
+/** Ends the process when its output can no longer be written: quietly if the reader has gone, as `head` does. */
+function endOutput({ code, message }: NodeJS.ErrnoException): never {
+  if (code === 'EPIPE') process.exit(0);
+  writeSync(2, `The output cannot be written (${message}).\n`);
+  process.exit(1);
+}

@@ -69,6 +69,17 @@ test.each([
   [{ DATABASE_URL: 'postgres://host%zz/payments' }, 'DATABASE_URL cannot be used (URI malformed)'],
   [{ DATABASE_DIRECT_URL: 'postgres://host/payments' }, 'DATABASE_DIRECT_URL needs DATABASE_URL'],
   [{ ROLE: 'leader' }, 'ROLE must be all, serve or work'],
+  ...[
+    'https://*.example.com',
+    'https://App.example.com',
+    'https://app.example.com:443',
+    'https://app.example.com/',
+  ].map((CORS_ORIGINS): [{ CORS_ORIGINS: string }, string] => [
+    { CORS_ORIGINS },
+    'CORS_ORIGINS must be origins as browsers',
+  ]),
+  [{ TRUSTED_PROXIES: '10/8' }, 'TRUSTED_PROXIES must be addresses or ranges'],
+  [{ OTEL_TRACES_SAMPLER_ARG: 'all' }, 'OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1'],
   [{ NODE_ENV: 'production', DATABASE_URL: '' }, 'DATABASE_URL is required in production'],
 ])('a wrong setting is reported: %o', (environment, message) => {
   expect(() => readConfig(environment)).toThrow(message);
@@ -78,6 +89,8 @@ test('no message about an invalid secret reveals it', () => {
   const wrong = { CLIENT_TOKEN_KEY: 'short-secret', SECRET_KEY: 'short-secret', DATABASE_URL: 'short-secret' };
   const lists = { CLIENT_TOKEN_KEY_FALLBACKS: 'short-secret', SECRET_KEY_FALLBACKS: 'short-secret' };
   expect(() => readConfig({ ...wrong, ...lists })).toThrow(/^(?!.*short-secret).*SECRET_KEY_FALLBACKS/s);
+  const railsFault = /^(?!.*short-secret).*RAILS must be JSON: Unexpected token 's'$/s;
+  expect(() => readConfig({ RAILS: '{"key": short-secret}' })).toThrow(railsFault);
   for (const character of '/?#@:%') {
     const DATABASE_URL = `postgres://gateway:short-secret${character}short-secret@host:99999/payments`;
     expect(() => readConfig({ DATABASE_URL })).toThrow(/^(?!.*short-secret).*DATABASE_URL/s);

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
@@ -9,6 +10,12 @@ export function parseRange(text: string): Range {
   const isPlain = text.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(text.replace(/\/.*/, ''));
   if (!isPlain) throw new RangeError(`${text} is not an address`);
   return text.includes('/') ? ipaddr.parseCIDR(text) : [ipaddr.process(text), text.includes(':') ? 128 : 32];
+}
+
+/** Parses a range that a person has entered, and refuses what ipaddr.js would misread: 10/8 as 0.0.0.10/8. @throws Error */
+export function enteredRange(text: string): Range {
+  if (isIP(text.split('/', 1).join()) === 0) throw new RangeError(`${text} is not an address or a range`);
+  return parseRange(text);
 }
 
 export function isWithin(ranges: readonly Range[]) {

@@ -4,6 +4,7 @@ import {
   type LockSession,
   lockSessions,
   nameOf,
+  nameOfPrepared,
   type PreparedTransaction,
   preparedTransactions,
   rootsOf,
@@ -33,11 +34,10 @@ async function show({ database }: Tools): Promise<Answer> {
   return { data, lines };
 }
 
-/** Describes a prepared transaction. Postgres does not say which of them a session waits for. */
-function linesOf({ gid, owner, openSeconds, tables }: PreparedTransaction): string[] {
+function linesOf(prepared: PreparedTransaction): string[] {
   return [
-    `the prepared transaction '${gid}' of ${owner}, open for ${Math.round(openSeconds)} s, which has locked ${tables ?? 'no table'}`,
-    `  To end it: rollback prepared '${gid}'. Its changes are lost: ask its owner first.`,
+    nameOfPrepared(prepared),
+    `  To end it: rollback prepared '${prepared.gid}'. Its changes are lost: ask its owner first.`,
   ];
 }
 

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { lockSessions, nameOf, rootsOf } from '../infra/database/blockers.ts';
+import { blockersOf, lockSessions } from '../infra/database/blockers.ts';
 import type { Database } from '../infra/database/database.ts';
 import { OperatorError } from '../infra/database/faults.ts';
 import { verifyMigrations } from '../infra/database/migrations/migrate.ts';
@@ -116,11 +116,13 @@ export const serverChecks: Checks<Patient> = {
   roles: oneRow<{ mighty: string | null }>(
     `select string_agg(r.rolname, ', ' order by r.rolname) as mighty from pg_roles r
      where r.rolname in ('gateway_serving', 'gateway_work') and (r.rolsuper or r.rolbypassrls or r.rolcreaterole or exists (
+       select from pg_auth_members m join pg_roles granted on granted.oid = m.roleid
+       where m.member = r.oid and granted.rolname not in ('pg_read_all_stats', 'pg_read_all_settings', 'pg_stat_scan_tables', 'pg_monitor')) or exists (
        select from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and pg_has_role(r.oid, c.relowner, 'member')))`,
     ({ mighty }) =>
       mighty === null
         ? ['ok', 'the roles of the service have no rights that they do not need']
-        : `${mighty} has more rights than the service needs: it must not be superuser, BYPASSRLS, CREATEROLE or a member of an owner`,
+        : `${mighty} has more rights than the service needs: it must not be superuser, BYPASSRLS, CREATEROLE or a member of another role, except pg_read_all_stats`,
   ),
   durability: oneRow<{ off: string | null; missing: string }>(
     `select (select string_agg(name, ', ' order by name) from pg_settings
@@ -195,11 +197,10 @@ export const serverChecks: Checks<Patient> = {
   ),
   async locks({ database, limits }) {
     const sessions = await lockSessions(database.pool);
-    const roots = rootsOf(sessions).filter(({ openSeconds }) => openSeconds >= limits.lockSeconds);
+    const waiting = sessions.filter(({ blockedBy }) => blockedBy.length > 0).length;
+    const roots = (await blockersOf(database.pool, sessions)).filter((one) => one.openSeconds >= limits.lockSeconds);
     if (roots.length === 0) return ['ok', 'no session waits for long'];
-    return [
-      ['warning', `${sessions.length - roots.length} sessions wait for ${roots.map(nameOf).join('; ')}. See "blocked"`],
-    ];
+    return [['warning', `${waiting} sessions wait for ${roots.map(({ name }) => name).join('; ')}. See "blocked"`]];
   },
   slots: oneRow<{ slots: string | null }>(
     `select string_agg(format('%s keeps %s of log', slot_name, pg_size_pretty(pg_wal_lsn_diff(

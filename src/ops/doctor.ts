@@ -8,7 +8,9 @@ import { sqlState } from '../infra/database/faults.ts';
 import { type Catalog, expectedCatalog, readCatalog } from '../infra/database/migrations/catalog.ts';
 import { hasNewerMigrations } from '../infra/database/migrations/migrate.ts';
 import { openReplicas } from '../infra/database/replicas/replicas.ts';
+import { closeRails } from '../rails/load-rails.ts';
 import { type Config, ConfigError, readConfig } from '../server/config.ts';
+import { openPayments } from '../server/gateway.ts';
 import { messageForUser, wordsOf } from '../server/print-error.ts';
 import { listKeysInUse, missingKeys } from '../server/start/keys-in-use.ts';
 import { directUrl } from '../server/start/prepare-database.ts';
@@ -179,9 +181,21 @@ const serviceChecks: Checks<Patient> = {
   restore: counting('feed_epoch where marked_at is null', () => ['warning', unmarkedRestore]),
 };
 
-const replicaChecks: Checks<Patient> = {
+const log = pino({ level: 'silent' });
+
+const partChecks: Checks<Patient> = {
+  async rails({ database, config }) {
+    try {
+      const { rails } = await openPayments(database, config, log);
+      await closeRails(rails);
+      return ['ok', config.RAILS ? 'all can be opened' : 'RAILS is not set: production platforms have none'];
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      return ['fault', `an instance does not start: ${error.faults.join('; ')}`];
+    }
+  },
   async replicas({ database, config }) {
-    const replicas = openReplicas(database, config, pino({ level: 'silent' }));
+    const replicas = openReplicas(database, config, log);
     if (!replicas) return [];
     try {
       await replicas.check();
@@ -197,7 +211,7 @@ const replicaChecks: Checks<Patient> = {
   },
 };
 
-const databaseChecks = { ...catalogChecks, ...serverChecks, ...serviceChecks, ...replicaChecks };
+const databaseChecks = { ...catalogChecks, ...serverChecks, ...serviceChecks, ...partChecks };
 
 export const checkNames = [
   ...Object.keys({ ...settingsChecks, database: undefined, ...beginningChecks, ...databaseChecks }),

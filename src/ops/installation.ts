@@ -39,6 +39,8 @@ function originOf(name: string, environment: Screen['environment']): 'environmen
   return isSecret && environment[`${name}_FILE`] ? 'file' : 'default';
 }
 
+const hidden = '***';
+
 /** Formats a value without revealing secrets: a key as its id, an address without its password. */
 function shown(config: Config, name: keyof typeof settings): string | null {
   switch (name) {
@@ -48,6 +50,10 @@ function shown(config: Config, name: keyof typeof settings): string | null {
       return withoutPassword(config[name]);
     case 'DATABASE_READ_URL':
       return config[name].map(withoutPassword).join('; ');
+    case 'RAILS':
+      return config[name] ? JSON.stringify(config[name], (key, of) => (key === 'settings' ? hidden : of)) : null;
+    case 'OTEL_EXPORTER_OTLP_ENDPOINT':
+      return withoutPassword(config[name]);
     case 'OTEL_EXPORTER_OTLP_HEADERS':
       return config[name] === undefined ? null : 'set';
     case 'SECRET_KEY':
@@ -69,9 +75,8 @@ function idOf(setting: Parameters<typeof keyId>[0], key: Uint8Array | string): s
 /** Hides the password in an address, wherever it occurs, including in the parameters. */
 function withoutPassword(address: string | undefined): string | null {
   if (address === undefined) return null;
-  const hidden = '***';
   return address
-    .replace(/^(postgres(?:ql)?:\/\/[^/?#]*?:)[^/?#]*(@)/, `$1${hidden}$2`)
+    .replace(/^(\w+:\/\/[^/?#]*?:)[^/?#]*(@)/, `$1${hidden}$2`)
     .replace(/([?&](?:password|sslpassword)=)[^&#]*/gi, `$1${hidden}`);
 }
 

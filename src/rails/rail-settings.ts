@@ -64,7 +64,9 @@ export function parseRailSettings(text: string): RailSettings {
   try {
     value = JSON.parse(json);
   } catch (error) {
-    throw new RangeError(`${isFile ? `${text} ` : ''}must be JSON: ${error instanceof Error ? error.message : error}`);
+    // The rest of the message quotes the text, which may contain secrets.
+    const [fault] = error instanceof Error ? error.message.split(/, \.*"/, 1) : [error];
+    throw new RangeError(`${isFile ? `${text} ` : ''}must be JSON: ${fault}`);
   }
   const parsed = railSettings.safeParse(value);
   if (!parsed.success) {

@@ -4,9 +4,11 @@ import { settings, type Unsafe, unsafeThings } from './settings.ts';
 
 /** Reports invalid settings. The message names each of them and says what its value should be. */
 export class ConfigError extends Error {
+  readonly faults: readonly string[];
   constructor(faults: readonly string[]) {
     super(`Invalid settings:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
     this.name = 'ConfigError';
+    this.faults = faults;
   }
 }
 

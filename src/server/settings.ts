@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseRange } from '../core/address-ranges.ts';
+import { enteredRange } from '../core/address-ranges.ts';
 import { parseRate, type Rate } from '../domain/access/rates.ts';
 import { faultOfAddress, serversOf } from '../infra/database/connections/address.ts';
 import { parseRailSettings } from '../rails/rail-settings.ts';
@@ -42,6 +42,10 @@ const address = z.string().superRefine((text, context) => {
   if (fault !== undefined) context.addIssue(fault);
 });
 
+/** Returns whether a browser could send this origin. Any other would never match. */
+const isOrigin = (text: string) =>
+  /^https?:\/\/[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+
 /** Headers in OpenTelemetry's notation: `name=value`, separated by commas, with escapes as in URLs. */
 const headers = z.string().transform((text, context): Readonly<Record<string, string>> => {
   const pairs = text.split(',').map((pair) => /^\s*([\w-]+)\s*=\s*((?:[^%\s]|%[0-9a-f]{2})+)\s*$/i.exec(pair));
@@ -71,7 +75,7 @@ const unsafe = parts(',').pipe(
 
 const addressRanges = parts(',').transform((list, context) => {
   try {
-    return list.map(parseRange);
+    return list.map(enteredRange);
   } catch {
     context.addIssue('must be addresses or ranges such as 10.0.0.0/8, separated by commas');
     return z.NEVER;
@@ -218,9 +222,14 @@ export const settings = {
     .min(1)
     .default('payments-graphql-gateway')
     .meta({ description: 'the name of the service in its traces' }),
-  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1).meta({
-    description: 'the share of traces to send, 0 to 1. A sampled `traceparent` from the caller takes precedence',
-  }),
+  OTEL_TRACES_SAMPLER_ARG: z
+    .string()
+    .refine((text) => text.trim() !== '' && Number(text) >= 0 && Number(text) <= 1, 'must be a number from 0 to 1')
+    .transform(Number)
+    .default(1)
+    .meta({
+      description: 'the share of traces to send, 0 to 1. A sampled `traceparent` from the caller takes precedence',
+    }),
   SECURITY_CONTACT: z
     .string()
     .regex(/^(mailto:|https:\/\/)\S+$/, 'must be a mailto: or https: address')
@@ -234,8 +243,9 @@ export const settings = {
     shownDefault: 'on with the embedded Postgres, else off',
   }),
   CORS_ORIGINS: parts(',')
-    .refine((list) => list.every((origin) => origin === '*' || /^https?:\/\/[^\s/]+$/.test(origin)), {
-      error: 'must be origins such as https://app.example.com, separated by commas, or *',
+    .refine((list) => list.every((origin) => origin === '*' || isOrigin(origin)), {
+      error:
+        'must be origins as browsers send them, such as https://app.example.com, separated by commas, or *: without a path, a default port, capital letters and wildcards',
     })
     .default([])
     .meta({

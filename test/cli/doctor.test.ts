@@ -2,14 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type pg from 'pg';
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { stepLock } from '../../src/domain/events/sequencer.ts';
+import { openDatabase } from '../../src/infra/database/database.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/infra/database/embedded/embedded.ts';
 import { makeServingLogin, servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { migrate } from '../../src/infra/database/migrations/migrate.ts';
 import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
 import { checkNames, examine } from '../../src/ops/doctor.ts';
 import type { Finding, Limits } from '../../src/ops/doctor-server.ts';
+import { lockWatch } from '../../src/server/workers/workers.ts';
 import { temporaryDataDirectory } from '../setup/child-gateway.ts';
 import { query } from '../setup/embedded-servers.ts';
 import { openClient, untilWaiting } from '../setup/gateway.ts';
@@ -204,6 +207,10 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
   },
   roles: {
     'a role that bypasses row security': [/gateway_serving has more rights/, withRight('gateway_serving', 'bypassrls')],
+    'a role that may write every table': [
+      /gateway_serving has more rights/,
+      undone('grant pg_write_all_data to gateway_serving', 'revoke pg_write_all_data from gateway_serving'),
+    ],
     'a role that may create roles': [/gateway_work has more rights/, withRight('gateway_work', 'createrole')],
   },
   writable: {
@@ -317,6 +324,12 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
     'a pooler whose login lacks its settings': [
       /lack the settings .*lock_timeout/,
       { settings: (url) => ({ DATABASE_URL: servingUrl(url), DATABASE_DIRECT_URL: servingUrl(url) }) },
+    ],
+  },
+  rails: {
+    'a rail that cannot be loaded': [
+      /does not start: RAILS PRODUCTION: the module \.\/none\.ts cannot be loaded/,
+      set({ RAILS: '{"PRODUCTION": {"module": "./none.ts"}}' }),
     ],
   },
   replicas: {
@@ -442,7 +455,7 @@ test('"blocked" says that a commit is waiting for a synchronous standby, and tha
   for (const client of [committing, waiting]) await client.end();
 });
 
-test('"blocked" names a prepared transaction that holds a lock, with its table, and how to end it', async () => {
+test('"blocked", the doctor and the log name a prepared transaction that holds a lock', async () => {
   const [holder, waiting] = [await openClient(template.url), await openClient(template.url)];
   await holder.query(`begin; lock table customer; prepare transaction 'mine'`);
   const read = waiting.query('select from customer');
@@ -450,6 +463,16 @@ test('"blocked" names a prepared transaction that holds a lock, with its table, 
     /^the prepared transaction 'mine' of \w+, open for \d+ s, which has locked customer\n +To end it: rollback prepared 'mine'.*\n +process \d+ .*has waited for AccessShareLock on customer/;
   const shown = async () => expect((await runOps(template.url, ['blocked'])).out).toMatch(said);
   await vi.waitFor(shown, { timeout: 60_000, interval: 100 });
+  const name = /the prepared transaction 'mine' of \w+/;
+  const limits = { transactionSeconds: 1_800, lockSeconds: 0 };
+  expect(await examine({ ...production, DATABASE_URL: servingUrl(template.url) }, limits)).toContainEqual({
+    ...{ check: 'locks', result: 'warning', detail: expect.stringMatching(name) },
+  });
+  const lines: string[] = [];
+  const database = openDatabase({ url: servingUrl(template.url), role: 'gateway_work', poolSize: 1 });
+  await lockWatch(database, pino({}, { write: (line) => void lines.push(line) }), 0)();
+  expect(lines.join()).toMatch(name);
+  await database.close();
   await holder.query(`rollback prepared 'mine'`);
   await read;
   for (const client of [holder, waiting]) await client.end();

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { keyId, SecretBox, sealedWith } from '../../src/core/secret-box.ts';
 import { openDatabase } from '../../src/infra/database/database.ts';
-import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
+import { makeServingLogin, servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { checkKeys, listKeysInUse } from '../../src/server/start/keys-in-use.ts';
 import { emptyDatabase } from '../setup/database.ts';
 import { connect, type Data, ownClient, testGateway } from '../setup/gateway.ts';
@@ -107,6 +107,10 @@ describe('the command line', () => {
     const migrated = await ops(['migrate'], owner);
     expect(migrated).toMatchObject({ code: 0, out: expect.stringMatching(/^Applied \d{14}_init/) });
     expect(await answer(['migrate'], environment)).toEqual({ applied: [], pooled: false });
+    await makeServingLogin(empty.url);
+    expect(await refusal(['migrate'], { DATABASE_URL: servingUrl(empty.url) })).toBe(
+      "The login gateway may not apply migrations: use the address of the tables' owner (DATABASE_OWNER_URL).",
+    );
     expect(await answer(['platform', 'list'], environment)).toEqual([]);
   });
 
@@ -149,6 +153,8 @@ test('settings are printed with their sources, and without secrets', async () =>
   const environment = {
     DATABASE_URL: 'postgres://gateway:hidden-password@db.example/payments?sslmode=verify-full&password=hidden-too',
     PORT: '4321',
+    RAILS: '{"PRODUCTION": {"module": "acme", "settings": {"apiKey": "hidden-key"}}}',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector:hidden@otel.example',
   };
   const rows: Data[] = await answer(['config', 'print'], environment);
   const row = (setting: string) => rows.find((one) => one.setting === setting);

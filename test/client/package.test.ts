@@ -169,12 +169,31 @@ test('a stream begins after the cursor in its variables, or after a newer one th
   expect((await until(viewer.feedCursor, cursor, second)).seen).toEqual([second]);
 });
 
+test('a stream whose request is invalid is refused, and does not begin again and again', async () => {
+  let begun = 0;
+  const following = open().follow({
+    document: Own,
+    variables: { after: 'not a cursor', wrong: true } as never,
+    begin: async () => {
+      begun += 1;
+      return 'not a cursor either';
+    },
+    onMessage: () => undefined,
+  });
+  await expect(following.done).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+  expect(begun).toBe(1);
+});
+
 test('a failed request reports its code, its status, when to retry, and the data beside its errors', async () => {
-  const asked = async (response: Response) => {
+  const answering = (response: Response) => {
     const payments = openPayments({ url: t.url, token, fetch: async () => response });
     onTestFinished(() => payments.stop());
-    return payments.execute(operations.Transaction, { id: '' }).catch((error: unknown) => error);
+    return payments;
   };
+  const asked = (response: Response) =>
+    answering(response)
+      .execute(operations.Transaction, { id: '' })
+      .catch((error: unknown) => error);
   expect(
     await asked(new Response('<html>', { status: 502, statusText: 'Bad Gateway', headers: { 'retry-after': '7' } })),
   ).toMatchObject({ name: 'RequestError', code: 'UNKNOWN', status: 502, retryAfter: 7, message: '502 Bad Gateway' });
@@ -183,6 +202,14 @@ test('a failed request reports its code, its status, when to retry, and the data
     ...{ code: 'RATE_LIMITED', status: 429, retryAfter: 2, message: 'later', data: { a: 1, b: null }, errors },
   });
   expect(await asked(Response.json(null))).toMatchObject({ code: 'UNKNOWN', status: 200 });
+  const foreign = { errors: { detail: 'Bad Gateway' } };
+  expect(await asked(Response.json(foreign, { status: 502 }))).toMatchObject({ code: 'UNKNOWN', status: 502 });
+  expect(await asked(Response.json({ data: { a: 1 }, errors: [] }))).toEqual({ a: 1 });
+  const cut = new ReadableStream({ start: (body) => body.error(new TypeError('terminated')) });
+  expect(await asked(new Response(cut))).toEqual(new TypeError('terminated'));
+  const { fetch } = relayNetwork(answering(new Response('<html>', { status: 502 })), relay.Observable);
+  const request = { text: '{ viewer { kind } }' } as Parameters<typeof fetch>[0];
+  await expect(fetch(request, {})).rejects.toMatchObject({ code: 'UNKNOWN', status: 502 });
 });
 
 test('without a WebSocket class an app can send requests, and the first stream reports what is missing', async () => {
@@ -262,11 +289,15 @@ test('Apollo: pages become one list, streams update it, and older data never rep
   const page = '{ edges { cursor node { id } } pageInfo { startCursor } }';
   await client.query({ query: parse(`{ transactions(last: 1) ${page} }`) });
   await client.query({ query: parse(`{ transactions(first: 1) @connection(key: "newest") ${page} }`) });
+  const ended = 'filter: { status: COMPLETED }';
+  const directive = '@connection(key: "newest", filter: ["filter"])';
+  await client.query({ query: parse(`{ transactions(first: 1, ${ended}) ${directive} ${page} }`) });
   expect(ids()).toEqual(paid);
   expect(Object.keys(cache.extract().ROOT_QUERY ?? {}).filter((key) => key.startsWith('transactions'))).toEqual([
     'transactions:[]',
     'transactions:[]:last',
     'transactions:newest',
+    'transactions:newest[["filter",{"status":"COMPLETED"}]]',
   ]);
 
   const id = String(paid[0]);
@@ -356,6 +387,10 @@ test('urql: pages become one list, and streams update it', async () => {
   expect(first?.edges.map(({ node }) => node.id)).toEqual(paid.slice(0, 2));
   const second = await read({ first: 2, after: first?.pageInfo.endCursor });
   expect(second?.edges.map(({ node }) => node.id).slice(0, 3)).toEqual(paid);
+  const page = '{ edges { cursor node { id } } pageInfo { endCursor hasNextPage startCursor hasPreviousPage } }';
+  const last = await client.query(`{ transactions(last: 1) ${page} }`, {});
+  expect(last.data.transactions.edges).toHaveLength(1);
+  expect((await read({ first: 2 }, 'cache-only'))?.edges).toEqual(second?.edges);
   const { id } = await t.platform.pay(scene);
   await client.query(documents.Transaction, { id });
   await new Promise<void>((resolve, reject) => {

@@ -80,7 +80,7 @@ test('a migration that needs a lock lets other sessions through, and retries unt
   await reader.query('begin; select from a');
   const patience = { lockMs: 20, pauseMs: 1, forMs: 1_000 };
   await expect(migrate(database.url, { prismaDirectory: prisma.path, patience })).rejects.toThrow(
-    /20250104000000_fourth failed and was rolled back: canceling statement due to lock timeout\. It waits for process \d+ \(a dump, .*\. End that session, and run the command again/,
+    /20250104000000_fourth failed and was rolled back: canceling statement due to lock timeout\. It waits for process \d+ \(a dump, .*\. End it, and run the command again/,
   );
 });
 

@@ -30,6 +30,11 @@ test.each<[string, () => string | Promise<string>, RegExp]>([
     async () => withParts({ port: String(await freePort()) }),
     /nothing answers .*ECONNREFUSED/,
   ],
+  [
+    'at a socket that does not exist',
+    () => 'postgres://gateway@%2Fnone/payments',
+    /nothing answers at \/none \(ENOENT\)/,
+  ],
   ['on an unknown machine', () => withParts({ hostname: 'db.invalid' }), /the host name in db\.invalid/],
   ['that the server does not have', () => withParts({ pathname: '/not_there' }), /"not_there" does not exist.*3D000/],
   ['with a wrong password', () => withParts({ password: 'wrong' }), /28P01.* Correct the login or its password/],

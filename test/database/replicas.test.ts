@@ -4,6 +4,7 @@ import { PrimaryPosition } from '../../src/infra/database/replicas/primary-posit
 import { ReadTokens } from '../../src/infra/database/replicas/read-token.ts';
 import { databaseProxy } from '../setup/database-proxy.ts';
 import { connect, startTestGateway, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { runOps } from '../setup/ops.ts';
 import { base } from '../setup/rest.ts';
 import { startReplicated } from '../setup/standby.ts';
 
@@ -106,6 +107,11 @@ const seen = (state: { readonly isUsable: boolean; readonly keepsUp: boolean }) 
       expect({ isUsable: replica.isUsable, keepsUp: replica.keepsUp }).toEqual(state);
     }
   }, 60_000);
+
+test('an operator command that only the primary can run says so in one sentence on a standby', async () => {
+  const { code, err } = await runOps(servers.standbys[0]?.server.url, ['audit']);
+  expect([code, err]).toEqual([1, 'The database cannot be used: recovery is in progress.']);
+});
 
 test('both APIs read nodes and lists from the replica, but run commands and read their results on the primary', async () => {
   await caughtUp();

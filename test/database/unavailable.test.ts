@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import type { Operation } from '../../src/domain/access/operations.ts';
+import { isDatabaseFault } from '../../src/infra/database/faults.ts';
 import { moving } from '../setup/acts.ts';
 import { testProxy } from '../setup/database-proxy.ts';
 import { type Data, type TestPlatform, testClient, testGateway } from '../setup/gateway.ts';
@@ -174,4 +175,12 @@ test.each<[string, { stage(): Promise<unknown>; end(): Promise<unknown> }]>([
   expect(await otherwiseAnswered([...overEachForm(), ...overEachForm(stranger)], remembered)).toEqual([]);
   await fault.end();
   await untilRecovered();
+});
+
+test.each([
+  Object.assign(new Error('connect ENOENT /run/postgresql/.s.PGSQL.5432'), { code: 'ENOENT', syscall: 'connect' }),
+  Object.assign(new Error('certificate has expired'), { code: 'CERT_HAS_EXPIRED' }),
+  new Error('The server does not support SSL connections'),
+])('a failed connection means that nothing happened: %s', (error) => {
+  expect(isDatabaseFault(error)).toBe(true);
 });

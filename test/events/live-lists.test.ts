@@ -88,6 +88,25 @@ test('a row that enters and leaves within `waitMs` is sent as LEAVE, because the
   expect(changes).toContainEqual({ op: 'LEAVE', node: { id: customerId } });
 });
 
+test('a row that enters, leaves and enters again within `waitMs` is sent as ENTER, because the page did not contain it', async () => {
+  const { outsideEur: accountId } = await t.platform.makeScene();
+  const after = await t.platform.feedEnd();
+  for (const status of ['UNDER_REVIEW', 'ACTIVE', 'UNDER_REVIEW'])
+    await t.platform.succeed('sandboxSetExternalAccountStatus', { accountId, status });
+  const { account } = await t.platform.ask('query ($id: ID!) { account(id: $id) { version } }', { id: accountId });
+  const query = `subscription ($after: String) { accountChanges(filter: { status: [UNDER_REVIEW] }, waitMs: 1000, after: $after) {
+    changes { op node { id version } } } }`;
+  let isListed = false;
+  for await (const { changes } of t.platform.valuesOf(query, { after })) {
+    for (const { op } of changes) {
+      if (op === 'UPDATE') expect(isListed).toBe(true);
+      isListed = op !== 'LEAVE';
+    }
+    if (changes.at(-1)?.node.version === account.version) break;
+  }
+  expect(isListed).toBe(true);
+});
+
 test('a row that enters and changes within `waitMs` is sent once, in its current state', async () => {
   const scene = await t.platform.makeScene();
   const follow = async (status: readonly string[]) => {
@@ -322,7 +341,8 @@ test('one stream follows several payments: the current state of each, every chan
     { status: 'PENDING', previousStatus: null, transaction: { id: open.transaction.id } },
   ]);
   await t.platform.execute(open.id);
-  const rest = await Array.fromAsync(stream);
+  const rest: Data[] = [];
+  for await (const update of stream) rest.push(update);
   expect(rest.map(({ transaction }) => transaction.id)).toEqual(rest.map(() => open.transaction.id));
   expect(rest.at(-1)).toMatchObject({ status: 'COMPLETED', terminal: true });
   // Wherever it is resumed, the stream sends everything that follows and then completes.

@@ -73,8 +73,8 @@ test('if resumed after a cursor, every subscription sends the later events witho
   ]);
   const [{ cursor: after }, ...later] = all as [Data];
   const isLast = ({ status }: Data) => status === 'COMPLETED';
-  for (const of of [{ transactionId: transaction.id }, { customerId: scene.customerId }, undefined])
-    expect(await t.platform.followed(query, { of, after }, isLast)).toEqual(later);
+  for (const subject of [{ transactionId: transaction.id }, { customerId: scene.customerId }, undefined])
+    expect(await t.platform.followed(query, { of: subject, after }, isLast)).toEqual(later);
 });
 
 test('the feed is one log: its list and its stream show the same events, oldest first, with the same filters', async () => {

@@ -113,8 +113,13 @@ test('the access log has each request once, without its query, credentials or bo
   await expect.poll(() => parsed().filter(({ msg }) => msg === 'request')).toHaveLength(2);
   expect(parsed()[1]).toMatchObject({ status: 200, platform: t.platform.platformId, operation: 'query viewer' });
   expect(parsed()[1]).toMatchObject({ tokenId: (await t.owner.query('select id from api_token')).rows[0].id });
+  for (const address of ['$hidden@uma.example', '%24hidden%40uma.example'])
+    await fetch(`${logging.url}/2025-10-13/receiver/${address}`, {
+      headers: { authorization: t.platform.authorization },
+    });
+  await expect.poll(() => parsed().filter(({ path }) => path === '/2025-10-13/receiver/…')).toHaveLength(2);
   const [, credentials = ''] = t.platform.authorization.split(' ');
-  for (const secret of ['hidden-query', credentials, 'Unlogged Person']) expect(lines.join()).not.toContain(secret);
+  for (const secret of ['hidden', credentials, 'Unlogged Person']) expect(lines.join()).not.toContain(secret);
 });
 
 test('a webhook is found through the request that caused it, and the request through the webhook', async () => {

@@ -34,7 +34,7 @@ export async function torture(
   const start = await one.platform.feedEnd();
   const followers = Array.from({ length: clients }, (_, at) =>
     // A tenth of the clients follow everything; each of the others follows one customer.
-    follow(one, two, at % 10 < 2 ? undefined : ids[at % ids.length], at % 2 === 0 ? undefined : start),
+    follow(one, two, at % 20 < 2 ? undefined : ids[at % ids.length], at % 2 === 0 ? undefined : start),
   );
   const begun = async () => (await one.owner.query('select from resume_point where position is not null')).rowCount;
   const resuming = Math.ceil(clients / 2);

@@ -1,12 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { acts } from '../../src/apps/terminal/acts.ts';
 import { schemaName } from '../../src/apps/terminal/command.ts';
 import { runCommands } from '../../src/commands.ts';
+import { listen } from '../setup/free-port.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { startLoadBalancer } from '../setup/load-balancer.ts';
+import { startPrefixProxy } from '../setup/prefix-proxy.ts';
 import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
 import { answer, ownReceiver, verify } from '../webhooks/receiver.ts';
 
@@ -118,7 +122,9 @@ describe('the command line', () => {
     );
     (await failing(['tail'], { PAYMENTS_CLIENT_SECRET: 'wrong' })).toMatch('does not know these credentials');
     (await wrong(['listen', 'x', '--after', 'y'])).toMatch('x is not a receiver');
+    (await wrong(['listen', '0'])).toMatch('0 is not a receiver');
     (await failing(['listen', '1', '--after', 'y'])).toMatch('refuses the cursor y');
+    (await failing(['tail', '--after', ''])).toMatch('refuses the cursor ""');
     (await failing(['listen', '1'], { WEBHOOK_SECRET: 'mine' })).toMatch('WEBHOOK_SECRET is not a signing secret');
     (await failing(['follow', 'Transaction:1'])).toMatch('NOT_FOUND');
     (await failing(['follow', 'Quote:1'])).toMatch('There is no Quote:1.');
@@ -128,10 +134,32 @@ describe('the command line', () => {
     (await wrong(['trigger', 'transfer-out', '--amount', 'much'])).toMatch('Expected an amount such as 12.50');
     (await wrong(['resend', 'Event:1', '--to', 'x'])).toMatch('x is not a receiver');
     (await wrong(['resend', 'Quote:1'])).toMatch('Quote:1 cannot be sent again');
+    for (const body of ['<html>', 'null', '[]', '{"errors": {"detail": "Not Found"}}']) {
+      const other = createServer((_request, response) => void response.end(body));
+      const address = `http://127.0.0.1:${await listen(other)}`;
+      (await failing(['logs', '--url', address])).toMatch(/answers with 200: it is not this service\.$/);
+      other.close();
+    }
     const away = startIn({}, ['tail', '--url', 'https://payments.example']);
     expect(await away.done).toBe(1);
     expect(away.err).toEqual([expect.stringContaining('Only a sandbox on this machine needs none.')]);
     expect(JSON.parse((await run(['--json', 'follow', 'Transaction:1'])).out)).toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  test('works through a proxy that serves the service under a path', async () => {
+    const proxy = await startPrefixProxy(t.url, '/pay');
+    for (const url of [`${proxy.url}/`, `${proxy.url}/graphql`])
+      expect(await run(['trigger', 'transfer-out', '--follow', '--url', url])).toMatchObject({ code: 0, err: '' });
+    proxy.close();
+  });
+
+  test('ends without a message if the reader of its output has gone', async () => {
+    const program = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/commands.ts', '--help'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    program.stdout.destroy();
+    const [said, [code]] = await Promise.all([text(program.stderr), once(program, 'exit')]);
+    expect([code, said]).toEqual([0, '']);
   });
 
   test('triggers nothing in production', async () => {

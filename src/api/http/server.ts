@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { databaseAway } from '../../core/refusal.ts';
 import type { ReadinessWatch } from '../../infra/health/readiness.ts';
 import { refuseWrongAddresses } from '../../infra/instruments/request-address.ts';
-import { asRequest, clientIn, factsOf } from '../../infra/instruments/request-facts.ts';
+import { asRequest, clientIn, factsOf, pathOf } from '../../infra/instruments/request-facts.ts';
 import { inRequestSpan } from '../../infra/instruments/spans.ts';
 import { withoutStatus } from '../graphql/failure.ts';
 import { graphqlMethods, isSafe } from '../graphql/server/read-operation.ts';
@@ -233,15 +233,15 @@ async function serveReadiness({ readiness }: HttpOptions, response: ServerRespon
 
 /**
  * Handles a request under its id (`X-Request-Id`, or a new one), which the response and all log lines include. Logs the
- * request, if enabled, with its path but not its query string, which may contain a document.
+ * request, if enabled.
  */
 function asLoggedRequest<T>(response: ServerResponse, { requestLog, callers }: HttpOptions, work: () => T): T {
   const { req: request } = response;
   const facts = factsOf(request.headers['x-request-id'], clientIn(request.headers));
   response.setHeader('x-request-id', facts.requestId);
-  const { method = '' } = request;
-  const [path = ''] = (request.url ?? '').split('?', 1);
   if (requestLog) {
+    const { method } = request;
+    const path = pathOf(request);
     const start = performance.now();
     const address = callers.addressOf(request);
     response.once('close', () => {

@@ -6,10 +6,15 @@ import { connections, embedded, possibleTypes } from './generated/schema-facts.t
 const listOf = (names: readonly string[]) =>
   relayStylePagination((args, { fieldName, field }) => {
     const connection = field?.directives?.find(({ name }) => name.value === 'connection');
-    const key = connection?.arguments?.find(({ name }) => name.value === 'key')?.value;
-    if (key?.kind === 'StringValue') return `${fieldName}:${key.value}`;
-    const given = names.filter((name) => args?.[name] !== undefined).map((name) => [name, args?.[name]]);
-    return `${fieldName}:${JSON.stringify(given)}${typeof args?.last === 'number' ? ':last' : ''}`;
+    const argument = (of: string) => connection?.arguments?.find(({ name }) => name.value === of)?.value;
+    const [key, filter] = [argument('key'), argument('filter')];
+    const given = (of: readonly string[]) =>
+      JSON.stringify(of.filter((name) => args?.[name] !== undefined).map((name) => [name, args?.[name]]));
+    if (key?.kind !== 'StringValue')
+      return `${fieldName}:${given(names)}${typeof args?.last === 'number' ? ':last' : ''}`;
+    const filters = filter?.kind === 'ListValue' ? filter.values : [];
+    const filtering = filters.flatMap((name) => (name.kind === 'StringValue' ? [name.value] : []));
+    return `${fieldName}:${key.value}${filter ? given(filtering) : ''}`;
   });
 
 function policies(): TypePolicies {

@@ -95,18 +95,20 @@ async function run<Result, Variables>(
   let failures = 0;
   for (let isLoaded = false; ; failures += 1) {
     const hurry = untilHurry();
+    let begun: string | undefined;
     try {
       const stored = isLoaded ? null : await abortable(options.store?.load() ?? none, hurry);
       // Otherwise the stream begins after the cursor in the variables, if they contain one.
       if (stored !== null) resuming.after = stored;
       isLoaded = true;
       if (resuming.after === null && options.begin) {
-        resuming.after = await abortable(options.begin(hurry), hurry);
-        if (options.store) await abortable(options.store.save(resuming.after), hurry);
+        begun = await abortable(options.begin(hurry), hurry);
+        resuming.after = begun;
+        if (options.store) await abortable(options.store.save(begun), hurry);
       }
       const end = await attempt(client, request, hurry, next);
       if (end === 'COMPLETED') return;
-      if (end !== 'LOST') restart(resuming, end);
+      if (end !== 'LOST') restart(resuming, end, begun);
       await backoff(failures, hurry);
     } catch (error) {
       signal.throwIfAborted();
@@ -123,9 +125,11 @@ class Final extends Error {
   }
 }
 
-/** Decides what follows a refusal: the stream starts again, is retried, or ends. */
-function restart(resuming: Resuming, error: StreamRefusedError): void {
-  if (ofCursor.has(error.code) && resuming.after !== null) resuming.after = null;
+/** Decides what follows a refusal: the stream starts again, is retried, or ends. `begun` is a cursor read just before. */
+function restart(resuming: Resuming, error: StreamRefusedError, begun: string | undefined): void {
+  // If the service refuses a cursor that it has just returned, something else in the request is invalid.
+  const isNew = error.code === 'INVALID_INPUT' && resuming.after === begun;
+  if (ofCursor.has(error.code) && resuming.after !== null && !isNew) resuming.after = null;
   else if (!passing.has(error.code)) throw new Final(error);
 }
 

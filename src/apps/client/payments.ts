@@ -66,6 +66,17 @@ interface ResponseBody {
   readonly errors?: readonly ResponseError[];
 }
 
+/** Reads a response. Returns an empty object if it is not the service's, but a proxy's HTML page, for example. */
+export async function bodyOf(response: Response): Promise<ResponseBody> {
+  const text = await response.text();
+  try {
+    const body = JSON.parse(text);
+    return typeof body === 'object' && Array.isArray(body?.errors ?? []) ? (body ?? {}) : {};
+  } catch {
+    return {};
+  }
+}
+
 /** Reads `Retry-After`, which is a number of seconds or a date. */
 function secondsOf(header: string | null): number | undefined {
   if (header === null) return undefined;
@@ -101,9 +112,8 @@ export function openPayments({ url, token, fetch: send = fetch, ...options }: Pa
     async execute(operation, variables, signal) {
       const request = asPost({ ...sentAs(operation), variables });
       const response = await authorized(url, { ...request, ...(signal && { signal }) });
-      // A proxy in between may return an HTML page.
-      const body = (await response.json().catch(() => ({}))) as ResponseBody | null;
-      if (!body?.data || body.errors) throw new RequestError(response, body ?? {});
+      const body = await bodyOf(response);
+      if (!body.data || body.errors?.length) throw new RequestError(response, body);
       // The service's response follows its schema, from which the types of the document are generated.
       return body.data as never;
     },

@@ -1,6 +1,6 @@
 import type { GraphQLResponse, Observable as ObservableClass, RequestParameters, Variables } from 'relay-runtime';
 import { asPost } from './operation.ts';
-import type { Payments } from './payments.ts';
+import { bodyOf, type Payments, RequestError } from './payments.ts';
 
 const sent = ({ text, id, name }: RequestParameters, variables: Variables) => ({
   query: text ?? '',
@@ -14,8 +14,10 @@ export function relayNetwork(payments: Payments, Observable: typeof ObservableCl
   return {
     async fetch(request: RequestParameters, variables: Variables) {
       const response = await payments.fetch(payments.url, asPost(sent(request, variables)));
+      const body = await bodyOf(response);
+      if (!body.data && !body.errors) throw new RequestError(response, body);
       // The service returns the GraphQL response format, which Relay's own type describes.
-      return (await response.json()) as never;
+      return body as never;
     },
     subscribe(request: RequestParameters, variables: Variables) {
       return Observable.create<GraphQLResponse>((sink) =>

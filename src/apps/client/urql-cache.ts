@@ -4,6 +4,17 @@ import { connections, embedded, possibleTypes } from './generated/schema-facts.t
 /** The type of a Graphcache resolver, taken from the library's function so that its own types need not be imported. */
 type Resolver = ReturnType<typeof relayPagination>;
 
+/** Joins a list's pages. Those read from its end are a list of their own, as in Apollo's settings. */
+const listOf = (): Resolver => {
+  const pagination = relayPagination();
+  return (parent, args, cache, info) => {
+    const isHere = ({ arguments: of }: { arguments: typeof args | null }) =>
+      (typeof of?.last === 'number') === (typeof args.last === 'number');
+    const inspectFields: typeof cache.inspectFields = (entity) => cache.inspectFields(entity).filter(isHere);
+    return pagination(parent, args, Object.assign(Object.create(cache), { inspectFields }), info);
+  };
+};
+
 /**
  * Returns the settings for urql's Graphcache: `cacheExchange({ ...urqlCache(), schema })`, with `schema` from this
  * package's `introspection.json`. They define the identities of objects, and join the pages of a list.
@@ -19,7 +30,7 @@ export function urqlCache(): {
   for (const [type, fields] of Object.entries(connections)) {
     // Graphcache resolves object types only.
     if (type in possibleTypes) continue;
-    resolvers[type] = Object.fromEntries(Object.keys(fields).map((field) => [field, relayPagination()]));
+    resolvers[type] = Object.fromEntries(Object.keys(fields).map((field) => [field, listOf()]));
   }
   return { keys, resolvers };
 }

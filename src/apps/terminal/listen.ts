@@ -84,7 +84,7 @@ export async function post(
 
 /** Returns the address for a port, a port with a path, or a URL. Throws an InvalidArgumentError for anything else. */
 export function targetOf(to: string): URL {
-  const text = /^\d+(\/|$)/.test(to) ? `http://127.0.0.1:${to}` : to;
+  const text = /^[1-9]\d*(\/|$)/.test(to) ? `http://127.0.0.1:${to}` : to;
   if (!isWebAddress(text))
     throw new InvalidArgumentError(`${to} is not a receiver: write 3000, 3000/webhooks, or a URL.`);
   return new URL(text);

@@ -4,6 +4,7 @@ import { WebSocket } from 'ws';
 import { follow, StreamRefusedError } from '../client/follow.ts';
 import { Whoami } from '../client/generated/operations.ts';
 import { asPost, type Operation, sentAs } from '../client/operation.ts';
+import { bodyOf } from '../client/payments.ts';
 import { Failure } from './answer.ts';
 import type { Screen } from './program.ts';
 
@@ -19,12 +20,14 @@ export class Service {
 
   constructor(screen: Screen, signal: AbortSignal, url: string | undefined) {
     const { environment } = screen;
-    const given = url ?? environment.PAYMENTS_URL ?? local;
+    const given = url ?? (environment.PAYMENTS_URL || local);
     if (!isWebAddress(given))
       throw new InvalidArgumentError(`${given} is not the URL of a service: it must begin with http:// or https://.`);
     this.#screen = screen;
     this.#signal = signal;
-    this.#graphql = new URL('/graphql', given);
+    this.#graphql = new URL(given);
+    // A proxy may publish the service under a path.
+    this.#graphql.pathname = this.#graphql.pathname.replace(/(\/graphql)?\/?$/, '/graphql');
     this.#authorization = authorizationOf(environment, this.#graphql);
   }
 
@@ -40,22 +43,21 @@ export class Service {
       authorization: this.#authorization,
       'apollographql-client-name': 'payments-cli',
     };
-    const response = await fetch(this.#graphql, { ...request, headers, signal: this.#signal }).catch(
-      (error: unknown) => {
+    const { status, data, errors } = await fetch(this.#graphql, { ...request, headers, signal: this.#signal })
+      .then(async (response) => ({ ...(await bodyOf(response)), status: response.status }))
+      .catch((error: unknown) => {
         this.#signal.throwIfAborted();
         const cause = causeOf(error);
         const reason = ('code' in cause && String(cause.code)) || cause.message;
         throw new Failure(
           `Nothing answers at ${this.origin} (${reason}). \`npm start\` starts a sandbox; --url names another service.`,
         );
-      },
-    );
-    const answer = (await response.json().catch(() => {
-      throw new Failure(`${this.#graphql} answers with ${response.status}: it is not this service.`);
-    })) as Answer<Result>;
-    const [error] = answer.errors ?? [];
-    if (error || !answer.data) throw refused(error?.extensions?.code ?? String(response.status), error?.message);
-    return answer.data;
+      });
+    if (!data && !errors) throw new Failure(`${this.#graphql} answers with ${status}: it is not this service.`);
+    const [error] = errors ?? [];
+    if (error || !data) throw refused(error?.extensions?.code ?? String(status), error?.message);
+    // The service's response follows its schema, from which the types of the document are generated.
+    return data as Result;
   }
 
   /** Reads the caller and the end of the feed, which also verifies the credentials. */
@@ -103,20 +105,18 @@ export class Service {
     const signal = AbortSignal.any([this.#signal, refusal.signal]);
     try {
       const resumed = { ...variables, after };
-      await follow(client, { document, variables: resumed, onMessage, signal, ...(after && { begin }) }).done;
+      await follow(client, { document, variables: resumed, onMessage, signal, ...(after !== undefined && { begin }) })
+        .done;
       if (refusal.signal.aborted)
-        throw new Failure(`The service refuses the cursor ${after}: it is too old, or belongs to another platform.`);
+        throw new Failure(
+          `The service refuses the cursor ${after || '""'}: it is too old, or belongs to another platform.`,
+        );
     } catch (error) {
       throw error instanceof StreamRefusedError ? refused(error.code, error.message) : error;
     } finally {
       await client.dispose();
     }
   }
-}
-
-interface Answer<Result> {
-  readonly data?: Result | null;
-  readonly errors?: readonly { readonly message: string; readonly extensions?: { readonly code?: string } }[];
 }
 
 function refused(code: string, message = 'no data'): Failure {

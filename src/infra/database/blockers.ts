@@ -90,6 +90,20 @@ export function nameOf(session: LockSession): string {
   return `process ${pid} (${who}), whose transaction has been open for ${Math.round(openSeconds)} s${doing}${waiting}`;
 }
 
+/** Describes a prepared transaction. Postgres does not say which of them a session waits for. */
+export function nameOfPrepared({ gid, owner, openSeconds, tables }: PreparedTransaction): string {
+  return `the prepared transaction '${gid}' of ${owner}, open for ${Math.round(openSeconds)} s, which has locked ${tables ?? 'no table'}`;
+}
+
+/** Returns the root causes of all waits, with an id and a description: sessions, and prepared transactions. */
+export async function blockersOf(on: Queryable, sessions: readonly LockSession[]) {
+  const prepared = sessions.some(({ blockedBy }) => blockedBy.includes(0)) ? await preparedTransactions(on) : [];
+  return [
+    ...rootsOf(sessions).map((root) => ({ id: String(root.pid), name: nameOf(root), openSeconds: root.openSeconds })),
+    ...prepared.map((one) => ({ id: one.gid, name: nameOfPrepared(one), openSeconds: one.openSeconds })),
+  ];
+}
+
 /** Returns the sessions that block others without waiting themselves: the root causes of all waits. */
 export function rootsOf(sessions: readonly LockSession[]): LockSession[] {
   return sessions.filter(({ blockedBy }) => blockedBy.length === 0);

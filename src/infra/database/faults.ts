@@ -41,7 +41,9 @@ export function isAnswerTimeout(error: unknown): boolean {
 
 /** Returns whether the session is read-only. It remains so even when its server becomes writable. */
 export function isReadOnly(error: unknown): boolean {
-  return sqlState(error) === '25006';
+  // A standby does not report the position of the WAL that it would write.
+  const isStandby = sqlState(error) === '55000' && error instanceof pg.DatabaseError && error.file === 'xlogfuncs.c';
+  return isStandby || sqlState(error) === '25006';
 }
 
 /** The SQLSTATEs of temporary failures, or whole classes of them, after which the same statement may succeed later. */
@@ -74,12 +76,21 @@ const prismaCodes = new Set(['P1018', 'P2028']);
 export function isDatabaseFault(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = sqlState(error);
-  if (code !== undefined && connectionErrors.has(code)) return true;
+  if ((code !== undefined && connectionErrors.has(code)) || isTlsFault(error)) return true;
+  // Whatever the reason, nothing was sent. The Unix socket of a stopped server does not exist (ENOENT).
+  if ('syscall' in error && error.syscall === 'connect') return true;
   // Postgres has ended the session or refused a new one, for whatever reason (the login, the database, a firewall).
-  if (error instanceof pg.DatabaseError) return isTransient(code) || isFatal(error.severity);
+  if (error instanceof pg.DatabaseError) return isTransient(code) || isFatal(error.severity) || isReadOnly(error);
   if (connectionMessages.test(error.message) || error.name === 'TooLate') return true;
   if (error.name.startsWith('Prisma') && code !== undefined && prismaCodes.has(code)) return true;
   return error.cause !== error && isDatabaseFault(error.cause);
+}
+
+/** Returns whether a server's certificate was refused, or the server offers no TLS. */
+export function isTlsFault(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const codes = /^(CERT_|DEPTH_ZERO_|ERR_SSL_|ERR_TLS_|HOSTNAME_MISMATCH|SELF_SIGNED_|UNABLE_TO_)/;
+  return codes.test(sqlState(error) ?? '') || error.message === 'The server does not support SSL connections';
 }
 
 /** Returns whether a statement, possibly one of Prisma's, exceeded the lock timeout. */

@@ -47,6 +47,12 @@ export function factsOf(given?: string | readonly string[], client?: ClientFacts
   return client ? { requestId, client } : { requestId };
 }
 
+/** Returns a request's path for the log and for spans: without UMA addresses and the query, which may be personal. */
+export function pathOf({ url = '' }: { readonly url?: string | undefined }): string {
+  const [path = ''] = url.split('?', 1);
+  return path.replaceAll(/[^/]*(@|%40)[^/]*/g, '…');
+}
+
 /** Runs work as part of a request. The work records facts about the request for the access log. */
 export function asRequest<T>(facts: RequestFacts, work: () => T): T {
   return scope.run(facts, work);

@@ -9,7 +9,7 @@ import {
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api';
-import type { RequestFacts } from './request-facts.ts';
+import { pathOf, type RequestFacts } from './request-facts.ts';
 
 // OpenTelemetry spans for requests, operations, statements, rail calls and webhooks. start/tracing.ts enables them.
 // Attributes are only names, ids and times, never values from a client, secrets or personal data.
@@ -85,9 +85,12 @@ export function inRequestSpan<T>(
 ): T {
   if (!isOn) return work();
   const method = request.method ?? '';
-  const [path = ''] = (request.url ?? '').split('?', 1);
   const around = propagation.extract(ROOT_CONTEXT, request.headers);
-  const attributes = { 'http.request.method': method, 'url.path': path, 'payments.request.id': facts.requestId };
+  const attributes = {
+    'http.request.method': method,
+    'url.path': pathOf(request),
+    'payments.request.id': facts.requestId,
+  };
   const span = tracer.startSpan(method, { kind: kinds.server, attributes }, around);
   response.once('close', () => {
     const { operation, platform } = facts;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { withClient } from '../../infra/database/advisory-lock.ts';
 import { serversOf } from '../../infra/database/connections/address.ts';
-import { isDatabaseFault, OperatorError, sqlState } from '../../infra/database/faults.ts';
+import { isDatabaseFault, isTlsFault, OperatorError, sqlState } from '../../infra/database/faults.ts';
 import type { Config } from '../config.ts';
 
 /** How long startup waits for an unresponsive database, in ms. The database may be starting at the same time. */
@@ -37,7 +37,7 @@ export async function reachDatabase(config: Config, which: Which, log?: (line: s
 
 /** Returns whether the error may be temporary, unlike a wrong login, database name or certificate. */
 function mayPass(error: unknown): boolean {
-  return isDatabaseFault(error) && !/^(28|3D|42)/.test(sqlState(error) ?? '');
+  return isDatabaseFault(error) && !isTlsFault(error) && !/^(28|3D|42)/.test(sqlState(error) ?? '');
 }
 
 function reasonOf(error: unknown, url: string): string {

@@ -12,7 +12,7 @@ import { webhookIdleMs, workOnWebhooks } from '../../domain/providers/webhooks.t
 import { expireQuotes, nextQuoteExpiry } from '../../domain/quotes/expiry.ts';
 import { reconcileDueDays } from '../../domain/reconciliation/reconciliation.ts';
 import { settleDueOrders } from '../../domain/settlement/settlement.ts';
-import { type LockSession, lockSessions, nameOf, rootsOf } from '../../infra/database/blockers.ts';
+import { blockersOf, type LockSession, lockSessions } from '../../infra/database/blockers.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { statement } from '../../infra/database/statement.ts';
 import { deleteExpired } from './housekeeping.ts';
@@ -166,14 +166,14 @@ export function lockWatch({ pool }: Database, log: Logger, seconds = patienceSec
   let said = '';
   return async () => {
     const sessions = await lockSessions(pool);
-    const roots = rootsOf(sessions).filter(({ openSeconds }) => openSeconds >= seconds);
-    const now = roots.map(({ pid }) => pid).join();
+    const roots = (await blockersOf(pool, sessions)).filter(({ openSeconds }) => openSeconds >= seconds);
+    const now = roots.map(({ id }) => id).join();
     if (now === said) return;
     said = now;
     if (roots.length === 0) log.info('no session waits long for a lock any more');
     else
       log.error(
-        { blockers: roots.map(nameOf), waiting: waitingFor(sessions) },
+        { blockers: roots.map(({ name }) => name), waiting: waitingFor(sessions) },
         'sessions wait for locks: `npm run ops -- blocked` shows them',
       );
   };

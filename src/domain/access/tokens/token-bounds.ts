@@ -1,4 +1,4 @@
-import { isWithin, parseRange } from '../../../core/address-ranges.ts';
+import { enteredRange, isWithin, parseRange } from '../../../core/address-ranges.ts';
 import { checkNotEmpty, invalid, Refusal } from '../../../core/refusal.ts';
 import type { Tenant } from '../../../core/tenant.ts';
 import { type Queryable, statement } from '../../../infra/database/statement.ts';
@@ -12,7 +12,7 @@ export function rangesIn(addresses: readonly string[]): string[] {
   return addresses.map((text, position) => {
     const path = ['addresses', position];
     try {
-      const [address, bits] = parseRange(text.trim());
+      const [address, bits] = enteredRange(text.trim());
       if (address.kind() === 'ipv6' && text.includes('/') && bits > 64)
         throw invalid('the prefix of an IPv6 range must be /64 or shorter', { path, value: text });
       return text.trim();

@@ -1,7 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { withAdvisoryLock, withClient } from '../advisory-lock.ts';
-import { type LockSession, lockSessions, nameOf } from '../blockers.ts';
+import {
+  type LockSession,
+  lockSessions,
+  nameOf,
+  nameOfPrepared,
+  type PreparedTransaction,
+  preparedTransactions,
+} from '../blockers.ts';
 import { connectionName } from '../connections/address.ts';
 import { OperatorError, sqlState } from '../faults.ts';
 import type { Queryable } from '../statement.ts';
@@ -72,7 +79,12 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
   const { log = () => undefined, patience = usualPatience } = options;
   const migrations = await readMigrations(prismaDirectory);
   return withClient(databaseUrl, async (watcher) => {
-    if ((await pending(watcher, migrations, dataDirectory)).length === 0) return { applied: [] };
+    const missing = await pending(watcher, migrations, dataDirectory).catch((cause: unknown) => {
+      if (sqlState(cause) !== '42501') throw cause;
+      const advice = "use the address of the tables' owner (DATABASE_OWNER_URL)";
+      throw new OperatorError(`The login ${watcher.user} may not apply migrations: ${advice}.`, { cause });
+    });
+    if (missing.length === 0) return { applied: [] };
     const cancel = () => watcher.query(cancelStatement, [connectionName(use)]).catch(() => undefined);
     signal?.addEventListener('abort', cancel, { once: true });
     const apply = async (client: pg.Client) => {
@@ -196,7 +208,7 @@ interface Attempts {
  */
 async function applyPatiently(migration: Migration, { client, watcher, patience, log, signal }: Attempts) {
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-  const locks: WantedLocks = { pid: rows[0]?.pid ?? 0, modes: new Map(), first: undefined, blockers: [] };
+  const locks: WantedLocks = { pid: rows[0]?.pid ?? 0, modes: new Map(), first: undefined, blockers: [], prepared: [] };
   const until = performance.now() + patience.forMs;
   let said = '';
   let others = 'others';
@@ -210,18 +222,21 @@ async function applyPatiently(migration: Migration, { client, watcher, patience,
       await watched;
       if (signal?.aborted) throw new OperatorError(stopped, { cause: error });
       if (!isLocked(error)) throw migrationFailure(migration, error);
-      const { blockers } = locks;
+      const { blockers, prepared } = locks;
       // A short attempt may end before its blockers have been read. In that case, the previous attempt's blockers are
       // used.
-      if (blockers.length > 0) others = blockers.map(nameOf).join('; ');
+      const names = [...blockers.map(nameOf), ...prepared.map(nameOfPrepared)];
+      if (names.length > 0) others = names.join('; ');
       if (performance.now() >= until)
-        throw migrationFailure(migration, error, `It waits for ${others}. End that session, and run the command again`);
+        throw migrationFailure(migration, error, `It waits for ${others}. End it, and run the command again`);
       // The description of a session changes, but its process id does not.
-      const who = blockers.map(({ pid }) => pid).join();
+      const who = [...blockers.map(({ pid }) => pid), ...prepared.map(({ gid }) => gid)].join();
       if (who !== said && who !== '')
         log(`the migration ${migration.name} waits for ${others} and will be tried again`);
       said = who || said;
-      const isLong = blockers.some((one) => one.openSeconds > longSeconds && !givesWay(one));
+      const isLong = [...blockers.filter((one) => !givesWay(one)), ...prepared].some(
+        ({ openSeconds }) => openSeconds > longSeconds,
+      );
       await delay(isLong ? patience.pauseMs : Math.random() * 100, undefined, { signal });
     }
   }
@@ -281,11 +296,14 @@ interface WantedLocks {
   first: string | undefined;
   /** The sessions that the last attempt waited for; none if it did not wait. */
   blockers: readonly LockSession[];
+  /** All prepared transactions, if it waited for one. */
+  prepared: readonly PreparedTransaction[];
 }
 
 async function take(client: pg.ClientBase, locks: WantedLocks): Promise<void> {
   const { first, modes } = locks;
   locks.blockers = [];
+  locks.prepared = [];
   const tables = [...modes].sort(([one], [other]) => Number(other === first) - Number(one === first));
   for (const [table, mode] of tables) {
     await client.query(`lock table ${table} in ${mode} mode${table === first ? '' : ' nowait'}`).catch((error) => {
@@ -303,6 +321,7 @@ async function watch(watcher: pg.Client, locks: WantedLocks, everyMs: number, en
     const own = sessions.find(({ pid }) => pid === locks.pid);
     if (!own || own.blockedBy.length === 0) continue;
     locks.blockers = sessions.filter(({ pid }) => own.blockedBy.includes(pid));
+    locks.prepared = own.blockedBy.includes(0) ? await preparedTransactions(watcher) : [];
     const { rows } = await watcher.query<{ table: string; mode: string; granted: boolean }>(strongLocks, [locks.pid]);
     for (const { table, mode, granted } of rows) {
       locks.modes.set(table, mode);

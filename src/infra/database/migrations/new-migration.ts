@@ -78,41 +78,6 @@ const advice = `Now, before anything applies it:
   - npm run migration -- --catalog writes prisma/catalog.json, with which the doctor compares a database.
   - npm run check:migrations proves that the migrations, the schema and the functions agree.`;
 
-if (import.meta.main) {
-  const [name = ''] = process.argv.slice(2);
-  if (name !== '--check' && name !== '--catalog' && !/^[a-z][a-z0-9_]*$/.test(name)) {
-    console.error('Name the subject of the migration, in lower case: npm run migration -- add_refund_reason');
-    process.exit(2);
-  }
-  const server = await startThrowawayPostgres();
-  const fault = await run(server.url, name).finally(() => server.stop());
-  if (fault !== undefined) {
-    console.error(fault);
-    process.exit(1);
-  }
-}
-
-/** Checks the migrations, or writes a migration with this name. @returns what is wrong, for the developer */
-async function run(serverUrl: string, name: string): Promise<string | undefined> {
-  const described = 'prisma/schema.prisma and prisma/functions';
-  if (name === '--check') {
-    const sql = await missingSql(serverUrl);
-    if (sql !== '') return `The migrations do not match ${described}. They lack:\n\n${sql}`;
-    if ((await madeCatalog(serverUrl)) !== (await readFile(catalogFile(), 'utf8').catch(() => '')))
-      return 'prisma/catalog.json does not match the migrations: run "npm run migration -- --catalog".';
-    console.log(`The migrations match ${described}.`);
-    return undefined;
-  }
-  if (name === '--catalog') {
-    await writeFile(catalogFile(), await madeCatalog(serverUrl));
-    return undefined;
-  }
-  const folder = await writeMigration(serverUrl, name);
-  if (folder === undefined) return `Nothing to write: the migrations already match ${described}.`;
-  console.log(`Wrote ${relative(process.cwd(), folder)}/migration.sql. ${advice}`);
-  return undefined;
-}
-
 /** Returns the SQL that makes a database match a Prisma schema, as `prisma migrate diff` writes it. */
 async function schemaDiff(databaseUrl: string, schema: string): Promise<string> {
   const files = [{ path: 'schema.prisma', content: schema }];
@@ -167,4 +132,39 @@ class CatalogAdapter extends PrismaPg {
     };
     return adapter;
   }
+}
+
+if (import.meta.main) {
+  const [name = ''] = process.argv.slice(2);
+  if (name !== '--check' && name !== '--catalog' && !/^[a-z][a-z0-9_]*$/.test(name)) {
+    console.error('Name the subject of the migration, in lower case: npm run migration -- add_refund_reason');
+    process.exit(2);
+  }
+  const server = await startThrowawayPostgres();
+  const fault = await run(server.url, name).finally(() => server.stop());
+  if (fault !== undefined) {
+    console.error(fault);
+    process.exit(1);
+  }
+}
+
+/** Checks the migrations, or writes a migration with this name. @returns what is wrong, for the developer */
+async function run(serverUrl: string, name: string): Promise<string | undefined> {
+  const described = 'prisma/schema.prisma and prisma/functions';
+  if (name === '--check') {
+    const sql = await missingSql(serverUrl);
+    if (sql !== '') return `The migrations do not match ${described}. They lack:\n\n${sql}`;
+    if ((await madeCatalog(serverUrl)) !== (await readFile(catalogFile(), 'utf8').catch(() => '')))
+      return 'prisma/catalog.json does not match the migrations: run "npm run migration -- --catalog".';
+    console.log(`The migrations match ${described}.`);
+    return undefined;
+  }
+  if (name === '--catalog') {
+    await writeFile(catalogFile(), await madeCatalog(serverUrl));
+    return undefined;
+  }
+  const folder = await writeMigration(serverUrl, name);
+  if (folder === undefined) return `Nothing to write: the migrations already match ${described}.`;
+  console.log(`Wrote ${relative(process.cwd(), folder)}/migration.sql. ${advice}`);
+  return undefined;
 }

@@ -150,23 +150,19 @@ function listStream(
  * id and would keep an arbitrary one of several.
  */
 function eachRowOnce(changes: readonly ListChange[]): ListChange[] {
-  const rows = new Map<unknown, ListChange>();
-  for (const change of changes) {
-    const { id } = change.node;
-    const first = rows.get(id);
-    rows.delete(id);
-    rows.set(id, first ? merged(first, change) : change);
-  }
-  return [...rows.values()];
+  const rows = Map.groupBy(changes, ({ node }) => node.id);
+  return changes.flatMap((last) => {
+    const ofRow = rows.get(last.node.id);
+    return ofRow?.[0] && ofRow.at(-1) === last ? merged(ofRow[0], last) : [];
+  });
 }
 
 /**
- * Combines two changes into one. A row that enters and then leaves counts as having left, because the page, which is
- * read after the stream's first position, may contain it.
+ * Combines a row's first change and its last one. A row that enters and then leaves counts as having left, because the
+ * page, which is read after the stream's first position, may contain it.
  */
-function merged(first: ListChange, second: ListChange): ListChange {
-  const op = second.op === 'LEAVE' ? 'LEAVE' : first.op === 'ENTER' ? 'ENTER' : 'UPDATE';
-  return { ...second, before: first.before, op };
+function merged({ op, before }: ListChange, last: ListChange): ListChange {
+  return { ...last, before, op: last.op === 'LEAVE' ? 'LEAVE' : op === 'ENTER' ? 'ENTER' : 'UPDATE' };
 }
 
 /** Returns an event's row, the same object for all subscribers. The database writes the snapshot in this form. */
