@@ -377,7 +377,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await page.route('**/wallet/token', (route) => route.fulfill({ json: token }));
     await page.reload();
     await page.getByRole('heading', { name: 'No Payees' }).waitFor();
-    expect(await pay.getByLabel('To').locator('option').allTextContents()).toEqual(['No payees yet']);
+    await pay.getByLabel('To').locator('option', { hasText: 'No payees yet' }).waitFor({ state: 'attached' });
     await page.unroute('**/wallet/token');
     await page.route('**/wallet/token', (route) => route.fulfill({ status: 503 }));
     await page.reload();
