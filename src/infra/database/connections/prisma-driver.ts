@@ -22,9 +22,9 @@ type NameOf = (sql: string) => string;
 
 /**
  * Prisma's driver for Postgres on a given pool. Unlike Prisma's own, it begins no transactions: an interactive
- * transaction is part of one that `inTransaction` begins and ends. This works around a flaw in Prisma: when one of its own transactions times out,
- * the connection returns to the pool while a command may still be running. The command's later statements then commit
- * one by one (docs/prisma.md).
+ * transaction is part of one that `inTransaction` begins and ends. This works around a flaw in Prisma: when one of its
+ * own transactions times out, the connection returns to the pool while a command may still be running. The command's
+ * later statements then commit one by one (docs/prisma.md).
  */
 export class PrismaDriver implements SqlDriverAdapterFactory {
   readonly provider = 'postgres';
