@@ -57,8 +57,9 @@ test('the log says once which session blocks others, with its table and statemen
   const look = lockWatch(t.gateway.payments.database, log, 0);
   await look();
   expect(lines).toEqual([]);
+  let waiting: Promise<unknown> | undefined;
   await holding('alter table customer add mine int', async (pid) => {
-    const waiting = query(t.databaseUrl, 'set lock_timeout = 60000; select from customer').catch(() => undefined);
+    waiting = query(t.databaseUrl, 'set lock_timeout = 60000; select from customer');
     await vi.waitFor(async () => {
       await look();
       expect(lines).toHaveLength(1);
@@ -78,8 +79,8 @@ test('the log says once which session blocks others, with its table and statemen
         waiting: [expect.stringMatching(/^AccessShareLock on customer: \d$/)],
       }),
     ]);
-    await waiting;
   });
+  await waiting;
   await vi.waitFor(async () => {
     await look();
     expect(lines).toHaveLength(2);
