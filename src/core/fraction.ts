@@ -72,7 +72,7 @@ export class Fraction {
     return withoutZeros(formatDecimal(scaled, decimals));
   }
 
-  /** Formats the value as the shortest decimal that equals it exactly; undefined if there is none. */
+  /** Formats the value as an exact decimal without trailing zeros; undefined if its decimals never end. */
   toExactDecimal(): string | undefined {
     const { numerator, denominator } = lowestTerms(this);
     // A denominator has at most as many factors of 2 or 5 as it has binary digits.

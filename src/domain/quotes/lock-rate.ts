@@ -114,8 +114,8 @@ async function freeOrderId({ database }: Payments, platformId: string, id: strin
 }
 
 /**
- * The price of a quote whose rail has locked its rate (decision 83): the amounts that the rail takes and delivers, plus
- * the platform's share of the fees.
+ * The price of a quote at the rate that its rail has locked (decision 83) consists of the amounts that the rail takes and
+ * delivers, and of the platform's share of the fees.
  *
  *     SENDING locked    the rail takes send − platform fee
  *     RECEIVING locked  send = amount taken by the rail + platform fee
