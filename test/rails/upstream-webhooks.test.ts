@@ -5,6 +5,7 @@ import { parseRange } from '../../src/core/address-ranges.ts';
 import { deleteExpired } from '../../src/server/workers/housekeeping.ts';
 import { type Data, untilRows, uuidIn, whileLocked } from '../setup/gateway.ts';
 import { makeDue } from '../setup/passing-time.ts';
+import { sequenced } from '../setup/streams.ts';
 import { passWebhookTo, type Received } from '../webhooks/receiver.ts';
 import { returnedAmount, slowAmount } from './returning-rail.ts';
 import { testRelay, testTwoGateways } from './two-gateways.ts';
@@ -141,6 +142,7 @@ test('a pending identity check is decided when its provider reports it, and foll
   await untilKyc(id, 'APPROVED');
   await decideUpstream(id, 'EXPIRED');
   await untilKyc(id, 'EXPIRED');
+  await sequenced(two.gateway);
   const filter = `{ types: [KYC_STATUS], customerId: "${id}" }`;
   const { events } = await shop.platform.ask(
     `{ events(first: 10, filter: ${filter}) { edges { node { webhookBody } } } }`,
