@@ -73,7 +73,6 @@ export function readConfig(environment: Environment) {
     // With DATABASE_URL, the service is not a local sandbox, and anyone who can reach the port could open the page.
     GRAPHIQL: config.GRAPHIQL ?? (!production && isEmbedded),
     PUBLIC_CONTRACT: config.PUBLIC_CONTRACT ?? !production,
-    AUTOMATIC_PERSISTED_QUERIES: config.AUTOMATIC_PERSISTED_QUERIES ?? !production,
     MIGRATE: config.MIGRATE ?? (production ? ('verify' as const) : ('on' as const)),
     ALLOW_UNSAFE: allowed,
   };

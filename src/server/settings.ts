@@ -274,11 +274,6 @@ export const settings = {
     description:
       '`on` or `off`: whether graphql-js and Prisma execute GraphQL queries instead of the reader that compiles a query to one SQL statement. Only for debugging and comparison, because it sends a statement for each parent; refused in production',
   }),
-  AUTOMATIC_PERSISTED_QUERIES: onOff.optional().meta({
-    description:
-      '`on` or `off`: whether the service caches documents that clients send with their hash, without registration ([docs/trusted-documents.md](trusted-documents.md#automatic-persisted-queries))',
-    shownDefault: 'on, in production off',
-  }),
   PAYMENT_APPROVAL_MS: wholeNumber(1, 60_000)
     .default(5_000)
     .meta({ description: 'how many milliseconds a platform has to approve or reject an incoming payment, 1 to 60000' }),

@@ -239,7 +239,7 @@ test('a token shows its creator, and a revocation, even a repeated one, returns 
   const rest = await restClient(t.url, child.authorization);
   const overRest = (await rest.ask('POST', '/tokens', { name: 'rest', permissions: ['VIEW'] }, 201)).id;
   expect(await rest.ask('GET', `/tokens/${overRest}`)).toMatchObject({ createdById: child.tokenId });
-  const { data: minted } = await rest.ask('GET', '/client-tokens');
+  const minted = await child.listed('clientTokens', {}, 'createdById');
   expect(minted.map((one: Data) => one.createdById).toSorted()).toEqual([child.tokenId, parent.tokenId].toSorted());
   await endpoint(child);
   const makers = async () => {

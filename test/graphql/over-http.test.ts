@@ -161,7 +161,11 @@ const outcomes: readonly Row[] = [
     { headers: { 'idempotency-key': 'k' }, body: { query: mutation } },
     wrong(400, 'INVALID_INPUT'),
   ],
-  ['an unknown hash', { body: { documentId: `sha256:${'0'.repeat(64)}` } }, wrong(400, 'PERSISTED_QUERY_NOT_FOUND')],
+  [
+    'an unknown hash',
+    { body: { documentId: `sha256:${'0'.repeat(64)}` } },
+    wrong(400, 'PERSISTED_QUERY_NOT_SUPPORTED'),
+  ],
   ['wrong credentials', { headers: { authorization: 'Bearer x' } }, wrong(401, 'UNAUTHENTICATED')],
   [
     'wrong credentials, reported before the method',

@@ -6,8 +6,8 @@ import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts
 import { moving, refusal } from '../setup/acts.ts';
 import { mutationDocument } from '../setup/documents.ts';
 import { eachTransport, type SentOperation } from '../setup/each-transport.ts';
-import { connect, type Data, type TestGateway, type TestPlatform, testGateway } from '../setup/gateway.ts';
-import { automaticClients, type SendTwice, type SentForm, urqlClient } from '../setup/persisted-clients.ts';
+import { connect, type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { automaticClients, type SentForm, urqlClient } from '../setup/persisted-clients.ts';
 import { restClient } from '../setup/rest.ts';
 
 /** Tests documents that a platform registers, and tokens that may send nothing else. */
@@ -16,7 +16,7 @@ const sha256 = (text: string) => hash('sha256', text);
 const queryText = 'query Kind { viewer { kind } }';
 const streamText = 'subscription Follow($id: ID!) { transactionUpdates(of: { transactionId: $id }) { status } }';
 
-const t = await testGateway({ AUTOMATIC_PERSISTED_QUERIES: false });
+const t = await testGateway();
 const rest = await restClient(t.url, t.platform.authorization);
 const register = (...texts: readonly string[]) =>
   rest.ask('POST', '/trusted-documents', Object.fromEntries(texts.map((text) => [sha256(text), text])));
@@ -264,41 +264,20 @@ test("urql's persisted exchange sends a manifest's hashes, and never the text of
   expect(error?.graphQLErrors).toMatchObject([{ extensions: { code: 'PERSISTED_QUERY_NOT_IN_LIST' } }]);
 });
 
-const development = await testGateway({ AUTOMATIC_PERSISTED_QUERIES: true });
-
 describe('automatic persisted queries', () => {
-  /** Sends a query twice with a client. Returns what the client sent instead of the document. */
-  async function sentBy(sendTwice: SendTwice, { url, platform }: TestGateway) {
+  test.each(automaticClients)('of %s are not stored: it sends no further hash', async (_name, sendTwice) => {
     const query = 'query Automatic { viewer { platformId } }';
-    const sent = await sendTwice({ url, authorization: platform.authorization }, query);
-    return sent.map(({ text, hash }) => ({ text, hash }));
-  }
-
-  test.each(automaticClients)(
-    'of %s are stored in development: it sends the text once, and then only the hash',
-    async (_name, sendTwice) => {
-      expect(await sentBy(sendTwice, development)).toEqual([
-        { text: false, hash: true },
-        { text: true, hash: true },
-        { text: false, hash: true },
-      ]);
-    },
-  );
-
-  test.each(automaticClients)(
-    'of %s are not offered in production: it sends no further hash',
-    async (_name, sendTwice) => {
-      expect(await sentBy(sendTwice, t)).toEqual([
-        { text: false, hash: true },
-        { text: true, hash: false },
-        { text: true, hash: false },
-      ]);
-    },
-  );
+    const sent = await sendTwice({ url: t.url, authorization: t.platform.authorization }, query);
+    expect(sent.map(({ text, hash }) => ({ text, hash }))).toEqual([
+      { text: false, hash: true },
+      { text: true, hash: false },
+      { text: true, hash: false },
+    ]);
+  });
 
   test('must match their hash', async () => {
     const wrong = { query: '{ viewer { kind } }', ...persisted('{ viewer { platformId } }') };
-    const answer = await development.platform.post(wrong);
+    const answer = await t.platform.post(wrong);
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ errors: [{ message: 'provided sha does not match query' }] });
   });

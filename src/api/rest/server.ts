@@ -25,7 +25,7 @@ import { quoteEndpoints } from './endpoints/quotes.ts';
 import { receiverEndpoints } from './endpoints/receivers.ts';
 import { sandboxEndpoints } from './endpoints/sandbox.ts';
 import { statementEndpoints } from './endpoints/statements.ts';
-import { clientTokenEndpoints, tokenEndpoints } from './endpoints/tokens.ts';
+import { tokenEndpoints } from './endpoints/tokens.ts';
 import { transactionEndpoints } from './endpoints/transactions.ts';
 import { transferEndpoints } from './endpoints/transfers.ts';
 import { type DocumentModules, trustedDocumentEndpoints } from './endpoints/trusted-documents.ts';
@@ -116,7 +116,6 @@ export function createRestServer(options: RestOptions) {
   webhookEndpoints(app, webhooks);
   webhookDeliveryEndpoints(app, webhooks);
   tokenEndpoints(app, payments);
-  clientTokenEndpoints(app, payments);
   trustedDocumentEndpoints(app, options);
   sandboxEndpoints(app, payments);
   refuseOtherMethods(app);

@@ -79,7 +79,6 @@ const named: Readonly<Record<string, readonly Kind[]>> = {
   'ApiTokenFilter.name': ['tokenName'],
   'CustomerFilter.name': ['customerName'],
   'listCustomers.name': ['customerName'],
-  'listClientTokens.cursor': ['cursor:ClientToken'],
   'listTokens.cursor': ['cursor:ApiToken'],
   'listWebhookDeliveries.cursor': ['cursor:WebhookDelivery'],
   'listQuotes.cursor': ['cursor:Quote'],

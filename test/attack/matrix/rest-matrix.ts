@@ -48,7 +48,7 @@ const receiver = '%24success.usd%40sandbox.uma.money';
 const manifestOf = (text: string) => ({ [hash('sha256', text)]: text });
 
 const bare = `listCustomerInternalAccounts listPlatformInternalAccounts listCustomerExternalAccounts
-  listPlatformExternalAccounts listCustomers listQuotes listTransactions listTokens listClientTokens
+  listPlatformExternalAccounts listCustomers listQuotes listTransactions listTokens
   getConfig listTrustedDocuments`.split(/\s+/);
 
 /** For each operation, by its id in the OpenAPI document: requests in which the caller names its own objects. */

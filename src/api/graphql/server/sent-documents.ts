@@ -1,5 +1,4 @@
 import type { DocumentNode } from 'graphql';
-import { LRUCache } from 'lru-cache';
 import { oncePer } from '../../../core/once-per.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import { documentDigest, isHashOf, plainHash, type TrustedDocuments } from '../documents/trusted-documents.ts';
@@ -19,24 +18,12 @@ export interface OperationParams extends SentOperation {
   readonly query: string;
 }
 
-/** The capacity for automatic persisted queries, in characters. */
-const rememberedSize = 2 ** 23;
-
-/**
- * Finds the text of documents sent by hash: registered ones and, in development, those that a client has sent before
- * (Apollo's automatic persisted queries). Refuses documents that the token is not allowed to send.
- */
+/** Finds the text of registered documents sent by hash. Refuses documents that the token is not allowed to send. */
 export class SentDocuments {
   readonly #trusted: TrustedDocuments;
-  /** Automatic persisted queries, keyed by platform and hash; undefined if they are off. */
-  readonly #automatic: LRUCache<string, string> | undefined;
 
-  /** @param isAutomatic whether clients may store documents under their hashes without registering them */
-  constructor(trusted: TrustedDocuments, isAutomatic: boolean) {
+  constructor(trusted: TrustedDocuments) {
     this.#trusted = trusted;
-    this.#automatic = isAutomatic
-      ? new LRUCache({ maxSize: rememberedSize, sizeCalculation: (text, key) => text.length + key.length })
-      : undefined;
   }
 
   /**
@@ -48,15 +35,11 @@ export class SentDocuments {
     const { query } = sent;
     if (query) {
       if (hash !== undefined && !isHashOf(hash, query)) throw badRequest('provided sha does not match query');
-      if (hash !== undefined && !viewer.trustedDocumentsOnly)
-        this.#automatic?.set(keyOf(viewer.platformId, hash), query);
       return { ...sent, query };
     }
     if (hash === undefined) throw badRequest('a request needs a query, or the documentId of a registered document');
-    if (!maySend(viewer, [hash])) throw this.#unknown(viewer);
-    const text =
-      (await this.#trusted.find(viewer.platformId, hash)) ?? this.#automatic?.get(keyOf(viewer.platformId, hash));
-    if (text === undefined) throw this.#unknown(viewer);
+    const text = maySend(viewer, [hash]) ? await this.#trusted.find(viewer.platformId, hash) : undefined;
+    if (text === undefined) throw unknownHash(viewer);
     return { ...sent, query: text };
   }
 
@@ -71,17 +54,15 @@ export class SentDocuments {
     const message = 'this token may send only registered documents, and this document is not registered';
     throw failure('QUERY_NOT_IN_SAFELIST', message, { status: 403 });
   }
+}
 
-  /** In Apollo's protocol, NotFound asks for the text, and NotSupported says that hashes are not supported. */
-  #unknown({ trustedDocumentsOnly }: Viewer) {
-    if (trustedDocumentsOnly) {
-      const message = 'no document is registered with this hash, and this token may send only registered documents';
-      return failure('PERSISTED_QUERY_NOT_IN_LIST', message, { status: 403 });
-    }
-    return this.#automatic
-      ? badRequest('PersistedQueryNotFound', { code: 'PERSISTED_QUERY_NOT_FOUND', ...incompleteStatus })
-      : badRequest('PersistedQueryNotSupported', { code: 'PERSISTED_QUERY_NOT_SUPPORTED', ...incompleteStatus });
+function unknownHash({ trustedDocumentsOnly }: Viewer) {
+  if (trustedDocumentsOnly) {
+    const message = 'no document is registered with this hash, and this token may send only registered documents';
+    return failure('PERSISTED_QUERY_NOT_IN_LIST', message, { status: 403 });
   }
+  // Apollo's clients and urql then send the text, and no further hashes.
+  return badRequest('PersistedQueryNotSupported', { code: 'PERSISTED_QUERY_NOT_SUPPORTED', ...incompleteStatus });
 }
 
 const digestOf = oncePer((document: DocumentNode) => documentDigest(document.loc?.source.body ?? ''));
@@ -96,8 +77,4 @@ function hashIn({ documentId, extensions }: SentOperation): string | undefined {
   const persisted = extensions?.persistedQuery;
   const hash = typeof persisted === 'object' && persisted !== null && 'sha256Hash' in persisted && persisted.sha256Hash;
   return typeof hash === 'string' && hash !== '' ? plainHash(hash) : undefined;
-}
-
-function keyOf(platformId: string, hash: string): string {
-  return `${platformId} ${hash}`;
 }

@@ -24,7 +24,6 @@ export interface GraphqlOptions
     Pick<Context, 'payments' | 'feed' | 'webhooks' | 'clientTokens' | 'retentionDays' | 'maxAnswerBytes'> {
   readonly credentials: Credentials;
   readonly trusted: TrustedDocuments;
-  readonly automaticPersistedQueries: boolean;
   readonly limits: RateLimits;
   readonly pace: RefusalPace;
   /** Whether graphql-js executes operations using only Prisma (graphql/reading/stock.ts). */
@@ -36,11 +35,11 @@ export type GraphqlServer = ReturnType<typeof createGraphqlServer>;
 
 /** Creates the GraphQL server, which serves HTTP requests, sockets, event streams and tool calls. */
 export function createGraphqlServer(options: GraphqlOptions) {
-  const { trusted, automaticPersistedQueries, log } = options;
+  const { trusted, log } = options;
   const operations = new Operations({
     ...options,
     schema,
-    sent: new SentDocuments(trusted, automaticPersistedQueries),
+    sent: new SentDocuments(trusted),
     countMore: (context, requests) => countMore(options, context, requests),
     contextOf: (transport) => contextOf(options, transport),
     present: (error) => presentError(error, log),

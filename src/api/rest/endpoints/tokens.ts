@@ -2,21 +2,15 @@ import { z } from '@hono/zod-openapi';
 import { longest } from '../../../core/texts.ts';
 import { issueApiToken, maxOverlapHours, rotateApiToken } from '../../../domain/access/tokens/issue-tokens.ts';
 import { revokeApiToken, tokenVersion } from '../../../domain/access/tokens/revoke-tokens.ts';
-import {
-  type ApiTokenFilter,
-  apiTokenRecord,
-  clientTokenRecord,
-  whereApiTokens,
-  whereClientTokens,
-} from '../../../domain/access/tokens/token-records.ts';
-import { visibleApiTokens, visibleClientTokens } from '../../../domain/access/visible.ts';
+import { type ApiTokenFilter, apiTokenRecord, whereApiTokens } from '../../../domain/access/tokens/token-records.ts';
+import { visibleApiTokens } from '../../../domain/access/visible.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
 import type { Database } from '../../../infra/database/database.ts';
-import { ClientGrant, Permission, type Prisma } from '../../../infra/database/generated/client/client.ts';
+import { Permission, type Prisma } from '../../../infra/database/generated/client/client.ts';
 import type { RestApp } from '../context.ts';
 import { asRow, Endpoints } from '../endpoint.ts';
-import { addPagedList, choice, createdParameters, flag, moment, rowList, updatedParameters } from '../lists.ts';
-import { boolean, id, listOf, oneOf, requestObject, responseObject, string, text, time } from '../schemas/fields.ts';
+import { addPagedList, createdParameters, flag, moment, updatedParameters } from '../lists.ts';
+import { id, listOf, oneOf, requestObject, responseObject, string, text, time } from '../schemas/fields.ts';
 
 const name = text(longest.memo).openapi({ description: "The token's display name.", example: 'payouts' });
 const permissions = listOf(z.enum(Permission)).describe(
@@ -52,25 +46,6 @@ const NewTokenSchema = responseObject('NewToken', {
     'The password for HTTP Basic authentication. It is shown only once, and the service does not store it: keep it safe.',
   ),
 }).describe('A token with its secret.');
-
-const ClientTokenSchema = responseObject('ClientToken', {
-  id: id('ClientToken', 'The id of the token.'),
-  customerId: id('Customer', 'The customer that the token is bound to.').optional(),
-  quoteId: id('Quote', 'The quote that the token is bound to.').optional(),
-  transactionId: id('Transaction', 'The transaction that the token is bound to.').optional(),
-  permissions: listOf(z.enum(Permission)).describe("The token's permissions."),
-  grants: listOf(z.enum(ClientGrant)).describe(
-    'Rights granted to the token beyond its permissions. They apply to its customer.',
-  ),
-  trustedDocumentsOnly: boolean(
-    'Whether the token was created for registered documents only. The settings may limit all tokens.',
-  ),
-  documents: documents.optional(),
-  createdById: id('ApiToken', 'The API token that created this token; absent if the operator did.').optional(),
-  createdAt: time('When the token was created.'),
-  expiresAt: time('When the token expires.'),
-  revokedAt: time('When the token was revoked; absent if it was not.').optional(),
-}).describe("The record of an app's token, bound to a customer, quote or transaction. It is not the token itself.");
 
 const params = z.object({ tokenId: id('ApiToken', 'The id of the token.') });
 
@@ -181,26 +156,5 @@ function newTokenEndpoints(endpoints: Endpoints, database: Database): void {
     }),
     run: (input, { viewer, key }) => asRow(rotateApiToken(database, viewer, input, key)),
     ...created,
-  });
-}
-
-export function clientTokenEndpoints(app: RestApp, { database }: Payments): void {
-  addPagedList(new Endpoints(app, 'Tokens'), 'listClientTokens', {
-    summary: 'List client tokens',
-    description: "The platform's client tokens, including those that expired or were revoked in the last 30 days.",
-    at: '/client-tokens',
-    access: 'MANAGE',
-    filters: {
-      active: choice('`true`: only valid tokens. `false`: only expired and revoked ones.'),
-      customerId: string('Only tokens bound to this customer, its quotes or its transactions.').optional(),
-    },
-    item: ClientTokenSchema,
-    name: 'ClientTokenPage',
-    list: rowList(database, 'ClientToken', {
-      where: (viewer, filter: Parameters<typeof whereClientTokens>[0]) => ({
-        AND: [visibleClientTokens(viewer), whereClientTokens(filter)],
-      }),
-      record: clientTokenRecord,
-    }),
   });
 }

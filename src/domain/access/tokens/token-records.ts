@@ -1,7 +1,7 @@
 import { byId, byText, type ChangeFilter, type Given } from '../../../core/conditions.ts';
 import { publicId } from '../../../core/ids.ts';
 import type { Database } from '../../../infra/database/database.ts';
-import type { ApiToken, ClientToken, Permission, Prisma } from '../../../infra/database/generated/client/client.ts';
+import type { ApiToken, Permission, Prisma } from '../../../infra/database/generated/client/client.ts';
 import { statement } from '../../../infra/database/statement.ts';
 import { hashSecret } from './api-tokens.ts';
 
@@ -93,25 +93,6 @@ export function whereClientTokens(filter: ClientTokenFilter): Prisma.ClientToken
       active === true ? { revokedAt: null, expiresAt: { gt: now } } : {},
       active === false ? { OR: [{ revokedAt: { not: null } }, { expiresAt: { lte: now } }] } : {},
     ],
-  };
-}
-
-/** Converts a row to its token's record, which excludes the token itself. Exactly one of the three ids is set. */
-export function clientTokenRecord(row: ClientToken) {
-  const { customerId, quoteId, transactionId, createdById, revokedAt } = row;
-  return {
-    id: publicId('ClientToken', row.id),
-    ...(customerId !== null && { customerId: publicId('Customer', customerId) }),
-    ...(quoteId !== null && { quoteId: publicId('Quote', quoteId) }),
-    ...(transactionId !== null && { transactionId: publicId('Transaction', transactionId) }),
-    permissions: row.permissions,
-    grants: row.grants,
-    trustedDocumentsOnly: row.trustedDocumentsOnly,
-    ...(row.documents.length > 0 && { documents: row.documents }),
-    ...(createdById !== null && { createdById: publicId('ApiToken', createdById) }),
-    createdAt: row.createdAt.toISOString(),
-    expiresAt: row.expiresAt.toISOString(),
-    ...(revokedAt !== null && { revokedAt: revokedAt.toISOString() }),
   };
 }
 
