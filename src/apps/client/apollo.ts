@@ -7,44 +7,29 @@ import { concatMap, EMPTY, type Observable, of } from 'rxjs';
  * three times, if its response contains an object of which a stream has delivered a newer version in the meantime.
  */
 export function newestVersions(): ApolloLink.RequestHandler {
-  const versions = new Versions();
+  /** The highest version seen of each object. */
+  const highest = new Map<string, number>();
   return (operation, forward) => {
     const { operationType } = operation;
     const send = (repeats: number): Observable<ApolloLink.Result> =>
       forward(operation).pipe(
         concatMap((result) => {
-          const { objects, older } = versions.note(result.data);
-          if (operationType === 'subscription' && objects > 0 && objects === older) return EMPTY;
-          return operationType === 'query' && older > 0 && repeats > 0 ? send(repeats - 1) : of(result);
+          const objects = [...versionsIn(result.data)];
+          const older = objects.filter(([id, version]) => version < (highest.get(id) ?? version));
+          for (const [id, version] of objects) highest.set(id, Math.max(version, highest.get(id) ?? version));
+          const isOlder = objects.length > 0 && objects.length === older.length;
+          if (operationType === 'subscription' && isOlder) return EMPTY;
+          return operationType === 'query' && older.length > 0 && repeats > 0 ? send(repeats - 1) : of(result);
         }),
       );
     return send(3);
   };
 }
 
-/** Tracks the highest version seen of each object, to recognize older data: a late response or a repeated message. */
-class Versions {
-  readonly #highest = new Map<string, number>();
-
-  /** Records all objects with `id` and `version`. Returns how many there are, and how many are outdated. */
-  note(data: unknown): { readonly objects: number; readonly older: number } {
-    let [objects, older] = [0, 0];
-    const visit = (value: unknown): void => {
-      if (typeof value !== 'object' || value === null) return;
-      if (Array.isArray(value)) {
-        for (const item of value) visit(item);
-        return;
-      }
-      const { id, version } = value as { readonly id?: unknown; readonly version?: unknown };
-      if (typeof id === 'string' && typeof version === 'number') {
-        objects += 1;
-        const known = this.#highest.get(id) ?? version;
-        if (version < known) older += 1;
-        this.#highest.set(id, Math.max(version, known));
-      }
-      for (const part of Object.values(value)) visit(part);
-    };
-    visit(data);
-    return { objects, older };
-  }
+/** Finds the id and the version of each object that has both. */
+function* versionsIn(data: unknown): Generator<readonly [id: string, version: number]> {
+  if (typeof data !== 'object' || data === null) return;
+  const { id, version } = data as { readonly id?: unknown; readonly version?: unknown };
+  if (typeof id === 'string' && typeof version === 'number') yield [id, version];
+  for (const part of Object.values(data)) yield* versionsIn(part);
 }

@@ -1,6 +1,6 @@
 import { type Following, type FollowOptions, follow } from './follow.ts';
 import { asPost, type Operation, sentAs } from './operation.ts';
-import { openSocket, type PaymentsSocket, type SocketOptions } from './socket.ts';
+import { PaymentsSocket, type SocketOptions } from './socket.ts';
 import { type ClientToken, Tokens } from './tokens.ts';
 
 /** Settings for connecting an app to the service. */
@@ -88,7 +88,7 @@ function secondsOf(header: string | null): number | undefined {
 export function openPayments({ url, token, fetch: send = fetch, ...options }: PaymentsOptions): Payments {
   const control = new AbortController();
   const tokens = new Tokens(token);
-  const socket = openSocket({ url, tokens, signal: control.signal, ...options });
+  const socket = new PaymentsSocket({ url, tokens, signal: control.signal, ...options });
 
   const authorized: typeof fetch = async (input, init) => {
     const signal = init?.signal ? AbortSignal.any([control.signal, init.signal]) : control.signal;

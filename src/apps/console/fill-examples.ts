@@ -31,8 +31,13 @@ export async function findIds(
   const found = new Map(known);
   for (const { find, most, with: values, at } of guide.ids) {
     const whole = await get(replaceAll(find, found));
-    const items = memberAt(whole, '/data');
-    const answer = most !== undefined ? greatest(items, most) : values ? firstWith(items, values) : whole;
+    const list = memberAt(whole, '/data');
+    const items = Array.isArray(list) ? list : [];
+    const ofMost = (item: unknown) => Number(most === undefined ? 0 : (memberAt(item, most) ?? 0));
+    const isWanted = (item: unknown) =>
+      Object.entries(values ?? {}).every(([pointer, value]) => memberAt(item, pointer) === value);
+    const [item] = items.filter(isWanted).toSorted((one, other) => ofMost(other) - ofMost(one));
+    const answer = most === undefined && !values ? whole : item;
     for (const [id, pointer] of Object.entries(at)) {
       const own = memberAt(answer, pointer);
       if (typeof own === 'string' && !known.has(id)) found.set(id, own);
@@ -55,17 +60,6 @@ export function fillExamples<Document extends ExampleDocument>(
   return { ...JSON.parse(text), 'x-example-guide': document['x-example-guide'] };
 }
 
-function greatest(items: unknown, pointer: string): unknown {
-  if (!Array.isArray(items)) return undefined;
-  const at = (item: unknown) => Number(memberAt(item, pointer) ?? 0);
-  return items.reduce((best: unknown, item: unknown) => (at(item) > at(best) ? item : best), items[0]);
-}
-
-function firstWith(items: unknown, values: Readonly<Record<string, string>>): unknown {
-  if (!Array.isArray(items)) return undefined;
-  return items.find((item) => Object.entries(values).every(([pointer, value]) => memberAt(item, pointer) === value));
-}
-
 function replaceAll(text: string, ids: ReadonlyMap<string, string>): string {
   let replaced = text;
   for (const [id, own] of ids) replaced = replaced.replaceAll(id, own);
@@ -74,10 +68,8 @@ function replaceAll(text: string, ids: ReadonlyMap<string, string>): string {
 
 /** Returns the value that a JSON pointer refers to (RFC 6901, plain names only). */
 function memberAt(value: unknown, pointer: string): unknown {
-  let at = value;
-  for (const name of pointer.split('/').slice(1)) {
-    if (typeof at !== 'object' || at === null) return undefined;
-    at = (at as Readonly<Record<string, unknown>>)[name];
-  }
-  return at;
+  return pointer
+    .split('/')
+    .slice(1)
+    .reduce<unknown>((at, name) => Object(at)[name], value);
 }

@@ -1,32 +1,96 @@
-import { useEffect, useState, useSyncExternalStore } from 'react';
+import type { Client, SubscribePayload } from 'graphql-ws';
+import { useEffect, useRef, useState } from 'react';
+import {
+  type EventPartsFragment as FeedEvent,
+  LatestEvents,
+  type LatestEventsQuery,
+  Tail,
+  type TailSubscription,
+} from '../client/generated/operations.ts';
 import { wordOf } from '../wallet/payment.tsx';
-import { type Feed, type FeedEvent, type FeedState, paymentOf } from './feed.ts';
 
 /** The labels for the states of the connection to the feed. */
-const stateWords: Readonly<Record<FeedState, string>> = {
-  connecting: 'connecting …',
-  live: 'live',
-  paused: 'paused',
-  refused: 'not connected',
-};
+const stateWords = { connecting: 'connecting …', live: 'live', paused: 'paused', refused: 'not connected' } as const;
+
+/** The maximum number of events shown. */
+const shown = 200;
+
+/**
+ * Follows the feed of the platform until it is paused or refused: its latest events, then each new one, across
+ * reconnects. After a pause, it continues after the newest event shown.
+ */
+function useFeed(socket: Client) {
+  const [state, setState] = useState<keyof typeof stateWords>('connecting');
+  const [events, setEvents] = useState<readonly FeedEvent[]>([]);
+  const [reason, setReason] = useState('');
+  const newest = useRef<string>(undefined);
+  const isFollowing = state === 'connecting' || state === 'live';
+  useEffect(() => {
+    if (!isFollowing) return;
+    const refuse = (error: unknown) => {
+      const [first] = Array.isArray(error) ? error : [error];
+      setReason(first instanceof CloseEvent ? first.reason : String((first as Error | undefined)?.message ?? first));
+      setState('refused');
+    };
+    const add = (added: readonly FeedEvent[]) => {
+      newest.current = added[0]?.cursor ?? newest.current;
+      setEvents((known) => [...added, ...known].slice(0, shown));
+    };
+    let isOver = false;
+    let unsubscribe = () => {};
+    const subscribe = <Result,>(request: SubscribePayload, show: (data: Result) => void, complete: () => void) => {
+      unsubscribe = socket.subscribe<Result>(request, {
+        next: ({ data, errors }) => (data ? show(data) : refuse(errors)),
+        error: refuse,
+        complete,
+      });
+    };
+    const follow = () => {
+      if (isOver) return;
+      setState('live');
+      const variables = { after: newest.current };
+      subscribe<TailSubscription>(
+        { query: Tail, variables },
+        ({ events }) => add([events]),
+        () => undefined,
+      );
+    };
+    const showLatest = ({ events }: LatestEventsQuery) => add(events.edges.map(({ node }) => node).reverse());
+    if (newest.current) follow();
+    else subscribe({ query: LatestEvents, variables: { last: 20 } }, showLatest, follow);
+    const removals = [
+      socket.on('closed', () => setState('connecting')),
+      socket.on('connected', () => setState('live')),
+    ];
+    return () => {
+      isOver = true;
+      for (const remove of removals) remove();
+      unsubscribe();
+    };
+  }, [socket, isFollowing]);
+  return { state, setState, events, reason };
+}
+
+/** Returns the id of the payment that an event is about, including for an event about a quote. */
+export function paymentOf({ subject }: FeedEvent): string | undefined {
+  if (!subject) return undefined;
+  if ('transaction' in subject) return subject.transaction.id;
+  return 'transactionStatus' in subject ? subject.id : undefined;
+}
 
 /** Small phones, where open events would leave no room for the document. */
 const littleRoom = '(max-width: 52rem) and (max-height: 42rem), (max-height: 30rem)';
 
 interface EventPaneProps {
-  readonly feed: Feed;
+  readonly socket: Client;
   /** Called with the event whose details the user wants to see. */
   readonly onPick: (event: FeedEvent) => void;
 }
 
 /** Shows the platform's feed live, newest first, whichever tab is open. */
-export function EventPane({ feed, onPick }: EventPaneProps) {
-  const { state, events, reason } = useSyncExternalStore(feed.subscribe, feed.view);
+export function EventPane({ socket, onPick }: EventPaneProps) {
+  const { state, setState, events, reason } = useFeed(socket);
   const [isOpen, setOpen] = useState(() => !matchMedia(littleRoom).matches);
-  useEffect(() => {
-    feed.start();
-    return () => feed.pause();
-  }, [feed]);
   return (
     <aside className="lab-events" data-open={isOpen} aria-label="Events of the platform">
       <header>
@@ -37,13 +101,13 @@ export function EventPane({ feed, onPick }: EventPaneProps) {
           {stateWords[state]}
         </span>
         {state === 'paused' || state === 'refused' ? (
-          <button type="button" onClick={() => feed.start()}>
+          <button type="button" onClick={() => setState('connecting')}>
             Resume
           </button>
         ) : (
           <button
             type="button"
-            onClick={() => feed.pause()}
+            onClick={() => setState('paused')}
             title="Stop the stream. When you resume it, you get everything that it missed."
           >
             Pause

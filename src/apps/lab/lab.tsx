@@ -1,8 +1,7 @@
 import { type FormEvent, lazy, Suspense, useMemo, useState } from 'react';
 import { CarriedValues } from './carried.ts';
 import type { Linked } from './copies.ts';
-import { EventPane } from './event-pane.tsx';
-import { Feed, paymentOf } from './feed.ts';
+import { EventPane, paymentOf } from './event-pane.tsx';
 import { Opening } from './frame.tsx';
 import { Operations } from './operations.ts';
 import type { SessionProps } from './session.tsx';
@@ -40,7 +39,7 @@ export function Lab({ settings, linked }: { readonly settings: Settings; readonl
 type SignedInProps = Pick<SessionProps, 'settings' | 'linked' | 'authorization' | 'onSignOut'>;
 
 function SignedIn({ settings, linked, authorization, onSignOut }: SignedInProps) {
-  const { carried, operations, feed } = useMemo(() => connect(settings, authorization), [settings, authorization]);
+  const { carried, operations, socket } = useMemo(() => connect(settings, authorization), [settings, authorization]);
   const [picked, setPicked] = useState<{ readonly operation: string }>();
   return (
     <div className="graphiql-container lab">
@@ -48,7 +47,7 @@ function SignedIn({ settings, linked, authorization, onSignOut }: SignedInProps)
         <Workbench {...{ settings, linked, authorization, carried, operations, picked, onSignOut }} />
       </Suspense>
       <EventPane
-        feed={feed}
+        socket={socket}
         onPick={(event) => {
           carried.set('transaction', paymentOf(event));
           carried.set('cursor', event.cursor);
@@ -69,7 +68,7 @@ function connect({ sandbox }: Settings, authorization: string) {
     authorization: () => authorization,
     onResult: (operationName, data) => carried.takeAnswer(operationName, data),
   });
-  return { carried, operations, feed: new Feed(operations.socket(authorization)) };
+  return { carried, operations, socket: operations.socket(authorization) };
 }
 
 /** Asks for the credentials of an API token. They stay in this browser tab. */

@@ -1,7 +1,13 @@
 import { InvalidArgumentError } from 'commander';
 import {
+  AccountsOfCustomer,
+  AddPayee,
+  CreateCustomer,
   type CreateQuoteInput,
   Deposit,
+  type ExternalAccountInfoInput,
+  FindCustomer,
+  Fund,
   NameAccount,
   NoteOnCustomer,
   ReceiveUma,
@@ -13,7 +19,6 @@ import {
   TransferOut,
 } from '../client/generated/operations.ts';
 import { Failure, listed } from './answer.ts';
-import { type Cast, findCast, fund, newCustomer } from './cast.ts';
 import { type EventTypeName, eventTypes, newKey, schemaName, type Work } from './command.ts';
 import { onlyEndpoint } from './deliveries.ts';
 import { followPayment } from './follow-payment.ts';
@@ -186,3 +191,53 @@ export const trigger: Work<[string | undefined, TriggerOptions]> = async (job, n
   );
   return follow ? followPayment(job, made.id, 'TERMINAL') : {};
 };
+
+/** The sandbox customer for triggered events. Ids are public ids. */
+interface Cast {
+  readonly customer: string;
+  readonly account: string;
+  readonly dollars: string;
+  readonly euros: string;
+}
+
+/** The platform's own id for that customer. */
+const platformCustomerId = 'payments-cli';
+
+/** Finds the customer and its accounts, or creates the missing ones. */
+async function findCast(service: Service): Promise<Cast> {
+  const { customers } = await service.execute(FindCustomer, { platformCustomerId });
+  const customer = customers.edges[0]?.node.id ?? (await newCustomer(service, platformCustomerId));
+  const found = await service.execute(AccountsOfCustomer, { customerId: customer });
+  const account = found.internal.edges[0]?.node.id;
+  if (account === undefined) throw new Failure('This trigger needs USD, which the platform does not support.');
+  return {
+    customer,
+    account,
+    dollars: found.dollars.edges[0]?.node.id ?? (await newAccount(service, customer, 'USD')),
+    euros: found.euros.edges[0]?.node.id ?? (await newAccount(service, customer, 'EUR')),
+  };
+}
+
+/** Creates a customer. @returns its id */
+async function newCustomer(service: Service, ownId: string): Promise<string> {
+  const variables = { platformCustomerId: ownId, fullName: 'Customer Of The Command Line', key: newKey() };
+  return succeeded((await service.execute(CreateCustomer, variables)).createCustomer).customer.id;
+}
+
+/** Accounts whose numbers end in 000: payments to them succeed in the sandbox. */
+const accountInfo: Readonly<Record<'USD' | 'EUR', ExternalAccountInfoInput>> = {
+  USD: { usAccount: { accountNumber: '1234567000', routingNumber: '021000021', accountCategory: 'CHECKING' } },
+  EUR: { iban: { iban: 'DE89370400440532013000', swiftBic: 'COBADEFF' } },
+};
+
+async function newAccount(service: Service, customerId: string, currency: 'USD' | 'EUR'): Promise<string> {
+  const beneficiary = { individual: { fullName: 'Payee Of The Command Line' } };
+  const input = { customerId, currency, accountInfo: accountInfo[currency], beneficiary, idempotencyKey: newKey() };
+  return succeeded((await service.execute(AddPayee, { input })).createExternalAccount).accountEdge.node.id;
+}
+
+/** Simulates a USD deposit to the internal account. */
+async function fund(service: Service, { account }: Cast, amount: string) {
+  return succeeded((await service.execute(Fund, { accountId: account, amount, key: newKey() })).sandboxFundAccount)
+    .account;
+}

@@ -8,13 +8,13 @@ export const AddPayee =
 export const CancelQuote =
   'sha256:7d3d9983cdf0b4ce8c5b45c278748a2999fd10ea2742013566bc2b4d37d6c226' as Operation<of.CancelQuoteMutation, of.CancelQuoteMutationVariables>;
 export const CreateQuote =
-  'sha256:bf5f9854f07c71e38b4d75e35f0d0af6dba60dc8f58807f76e98e024daee6aa8' as Operation<of.CreateQuoteMutation, of.CreateQuoteMutationVariables>;
+  'sha256:c3c703d521852a53ff0dea943d2f4012c3adfea0e626064a98ba5cc154326623' as Operation<of.CreateQuoteMutation, of.CreateQuoteMutationVariables>;
 export const ExecuteQuote =
-  'sha256:c6ef8ce44cffd706149d296d5b3604214b4019eca7bc5a121b87f9561158d292' as Operation<of.ExecuteQuoteMutation, of.ExecuteQuoteMutationVariables>;
+  'sha256:a3cc8277e0953e5f631df71593ad1598c2a471b80111ec3e6455ecdd9e68e26c' as Operation<of.ExecuteQuoteMutation, of.ExecuteQuoteMutationVariables>;
 export const History =
-  'sha256:3c4bf68528aa90788afa6ac633d5f040c170d4560648049ee06fd67822dc73a3' as Operation<of.HistoryQuery, of.HistoryQueryVariables>;
+  'sha256:cfe270af6510c574daafe3da14063c8c6e281ab841a151e7cec87e5e0f786d7a' as Operation<of.HistoryQuery, of.HistoryQueryVariables>;
 export const Home =
-  'sha256:1791e2a6abcd387016ec2dec352aa52961dba4254dd31e93913b11e767c08f69' as Operation<of.HomeQuery, of.HomeQueryVariables>;
+  'sha256:8adac79c32381bbd9dd2270d31ebd31d2a6291dc60accdd0f8a7503eae7ed4e4' as Operation<of.HomeQuery, of.HomeQueryVariables>;
 export const LookUpReceiver =
   'sha256:c8fab55d420c2e87c55c850e9370a14ddc172bfba93b30282d4d61b4f2120aa6' as Operation<of.LookUpReceiverMutation, of.LookUpReceiverMutationVariables>;
 export const PayIn =
@@ -24,27 +24,27 @@ export const PayeeForm =
 export const PayeePicker =
   'sha256:5713535ebfe667c596b437c77ab84d38c2f143c8ce8674b579ecb7aff9c9a2d4' as Operation<of.PayeePickerQuery, of.PayeePickerQueryVariables>;
 export const Quote =
-  'sha256:ee12621c34d12e109c73d2eab306338185a3b72d2c5e88436c90f57b087daed6' as Operation<of.QuoteQuery, of.QuoteQueryVariables>;
+  'sha256:fce4338520b496b95c5ef844b9b320eea856da8a60ea227df5671f68d631fee8' as Operation<of.QuoteQuery, of.QuoteQueryVariables>;
 export const Receipt =
-  'sha256:940aa03829536cb3f36b90bededccf124b73d5a861ca1856676a94416077b38e' as Operation<of.ReceiptQuery, of.ReceiptQueryVariables>;
+  'sha256:7b0f017a53197ab671bf45d07af72e3fbdafb28a5194408fb87e5eac8e28ff70' as Operation<of.ReceiptQuery, of.ReceiptQueryVariables>;
 export const Statement =
   'sha256:7ed70ce485ec3b11f4ba975989106fe86a45bcf97334a145730f3b6d303e9880' as Operation<of.StatementQuery, of.StatementQueryVariables>;
 export const Transactions =
-  'sha256:dfcc0871afe71ce1b9ae3808fd5c3f5f0602b3291e7e0a86952672a1f29ff8b0' as Operation<of.TransactionsQuery, of.TransactionsQueryVariables>;
+  'sha256:d47b28b6569d14c4662566e92f3ddbb524acbf5b7343709822912dd33f3620d3' as Operation<of.TransactionsQuery, of.TransactionsQueryVariables>;
 export const Transaction =
-  'sha256:85b338618788952142f304ab0548ab7532be26a4bb98d2bb2b84076db558e682' as Operation<of.TransactionQuery, of.TransactionQueryVariables>;
+  'sha256:11f706c3b3c1bddcf94f14c69015a78db6da961acd926d724f26053785c2a1e6' as Operation<of.TransactionQuery, of.TransactionQueryVariables>;
 export const FollowTransaction =
-  'sha256:d3fbb931395da2beee35e31c14f1320c5ce50cb984cabc0305be86e43cd577b1' as Operation<of.FollowTransactionSubscription, of.FollowTransactionSubscriptionVariables>;
+  'sha256:25ff032e768fbe8352d3d2dca3bb6e8655ce92a59bc668995ae8e4e998c398dc' as Operation<of.FollowTransactionSubscription, of.FollowTransactionSubscriptionVariables>;
 export const FollowTransactions =
-  'sha256:86a0e66cb9b3ed08534739c18af9f3f2446fb180bc9b73976134c3553f7925c1' as Operation<of.FollowTransactionsSubscription, of.FollowTransactionsSubscriptionVariables>;
+  'sha256:1bfa2f818b746a9c88aa78f716f5c49d8d541eecb960cc73bdb41a88c718ee97' as Operation<of.FollowTransactionsSubscription, of.FollowTransactionsSubscriptionVariables>;
 export const TransactionList =
-  'sha256:5de8497005ff2a9db41fea80315ab0b5fe5eeb105359d9c29834994caabb69b0' as Operation<of.TransactionListSubscription, of.TransactionListSubscriptionVariables>;
+  'sha256:7f2b8a595bbb1eb1a558520ae976687b19bb88cd4d1665fe9425f4635b7bc24b' as Operation<of.TransactionListSubscription, of.TransactionListSubscriptionVariables>;
 export const FollowAccounts =
-  'sha256:29e69873b581f7f387f973ff276f1be18cc7ea6b09e0f57080d7f9deacd67020' as Operation<of.FollowAccountsSubscription, of.FollowAccountsSubscriptionVariables>;
+  'sha256:57bb5f08ccf9188d23a602b62f2d06f0b1ce827a8fccd7b05a27fa895f1a4134' as Operation<of.FollowAccountsSubscription, of.FollowAccountsSubscriptionVariables>;
 export const SupportSearch =
   'sha256:3b25f87cfad90736842347a34c342374d92f063967e08b9bdc4e19719777bf4b' as Operation<of.SupportSearchQuery, of.SupportSearchQueryVariables>;
 export const SupportView =
-  'sha256:33295d5df296979827aaaee6cadcfe4be9819c20f0618f48875da222c15635bc' as Operation<of.SupportViewQuery, of.SupportViewQueryVariables>;
+  'sha256:78ade46cc63328f8a3ee9b0b414157c2ab7a6f29ff6c427d61ca69e291443bf6' as Operation<of.SupportViewQuery, of.SupportViewQueryVariables>;
 export const Resend =
   'sha256:191654c0529dbc5b65b86c448ebaa700e3a8a730c816d8b9831e18d65bee426f' as Operation<of.ResendMutation, of.ResendMutationVariables>;
 export const Replay =
@@ -86,7 +86,7 @@ export const WebhookBodies =
 export const WebhookBody =
   'sha256:a86476c14c236add8ac1adf3f405e6777fedb23d867caad2524b51eacdb60ce1' as Operation<of.WebhookBodyQuery, of.WebhookBodyQueryVariables>;
 export const FollowPayment =
-  'sha256:cfef501169ac5283b46a33dee9faf0b7fcd33572182d45ded876d6ae7002a8ff' as Operation<of.FollowPaymentSubscription, of.FollowPaymentSubscriptionVariables>;
+  'sha256:f0b812bea126966f826b0819cd2301ead27ec5a00197e044cfd11a35b50052bd' as Operation<of.FollowPaymentSubscription, of.FollowPaymentSubscriptionVariables>;
 export const Deliveries =
   'sha256:91071a5733578cfe7d728608d5abbd4655828f231d0d84d2e5660990cc191989' as Operation<of.DeliveriesQuery, of.DeliveriesQueryVariables>;
 export const StatusCounts =

@@ -2127,7 +2127,7 @@ export const CreateQuote = /* @__PURE__ */ operation<CreateQuoteMutation, Create
     }
     ...PaymentRefusalParts
   }
-}`, QuoteParts, MoneyParts, PaymentRefusalParts, RefusalParts);
+}`, MoneyParts, QuoteParts, RefusalParts, PaymentRefusalParts);
 
 export const ExecuteQuote = /* @__PURE__ */ operation<ExecuteQuoteMutation, ExecuteQuoteMutationVariables>(`mutation ExecuteQuote($input: ExecuteQuoteInput!, $locale: String = "en") {
   executeQuote(input: $input) {
@@ -2158,7 +2158,7 @@ export const ExecuteQuote = /* @__PURE__ */ operation<ExecuteQuoteMutation, Exec
       }
     }
   }
-}`, PaymentRefusalParts, RefusalParts, MoneyParts);
+}`, MoneyParts, RefusalParts, PaymentRefusalParts);
 
 export const History = /* @__PURE__ */ operation<HistoryQuery, HistoryQueryVariables>(`query History($filter: TransactionFilter = {executed: true}, $orderBy: ListOrder = CREATED, $first: Int = 20, $after: String, $locale: String = "en") {
   viewer {
@@ -2177,7 +2177,7 @@ export const History = /* @__PURE__ */ operation<HistoryQuery, HistoryQueryVaria
       endCursor
     }
   }
-}`, TransactionParts, MoneyParts);
+}`, MoneyParts, TransactionParts);
 
 export const Home = /* @__PURE__ */ operation<HomeQuery, HomeQueryVariables>(`query Home($recent: Int = 10, $locale: String = "en") {
   viewer {
@@ -2215,7 +2215,7 @@ export const Home = /* @__PURE__ */ operation<HomeQuery, HomeQueryVariables>(`qu
       }
     }
   }
-}`, AccountParts, MoneyParts, TransactionParts);
+}`, MoneyParts, AccountParts, TransactionParts);
 
 export const LookUpReceiver = /* @__PURE__ */ operation<LookUpReceiverMutation, LookUpReceiverMutationVariables>(`mutation LookUpReceiver($input: LookUpReceiverInput!, $locale: String = "en") {
   lookUpReceiver(input: $input) {
@@ -2448,7 +2448,7 @@ export const Quote = /* @__PURE__ */ operation<QuoteQuery, QuoteQueryVariables>(
   quote(id: $quoteId) {
     ...QuoteParts
   }
-}`, QuoteParts, MoneyParts);
+}`, MoneyParts, QuoteParts);
 
 export const Receipt = /* @__PURE__ */ operation<ReceiptQuery, ReceiptQueryVariables>(`query Receipt($transactionId: ID!, $locale: String = "en") {
   viewer {
@@ -2496,7 +2496,7 @@ export const Receipt = /* @__PURE__ */ operation<ReceiptQuery, ReceiptQueryVaria
       status
     }
   }
-}`, TransactionParts, MoneyParts);
+}`, MoneyParts, TransactionParts);
 
 export const Statement = /* @__PURE__ */ operation<StatementQuery, StatementQueryVariables>(`query Statement($accountId: ID!, $from: DateTime!, $to: DateTime!, $first: Int = 50, $after: String, $locale: String = "en") {
   account(id: $accountId) {
@@ -2590,7 +2590,7 @@ export const Transactions = /* @__PURE__ */ operation<TransactionsQuery, Transac
       hasNextPage
     }
   }
-}`, TransactionParts, MoneyParts);
+}`, MoneyParts, TransactionParts);
 
 export const Transaction = /* @__PURE__ */ operation<TransactionQuery, TransactionQueryVariables>(`query Transaction($id: ID!, $locale: String = "en") {
   transaction(id: $id) {
@@ -2601,7 +2601,7 @@ export const Transaction = /* @__PURE__ */ operation<TransactionQuery, Transacti
       occurredAt
     }
   }
-}`, TransactionParts, MoneyParts);
+}`, MoneyParts, TransactionParts);
 
 export const FollowTransaction = /* @__PURE__ */ operation<FollowTransactionSubscription, FollowTransactionSubscriptionVariables>(`subscription FollowTransaction($id: ID!, $locale: String = "en") {
   transactionUpdates(of: {transactionId: $id}) {
@@ -2634,7 +2634,7 @@ export const FollowTransaction = /* @__PURE__ */ operation<FollowTransactionSubs
       }
     }
   }
-}`, TransactionParts, MoneyParts);
+}`, MoneyParts, TransactionParts);
 
 export const FollowTransactions = /* @__PURE__ */ operation<FollowTransactionsSubscription, FollowTransactionsSubscriptionVariables>(`subscription FollowTransactions($of: FollowedTransactionsInput, $locale: String = "en") {
   transactionUpdates(of: $of) {
@@ -2646,7 +2646,7 @@ export const FollowTransactions = /* @__PURE__ */ operation<FollowTransactionsSu
       ...TransactionParts
     }
   }
-}`, TransactionParts, MoneyParts);
+}`, MoneyParts, TransactionParts);
 
 export const TransactionList = /* @__PURE__ */ operation<TransactionListSubscription, TransactionListSubscriptionVariables>(`subscription TransactionList($filter: TransactionFilter, $first: Int, $locale: String = "en") {
   transactionChanges(filter: $filter, waitMs: 100) {
@@ -2671,7 +2671,7 @@ export const TransactionList = /* @__PURE__ */ operation<TransactionListSubscrip
       }
     }
   }
-}`, TransactionParts, MoneyParts);
+}`, MoneyParts, TransactionParts);
 
 export const FollowAccounts = /* @__PURE__ */ operation<FollowAccountsSubscription, FollowAccountsSubscriptionVariables>(`subscription FollowAccounts($of: FollowedAccountsInput, $locale: String = "en") {
   accountUpdates(of: $of) {
@@ -2680,7 +2680,7 @@ export const FollowAccounts = /* @__PURE__ */ operation<FollowAccountsSubscripti
       ...AccountParts
     }
   }
-}`, AccountParts, MoneyParts);
+}`, MoneyParts, AccountParts);
 
 export const SupportSearch = /* @__PURE__ */ operation<SupportSearchQuery, SupportSearchQueryVariables>(`query SupportSearch($customer: CustomerFilter!, $payment: TransactionFilter) {
   customers(first: 10, filter: $customer) {
@@ -2888,7 +2888,7 @@ export const SupportView = /* @__PURE__ */ operation<SupportViewQuery, SupportVi
       }
     }
   }
-}`, AccountParts, MoneyParts, TransactionParts);
+}`, MoneyParts, AccountParts, TransactionParts);
 
 export const Resend = /* @__PURE__ */ operation<ResendMutation, ResendMutationVariables>(`mutation Resend($deliveryId: ID!, $key: String!) {
   resendWebhookDelivery(input: {deliveryId: $deliveryId, idempotencyKey: $key}) {
@@ -3177,7 +3177,7 @@ export const FollowPayment = /* @__PURE__ */ operation<FollowPaymentSubscription
       }
     }
   }
-}`, TransactionParts, MoneyParts);
+}`, MoneyParts, TransactionParts);
 
 export const Deliveries = /* @__PURE__ */ operation<DeliveriesQuery, DeliveriesQueryVariables>(`query Deliveries($first: Int!, $filter: WebhookDeliveryFilter) {
   webhookEndpoints(first: 20) {
