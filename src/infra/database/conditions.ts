@@ -53,6 +53,8 @@ export interface ModelField {
   readonly name: string;
   readonly kind: string;
   readonly type: string;
+  readonly isList: boolean;
+  readonly isRequired: boolean;
   readonly relationName?: string | undefined;
   readonly relationFromFields?: readonly string[] | undefined;
 }

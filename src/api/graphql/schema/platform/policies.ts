@@ -92,49 +92,30 @@ const Policy = builder.prismaNode('Policy', {
       description:
         "The policy's limits, in the order in which they are checked. A payment must fit into each limit in its currency, and into each limit on the number of payments.",
     }),
-    kinds: t.expose('kinds', {
-      type: [PaymentKind],
-      description: 'The kinds of payments that the policy allows; empty if all are allowed.',
+    ...t.columns({
+      kinds: 'The kinds of payments that the policy allows; empty if all are allowed.',
+      receiverCountries:
+        'The countries (ISO 3166-1 alpha-2) in which the policy allows payments to external accounts. A wallet has no country.',
+      receiverUmaAddresses: 'The UMA addresses to which the policy allows payments.',
+      hoursFrom:
+        'The time of day from which the policy allows payments, HH:MM in its time zone; null if it allows them all day.',
+      hoursTo:
+        'The time of day at which the policy stops allowing payments; if it is earlier than `hoursFrom`, it is on the next day.',
+      timeZone: "The time zone of the policy's days, months and hours, as an IANA name such as Europe/Berlin.",
+      releaseOn: 'The outcomes after which a payment no longer counts.',
+      version: 'The number of times the policy has been set. As `expectedVersion`, 0 means that no policy exists.',
+      createdAt: 'When the policy was first set. It has counted payments since then.',
+      updatedAt: 'When the policy was last set.',
     }),
     receiverAccountIds: t.expose('receiverAccountIds', {
       type: ['ID'],
       description:
         'The accounts to which the policy allows payments. A receiver on any of the three lists is allowed; if all three are empty, every receiver is allowed.',
     }),
-    receiverCountries: t.exposeStringList('receiverCountries', {
-      description:
-        'The countries (ISO 3166-1 alpha-2) in which the policy allows payments to external accounts. A wallet has no country.',
-    }),
-    receiverUmaAddresses: t.exposeStringList('receiverUmaAddresses', {
-      description: 'The UMA addresses to which the policy allows payments.',
-    }),
-    hoursFrom: t.optional('hoursFrom', 'String', {
-      description:
-        'The time of day from which the policy allows payments, HH:MM in its time zone; null if it allows them all day.',
-    }),
-    hoursTo: t.optional('hoursTo', 'String', {
-      description:
-        'The time of day at which the policy stops allowing payments; if it is earlier than `hoursFrom`, it is on the next day.',
-    }),
-    timeZone: t.exposeString('timeZone', {
-      description: "The time zone of the policy's days, months and hours, as an IANA name such as Europe/Berlin.",
-    }),
-    releaseOn: t.expose('releaseOn', {
-      type: [PolicyRelease],
-      description: 'The outcomes after which a payment no longer counts.',
-    }),
     approval: t.json('approval', PolicyApproval, {
       nullable: true,
       description: 'Which payments a second person must approve; null if no payment needs approval.',
     }),
-    version: t.exposeInt('version', {
-      description: 'The number of times the policy has been set. As `expectedVersion`, 0 means that no policy exists.',
-    }),
-    createdAt: t.expose('createdAt', {
-      type: 'DateTime',
-      description: 'When the policy was first set. It has counted payments since then.',
-    }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the policy was last set.' }),
   }),
 });
 

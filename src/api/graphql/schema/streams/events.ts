@@ -76,8 +76,10 @@ export const Event = builder.prismaNode('Event', {
       select: { platformId: true, sequence: true, epoch: true },
       resolve: (event, _args, { payments }) => feedCursor(payments.cursors, event.platformId, event),
     }),
-    type: t.expose('type', { type: EventType, description: 'The kind of change.' }),
-    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When the change happened.' }),
+    ...t.columns({
+      type: 'The kind of change.',
+      occurredAt: 'When the change happened.',
+    }),
     subject: t.field({
       type: builder.nodeInterfaceRef(),
       nullable: true,
