@@ -195,7 +195,7 @@ describe('the standard introspection query', () => {
     ...(['inputValueDeprecation', 'experimentalDirectiveDeprecation'] as const),
   ];
 
-  test('is within the budget under any combination of its options, with the default type depth', () => {
+  test('fits into the budget under any combination of its options, with the default type depth', () => {
     for (let bits = 0; bits < 2 ** flags.length; bits++) {
       const options = Object.fromEntries(flags.map((flag, bit) => [flag, (bits & (1 << bit)) !== 0]));
       expect(check({ query: getIntrospectionQuery(options) })).toEqual([]);

@@ -129,12 +129,6 @@ declare global {
       required(column: Name<ParentShape>, type: TypeParam<Types>, options: Options): FieldRef<Types, unknown, Kind>;
       /** A column, or a member of a JSON value, that may be null. */
       optional(column: Name<ParentShape>, type: TypeParam<Types>, options: Described): FieldRef<Types, unknown, Kind>;
-      /** A string that is null while another column has a certain value. */
-      nullWhile<Other extends Name<ParentShape>>(
-        other: readonly [column: Other, value: ParentShape[Other] & string],
-        column: Column<ParentShape, string>,
-        options: Described,
-      ): FieldRef<Types, unknown, Kind>;
       /** The row that one or more relations lead to, if the caller may see it. */
       seen(
         relation: string | readonly string[],
@@ -337,14 +331,6 @@ const words = {
   optional(this: Builder, ...[column, type, options]: Given<'optional'>) {
     const read: MadeRead = ({ field }) => exposedRead(field, column);
     return ofRow(this, type, read, { ...options, nullable: true }, (row) => row[column]);
-  },
-  nullWhile(this: Builder, ...[[other, value], column, options]: Given<'nullWhile'>) {
-    const read: MadeRead = () =>
-      leaf(({ row }) => [
-        `case when ${row}.${columnName(other)} <> ${literal(value)} then to_json(${row}.${columnName(column)})::text end`,
-      ]);
-    const shown = (row: Row) => (row[other] === value ? null : row[column]);
-    return ofRow(this, 'String', read, { ...options, nullable: true }, shown);
   },
   seen(this: Builder, ...[relations, type, visible, options]: Given<'seen'>) {
     const path = paths.stepsOf(relations);

@@ -56,7 +56,7 @@ const concerned = (model: Referred, visible: (viewer: Viewer) => object) => ({
 });
 
 function subjectOf(event: EventRow): object | null {
-  const model = modelOfEvent[event.type];
+  const model = modelOfEvent(event);
   if (model === undefined) return null;
   const row = rowFromSnapshot(model, event.snapshot);
   const type = 'kind' in row ? (row.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount') : model;
@@ -170,7 +170,7 @@ async function followedEvents(context: Context, filter: Filter) {
 function refersFurther(event: EventRow, info: GraphQLResolveInfo): boolean {
   const selected = selectedNames(info);
   return referred.some(
-    (model) => idIn(event, model) !== null && modelOfEvent[event.type] !== model && selected.has(model.toLowerCase()),
+    (model) => idIn(event, model) !== null && modelOfEvent(event) !== model && selected.has(model.toLowerCase()),
   );
 }
 
