@@ -1,6 +1,5 @@
 import { comparableAmount, currencyOf } from '../../../../core/currencies.ts';
 import { visiblePolicies } from '../../../../domain/access/visible.ts';
-import type { ExceededLimit } from '../../../../domain/commands/plan-refusals.ts';
 import type { LimitState } from '../../../../domain/ledger/commit.ts';
 import {
   deletePolicy,
@@ -16,7 +15,7 @@ import { builder, required } from '../builder.ts';
 import { PaymentKind, PolicyPeriod, PolicyRelease, PolicyRule } from '../enums.ts';
 import { mutation } from '../mutation.ts';
 import { Customer } from '../nouns.ts';
-import { memberTypes, type UserError } from '../refusals.ts';
+import { memberTypes } from '../refusals.ts';
 import { AmountInput, givenAmount } from '../values/money.ts';
 import { Platform } from './platform.ts';
 import { ApiToken, ClientToken } from './tokens.ts';
@@ -283,39 +282,26 @@ mutation('deletePolicy', {
   resolve: (input, { payments, viewer }, key) => deletePolicy(payments.database, viewer, input, key),
 });
 
-/** Returns the details of a policy's refusal; empty unless the viewer may see the policy. */
-const factsOf = ({ refusal }: UserError) => refusal.details as Partial<ExceededLimit>;
-const moment = (text: string | null | undefined) => (text ? new Date(text) : null);
-
 /** Converts a limit in a refusal to the schema's form. */
-export const shownLimit = (limit: LimitState): Limit => ({ ...limit, renewsAt: moment(limit.renewsAt) });
+export const shownLimit = (limit: LimitState): Limit => ({
+  ...limit,
+  renewsAt: limit.renewsAt ? new Date(limit.renewsAt) : null,
+});
 
 builder.objectFields(memberTypes.LimitExceededError, (t) => ({
-  subjectId: t.id({
+  subjectId: t.exposeID('subjectId', {
     nullable: true,
     description:
       'Whose payments the policy limits. Null, like the other details, for a viewer who may not see the policy.',
-    resolve: (error) => factsOf(error).subjectId ?? null,
   }),
-  rule: t.field({
-    type: PolicyRule,
-    nullable: true,
-    description: 'The rule that does not allow the payment.',
-    resolve: (error) => factsOf(error).rule ?? null,
-  }),
+  rule: t.optional('rule', PolicyRule, { description: 'The rule that does not allow the payment.' }),
   limit: t.field({
     type: PolicyLimit,
     nullable: true,
     description: 'The limit that the payment would exceed; null unless the rule is LIMIT.',
-    resolve: (error) => {
-      const { limit } = factsOf(error);
-      return limit ? shownLimit(limit) : null;
-    },
+    resolve: ({ limit }) => limit && shownLimit(limit),
   }),
-  freeAt: t.field({
-    type: 'DateTime',
-    nullable: true,
+  freeAt: t.optional('freeAt', 'DateTime', {
     description: 'When the payment would be allowed if nothing else is paid until then; null if waiting does not help.',
-    resolve: (error) => moment(factsOf(error).freeAt),
   }),
 }));
