@@ -79,10 +79,7 @@ const malicious: Record<string, string | Params> = {
     operationName: 'Run',
   },
   'a circular introspection in disguise': `{ s: __type(name: "Query") { fields { type ${nest('{ ofType { fields { type', 10, '{ name }', '} } }')} } } }`,
-  'a standard introspection with another field': getIntrospectionQuery({ typeDepth: 60 }).replace(
-    '__schema {',
-    'customers { edges { node { id } } } __schema {',
-  ),
+  'an introspection of very deep types': getIntrospectionQuery({ typeDepth: 60 }),
 };
 
 describe('the gateway', () => {
@@ -198,35 +195,11 @@ describe('the standard introspection query', () => {
     ...(['inputValueDeprecation', 'experimentalDirectiveDeprecation'] as const),
   ];
 
-  test('is exempt under any combination of its options', () => {
+  test('fits into the budget under any combination of its options, with the default type depth', () => {
     for (let bits = 0; bits < 2 ** flags.length; bits++) {
       const options = Object.fromEntries(flags.map((flag, bit) => [flag, (bits & (1 << bit)) !== 0]));
-      for (const typeDepth of [0, 9, 30, 100]) {
-        expect(check({ query: getIntrospectionQuery({ ...options, typeDepth }) })).toEqual([]);
-      }
+      expect(check({ query: getIntrospectionQuery(options) })).toEqual([]);
     }
-  });
-
-  test('is exempt whatever its name, aliases and white space are', () => {
-    const query = getIntrospectionQuery({ typeDepth: 40 })
-      .replace('query IntrospectionQuery', 'query Mine # hello\n')
-      .replace('__schema', 's: __schema');
-    expect(check({ query })).toEqual([]);
-  });
-
-  test.each([
-    ['an added field', (query: string) => query.replace('kind', 'kind possibleTypes { name }')],
-    ['an added operation', (query: string) => `${query} query Other { version }`],
-    ['an added directive', (query: string) => query.replace('queryType', 'queryType @skip(if: false)')],
-    [
-      'a deeper type than it can have',
-      (query: string) =>
-        query.replace(/ofType \{\s+name\s+kind\s+\}/, `ofType ${nest('{ ofType', 100, '{ name kind }')}`),
-    ],
-  ])('is not exempt with %s', (_name, change) => {
-    const query = getIntrospectionQuery({ typeDepth: 40 });
-    expect(change(query)).not.toBe(query);
-    expect(codes(check({ query: change(query) }))).toContain('COST_LIMIT_EXCEEDED');
   });
 });
 

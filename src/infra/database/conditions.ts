@@ -20,17 +20,6 @@ export class Binding {
     this.aliases += 1;
     return `f${this.aliases}`;
   }
-
-  /** Builds an uncorrelated subquery. Its aliases are numbered from the start, so equal queries produce equal text. */
-  writeApart(write: () => void): void {
-    const aliases = this.aliases;
-    this.aliases = 0;
-    try {
-      write();
-    } finally {
-      this.aliases = Math.max(aliases, this.aliases);
-    }
-  }
 }
 
 /** Fields whose values differ widely in frequency or are compared by range. A generic plan would read all rows. */
@@ -53,6 +42,8 @@ export interface ModelField {
   readonly name: string;
   readonly kind: string;
   readonly type: string;
+  readonly isList: boolean;
+  readonly isRequired: boolean;
   readonly relationName?: string | undefined;
   readonly relationFromFields?: readonly string[] | undefined;
 }

@@ -1,19 +1,12 @@
 /** Defines the limits of one document, which are checked before validation (documents.ts). */
-import {
-  type DocumentNode,
-  type FieldNode,
-  GraphQLError,
-  getIntrospectionQuery,
-  parse,
-  print,
-  stripIgnoredCharacters,
-  visit,
-} from 'graphql';
+import { type FieldNode, GraphQLError } from 'graphql';
 import { unprocessableStatus } from '../failure.ts';
-import { type CostlyPath, costliestPath } from './alternatives.ts';
-import type { DocumentSize, Measure } from './document-size.ts';
+import type { CostlyPath, DocumentSize, Measure } from './document-size.ts';
 
-/** The limits of one document on every transport. Each operation and fragment must be within them. */
+/**
+ * The limits of one document on every transport. Each operation and fragment must be within them. They allow the
+ * introspection query of graphql-js with its default `typeDepth`, for which `__schema` counts like any other field.
+ */
 export const documentBudget = {
   tokens: 2000,
   depth: 15,
@@ -41,24 +34,14 @@ type BudgetLimit = keyof typeof documentBudget;
 /**
  * Checks a document against the limits before validation. Returns a COST_LIMIT_EXCEEDED error for each exceeded limit,
  * or INTROSPECTION_DISABLED if it selects from the schema and `introspection` is off; otherwise no errors.
- *
- * With `introspection` on, the standard introspection query is exempt: the output of graphql-js'
- * `getIntrospectionQuery` with any options, apart from operation name, aliases, white space and comments. In all other
- * documents `__schema` and `__type` count like ordinary fields.
  */
-export function checkBudget(
-  document: DocumentNode,
-  { size, costliest, schemaField }: Measure,
-  introspection: boolean,
-): GraphQLError[] {
+export function checkBudget({ size, costliest, schemaField }: Measure, introspection: boolean): GraphQLError[] {
   if (schemaField !== undefined && !introspection) return [introspectionDisabled(schemaField)];
-  const brokenLimits = limits.filter((limit) => size[limit] > documentBudget[limit]);
-  if (brokenLimits.length > 0 && schemaField !== undefined && isStandardIntrospection(document)) return [];
-  return brokenLimits.map((limit) =>
-    limit === 'cost' && costliest
-      ? costExceeded(size.cost, costliestPath(costliest))
-      : budgetExceeded(limit, size[limit]),
-  );
+  return limits
+    .filter((limit) => size[limit] > documentBudget[limit])
+    .map((limit) =>
+      limit === 'cost' && costliest ? costExceeded(size.cost, costliest) : budgetExceeded(limit, size[limit]),
+    );
 }
 
 /** Creates the error for a document that exceeds a limit; `actual` is the document's own value, if known. */
@@ -93,33 +76,4 @@ function introspectionDisabled(field: FieldNode): GraphQLError {
     nodes: field,
     extensions: { code: 'INTROSPECTION_DISABLED', http: unprocessableStatus },
   });
-}
-
-/** `getIntrospectionQuery` throws above this `typeDepth`. */
-const maxTypeDepth = 100;
-
-/** Derives the options of a standard query from a document, prints the query with them, and compares the two. */
-function isStandardIntrospection(document: DocumentNode): boolean {
-  const text = normalizedText(document);
-  const typeDepth = text.split('ofType').length - 1;
-  if (typeDepth > maxTypeDepth) return false;
-  const standard = getIntrospectionQuery({
-    descriptions: text.includes('description'),
-    specifiedByUrl: text.includes('specifiedByURL'),
-    directiveIsRepeatable: text.includes('isRepeatable'),
-    schemaDescription: text.includes('__schema{description'),
-    inputValueDeprecation: text.includes('args(includeDeprecated:true)'),
-    experimentalDirectiveDeprecation: text.includes('directives(includeDeprecated:true)'),
-    oneOf: text.includes('isOneOf'),
-    typeDepth,
-  });
-  return text === normalizedText(parse(standard));
-}
-
-function normalizedText(document: DocumentNode): string {
-  const plain = visit(document, {
-    OperationDefinition: (operation) => ({ ...operation, name: undefined }),
-    Field: (field) => ({ ...field, alias: undefined }),
-  });
-  return stripIgnoredCharacters(print(plain));
 }

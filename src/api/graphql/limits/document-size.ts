@@ -4,24 +4,16 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLField,
+  type GraphQLNamedType,
   type GraphQLSchema,
   getNamedType,
+  isAbstractType,
   isInterfaceType,
   isObjectType,
   Kind,
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-import {
-  addAlternatives,
-  type CostlyField,
-  costInFragment,
-  costlier,
-  dearestCost,
-  noCost,
-  type SelectionCost,
-  type Type,
-} from './alternatives.ts';
 import { argumentReader, costOfField, isConnection, type SentDocument } from './list-sizes.ts';
 
 /**
@@ -46,7 +38,7 @@ export interface DocumentSize {
   /**
    * The price of each field (its extension `price`), plus 1 for each value of a list in its arguments. A list's fields
    * count once for each row that its arguments allow (list-sizes.ts); of fragments on different types only the most
-   * expensive type's fields count (alternatives.ts).
+   * expensive type's fields count, because a row has one type.
    */
   cost: number;
 }
@@ -57,10 +49,45 @@ interface DocumentRequest extends SentDocument {
 
 export interface Measure {
   readonly size: DocumentSize;
-  /** The most expensive root field; undefined if nothing has a cost. */
-  readonly costliest: CostlyField | undefined;
+  /** What makes the document expensive; undefined if nothing has a cost. */
+  readonly costliest: CostlyPath | undefined;
   readonly schemaField: FieldNode | undefined;
 }
+
+/** A list, or a field with its own price, where selecting fewer rows or fields reduces a cost the most. */
+export interface CostlyPath {
+  readonly path: readonly string[];
+  readonly cost: number;
+}
+
+interface CostlyField {
+  /** The cost of the field with everything below it, if the enclosing selection set is read once. */
+  readonly cost: number;
+  /** Whether the field occurs once per list, rather than once per row. */
+  readonly isOnce: boolean;
+  /** Found by following the costliest field as long as it accounts for more than half of the cost above it. */
+  readonly found: CostlyPath;
+  /** Whether a list, or a field with its own price, was found. */
+  readonly isSized: boolean;
+}
+
+interface Cost {
+  readonly cost: number;
+  /** The part of the cost that a list incurs once, rather than for each of its rows. */
+  readonly once: number;
+  readonly costliest: CostlyField | undefined;
+}
+
+/** The costs of a selection set by the type of the row. */
+type Costs = ReadonlyMap<string, Cost>;
+
+/** The key of a cost that rows of all types incur. */
+const anyType = '*';
+
+const noCost: Cost = { cost: 0, once: 0, costliest: undefined };
+
+/** A type of the schema; undefined if a document names one that does not exist. */
+type Type = GraphQLNamedType | undefined;
 
 /** A field whose list size or cost depends on variables. */
 type VariableField = readonly [field: FieldNode, definition: GraphQLField<unknown, unknown>];
@@ -120,7 +147,7 @@ function measureAnew(request: DocumentRequest) {
     schemaField: undefined,
   };
   const size: DocumentSize = { tokens: 0, depth: 0, fields: 0, aliases: 0, directives: 0, mutationFields: 0, cost: 0 };
-  let costliest: CostlyField | undefined;
+  let costliest: CostlyPath | undefined;
   for (const definition of document.definitions) {
     let expansion = nothing;
     if (definition.kind === Kind.OPERATION_DEFINITION) {
@@ -136,8 +163,8 @@ function measureAnew(request: DocumentRequest) {
     size.depth = Math.max(size.depth, expansion.depth, expansion.nestedFragments);
     size.fields = Math.max(size.fields, expansion.fields);
     size.aliases = Math.max(size.aliases, expansion.aliases);
-    const dearest = dearestCost(schema, expansion, undefined);
-    if (dearest.cost > size.cost) costliest = dearest.costliest;
+    const dearest = dearestOf(expansion.costs);
+    if (dearest.cost > size.cost) costliest = dearest.costliest?.found;
     size.cost = Math.max(size.cost, dearest.cost);
   }
   // The parser always sets `tokenCount`; it is optional in the type because trees can be built without a parser.
@@ -149,7 +176,7 @@ function measureAnew(request: DocumentRequest) {
 }
 
 /** The counts of a selection set with fragments expanded, relative to its own level: the same wherever it is spread. */
-interface Expansion extends SelectionCost {
+interface Expansion {
   readonly depth: number;
   /** The number of fragments directly inside one another, counted from here. */
   readonly leadingFragments: number;
@@ -159,22 +186,28 @@ interface Expansion extends SelectionCost {
   readonly ownFields: number;
   readonly fields: number;
   readonly aliases: number;
+  readonly costs: Costs;
 }
 
 const nothing: Expansion = {
-  ...noCost,
   depth: 0,
   leadingFragments: 0,
   nestedFragments: 0,
   ownFields: 0,
   fields: 0,
   aliases: 0,
+  costs: new Map(),
 };
 
 const uncounted: Expansion = { ...nothing, depth: 1 };
 
 /** A field with no subfields. Most fields are of this kind, so they all share this object. */
-const leaf: Expansion = { ...uncounted, ownFields: 1, fields: 1, cost: 1 };
+const leaf: Expansion = {
+  ...uncounted,
+  ownFields: 1,
+  fields: 1,
+  costs: new Map([[anyType, { ...noCost, cost: 1 }]]),
+};
 const aliasedLeaf: Expansion = { ...leaf, aliases: 1 };
 
 interface Pass {
@@ -196,7 +229,8 @@ interface Pass {
 
 function expand(pass: Pass, selectionSet: SelectionSetNode, parent: Type): Expansion {
   const { selections } = selectionSet;
-  const sum = { ...nothing };
+  const costs = new Map(typesIn(pass.schema, parent).map((name) => [name, noCost]));
+  const sum = { ...nothing, costs };
   const freeTypename = selections.find(isPlainTypename);
   if (freeTypename) {
     pass.freeTypenames += 1;
@@ -211,12 +245,31 @@ function expand(pass: Pass, selectionSet: SelectionSetNode, parent: Type): Expan
     sum.ownFields += part.ownFields;
     sum.fields += part.fields;
     sum.aliases += part.aliases;
-    sum.cost += part.cost;
-    sum.once += part.once;
-    sum.costliest = costlier(sum.costliest, part.costliest);
-    sum.alternatives = addAlternatives(sum.alternatives, part.alternatives);
+    for (const [type, cost] of costs) {
+      const more = part.costs.get(type) ?? part.costs.get(anyType);
+      if (more) costs.set(type, add(cost, more));
+    }
   }
   return sum;
+}
+
+function typesIn(schema: GraphQLSchema, type: Type): readonly string[] {
+  if (isAbstractType(type)) return schema.getPossibleTypes(type).map(({ name }) => name);
+  return [isObjectType(type) ? type.name : anyType];
+}
+
+function add(one: Cost, other: Cost): Cost {
+  const isCostlier = other.costliest && other.costliest.cost > (one.costliest?.cost ?? -1);
+  return {
+    cost: one.cost + other.cost,
+    once: one.once + other.once,
+    costliest: isCostlier ? other.costliest : one.costliest,
+  };
+}
+
+/** Returns the cost of a row of the most expensive type. */
+function dearestOf(costs: Costs): Cost {
+  return [...costs.values()].reduce((one, other) => (other.cost > one.cost ? other : one), noCost);
 }
 
 function isPlainTypename(selection: SelectionNode): boolean {
@@ -232,13 +285,11 @@ function expandSelection(pass: Pass, selection: SelectionNode, parent: Type): Ex
     case Kind.INLINE_FRAGMENT: {
       const condition = selection.typeCondition;
       const type = condition === undefined ? parent : pass.schema.getType(condition.name.value);
-      return inFragment(pass, expand(pass, selection.selectionSet, type), type, parent);
+      return inFragment(expand(pass, selection.selectionSet, type));
     }
     case Kind.FRAGMENT_SPREAD: {
       const fragment = pass.fragments.get(selection.name.value);
-      if (fragment === undefined) return nothing;
-      const type = pass.schema.getType(fragment.typeCondition.name.value);
-      return inFragment(pass, expandFragment(pass, fragment), type, parent);
+      return fragment ? inFragment(expandFragment(pass, fragment)) : nothing;
     }
   }
 }
@@ -253,10 +304,9 @@ function expandFragment(pass: Pass, fragment: FragmentDefinitionNode): Expansion
   return expansion;
 }
 
-function inFragment({ schema }: Pass, inner: Expansion, on: Type, parent: Type): Expansion {
+function inFragment(inner: Expansion): Expansion {
   const leadingFragments = inner.leadingFragments + 1;
-  const nestedFragments = Math.max(inner.nestedFragments, leadingFragments);
-  return { ...inner, ...costInFragment(schema, inner, on, parent), leadingFragments, nestedFragments };
+  return { ...inner, leadingFragments, nestedFragments: Math.max(inner.nestedFragments, leadingFragments) };
 }
 
 const costOfUnknown = { own: 1, rows: undefined, isVariable: false };
@@ -276,9 +326,12 @@ function expandField(pass: Pass, field: FieldNode, parent: Type): Expansion {
     return alias ? aliasedLeaf : leaf;
   const type = definition && getNamedType(definition.type);
   const inner = field.selectionSet === undefined ? nothing : expand(pass, field.selectionSet, type);
-  const below = dearestCost(pass.schema, inner, type);
+  const below = dearestOf(inner.costs);
   const times = rows ?? 1;
   const cost = own + below.once + times * (below.cost - below.once);
+  const costliest = costlyField(field.alias?.value ?? name, below.costliest, {
+    ...{ cost, isOnce, times, isSized: rows !== undefined || own > 1 },
+  });
   return {
     depth: 1 + inner.depth,
     leadingFragments: 0,
@@ -286,18 +339,21 @@ function expandField(pass: Pass, field: FieldNode, parent: Type): Expansion {
     ownFields: name === '__typename' ? 0 : 1,
     fields: 1 + inner.fields,
     aliases: alias + inner.aliases,
-    cost,
-    once: isOnce ? cost : 0,
-    costliest: {
-      responseKey: field.alias?.value ?? name,
-      cost,
-      isSized: rows !== undefined || own > 1,
-      isOnce,
-      times,
-      below: below.costliest,
-    },
-    alternatives: undefined,
+    costs: new Map([[anyType, { cost, once: isOnce ? cost : 0, costliest }]]),
   };
+}
+
+/** Finds what makes a field expensive: something below it, or the field itself. */
+function costlyField(
+  responseKey: string,
+  below: CostlyField | undefined,
+  { times, ...own }: Pick<CostlyField, 'cost' | 'isOnce' | 'isSized'> & { readonly times: number },
+): CostlyField {
+  const timesBelow = below?.isOnce ? 1 : times;
+  if (!below?.isSized || below.cost * timesBelow <= own.cost / 2)
+    return { ...own, found: { path: [responseKey], cost: own.cost } };
+  const { path, cost } = below.found;
+  return { ...own, isSized: true, found: { path: [responseKey, ...path], cost: timesBelow * cost } };
 }
 
 function countDirectives(pass: Pass, node: { readonly directives?: readonly unknown[] | undefined }): void {

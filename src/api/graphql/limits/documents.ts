@@ -56,7 +56,7 @@ export class Documents {
   check(sent: SentDocument): { readonly size: DocumentSize; readonly errors: readonly GraphQLError[] } {
     const { schema, introspection } = this.#options;
     const measure = measureDocument({ ...sent, schema });
-    const refusals = checkBudget(sent.document, measure, introspection);
+    const refusals = checkBudget(measure, introspection);
     const errors = refusals.length > 0 ? refusals : this.#validate(sent.document);
     return { size: measure.size, errors: errors.length > 0 && lacksVariable(sent) ? errors.map(asIncomplete) : errors };
   }

@@ -3,6 +3,7 @@ import type { Viewer } from '../../../domain/access/viewer.ts';
 import { seesAny } from '../../../domain/access/visible.ts';
 import { feedPosition } from '../../../domain/events/cursor.ts';
 import { hasPosition } from '../../../domain/events/reads.ts';
+import { eventsOfNoun, type FollowedNoun, nounOf } from '../../../domain/events/row-events.ts';
 import { tableOf } from '../../../infra/database/conditions.ts';
 import type { Event as EventRow } from '../../../infra/database/generated/client/client.ts';
 import { fieldsOf, rowFromFields, rowFromSnapshot, type SnapshotRows } from '../../../infra/database/rows.ts';
@@ -15,24 +16,16 @@ import { type MadeRead, rowThere } from './kinds.ts';
 import { byNumber, type Env, type KeyRun, type PageKey, type Read } from './reads.ts';
 import { literal, type Sql, sql } from './sql.ts';
 
-/** The model of the row that each type of event is about; the event's snapshot is that row as of the change. */
-export const modelOfEvent = {
-  OUTGOING_PAYMENT: 'Transaction',
-  INCOMING_PAYMENT: 'Transaction',
-  ACCOUNT_STATUS: 'Account',
-  EXTERNAL_ACCOUNT_STATUS: 'Account',
-  KYC_STATUS: 'Customer',
-  QUOTE_STATUS: 'Quote',
-  CUSTOMER_CHANGE: 'Customer',
-  ACCOUNT_CHANGE: 'Account',
-  WEBHOOK_DELIVERY: 'WebhookDelivery',
-  API_TOKEN_EXPIRY: undefined,
-  TEST: undefined,
-} as const satisfies Record<EventRow['type'], keyof SnapshotRows | undefined>;
+type Changed = FollowedNoun | 'WebhookDelivery';
+
+/** Returns the model of the row that an event is about, of which the event has a snapshot as of the change. */
+export function modelOfEvent(event: EventRow): Changed | undefined {
+  return nounOf(event) ?? (event.type === 'WEBHOOK_DELIVERY' ? 'WebhookDelivery' : undefined);
+}
 
 /** Returns the row that changed, as it was after the change; null if the event is not about this model. */
 export function snapshotOf<M extends keyof SnapshotRows>(event: EventRow, model: M): SnapshotRows[M] | null {
-  return modelOfEvent[event.type] === model ? rowFromSnapshot(model, event.snapshot) : null;
+  return modelOfEvent(event) === model ? rowFromSnapshot(model, event.snapshot) : null;
 }
 
 /** Defines how the feed is read: ordered by sequence number, with the changed row as of the change. */
@@ -54,12 +47,10 @@ function sequenceIn(text: string, run: KeyRun, argument: CursorArgument): bigint
   return position.sequence;
 }
 
-type Changed = NonNullable<(typeof modelOfEvent)[EventRow['type']]>;
-
-const typesOf = (model: Changed) =>
-  Object.entries(modelOfEvent)
-    .flatMap(([type, of]) => (of === model ? [literal(type)] : []))
-    .join(', ');
+const typesOf = (model: Changed) => {
+  const types = model === 'WebhookDelivery' ? ['WEBHOOK_DELIVERY'] : eventsOfNoun[model].types;
+  return types.map(literal).join(', ');
+};
 
 const snapshot =
   (model: Changed) =>

@@ -26,15 +26,18 @@ type Visible = (viewer: Viewer) => object;
 /** The part of Prisma's model delegates that stock execution uses, in a form that fits all models. */
 interface Delegate {
   findFirst(args: object): Promise<Row | null>;
+  findFirstOrThrow(args: object): Promise<Row>;
   findMany(args: object): Promise<Row[]>;
   count(args: object): Promise<number>;
 }
 
-function delegateOf({ payments }: Context, model: string): Delegate {
+function delegateIn(prisma: PrismaClient, model: string): Delegate {
   const name = model.charAt(0).toLowerCase() + model.slice(1);
   // Prisma has a delegate with this name for each model.
-  return payments.database.prisma[name as 'customer'] as unknown as Delegate;
+  return prisma[name as 'customer'] as unknown as Delegate;
 }
+
+const delegateOf = ({ payments }: Context, model: string) => delegateIn(payments.database.prisma, model);
 
 /**
  * Converts a condition for Prisma. Inserts the current time, because Prisma cannot express the statement's time, and
@@ -182,24 +185,17 @@ export async function stockPage(
 }
 
 /** Returns a client that finds unique rows one by one. Prisma would batch them for the first caller's platform. */
-export const unbatched = oncePer((prisma: PrismaClient): PrismaClient => {
-  const delegates = new Map<string | symbol, unknown>();
-  return new Proxy(prisma, {
-    get(target, name) {
-      const delegate = Reflect.get(target, name) as object;
-      if (typeof name === 'symbol' || typeof delegate !== 'object' || !('findUnique' in delegate)) return delegate;
-      const { findFirst, findFirstOrThrow } = delegate as Record<string, (args: object) => unknown>;
-      const flat = ({ where, ...args }: { readonly where: Row }) => {
-        const { platformId_id: key, platformId_sequence: place, ...rest } = where as Record<string, object>;
-        return { ...args, where: { ...key, ...place, ...rest } };
-      };
-      const made = delegates.get(name) ?? {
-        ...delegate,
-        findUnique: (args: { readonly where: Row }) => findFirst?.(flat(args)),
-        findUniqueOrThrow: (args: { readonly where: Row }) => findFirstOrThrow?.(flat(args)),
-      };
-      delegates.set(name, made);
-      return made;
+export const unbatched = oncePer((prisma: PrismaClient) => {
+  const flat = ({ where, ...args }: { readonly where: object }) => {
+    const { platformId_id: key, platformId_sequence: place, ...rest } = where as Record<string, object>;
+    return { ...args, where: { ...key, ...place, ...rest } };
+  };
+  return prisma.$extends({
+    query: {
+      $allModels: {
+        findUnique: ({ model, args }) => delegateIn(prisma, model).findFirst(flat(args)),
+        findUniqueOrThrow: ({ model, args }) => delegateIn(prisma, model).findFirstOrThrow(flat(args)),
+      },
     },
   });
 });

@@ -11,7 +11,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { type Money, money, requiredCurrency } from '../../../core/currencies.ts';
 import { type IdType, publicId } from '../../../core/ids.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
-import { joinOf, tableOf } from '../../../infra/database/conditions.ts';
+import { fieldsOfModel, joinOf, tableOf } from '../../../infra/database/conditions.ts';
 import { columnName } from '../../../infra/database/rows.ts';
 import type { Context } from '../context.ts';
 import { ifVisible, inJson, isNull, type MadeRead, type ManyOptions, rowAt, rowsBelow, rowThere } from './kinds.ts';
@@ -79,6 +79,15 @@ export const variantsBy = <Row>(by: keyof Row & string, types: Readonly<Record<s
 declare global {
   export namespace PothosSchemaTypes {
     export interface RootFieldBuilder<Types extends SchemaTypes, ParentShape, Kind extends FieldKind = FieldKind> {
+      /**
+       * Columns that the schema shows under their own names, each with its description. Their types are those of the
+       * data model, whose enums have the same names as in the schema.
+       */
+      columns<Names extends Name<ParentShape>>(
+        descriptions: { readonly [Column in Names]: string },
+      ): {
+        readonly [Column in Names]: FieldRef<Types, unknown, Kind>;
+      };
       /** An amount of money with its currency: null if either is null. */
       money(
         amount: PathTo<ParentShape, bigint | string | null>,
@@ -120,12 +129,6 @@ declare global {
       required(column: Name<ParentShape>, type: TypeParam<Types>, options: Options): FieldRef<Types, unknown, Kind>;
       /** A column, or a member of a JSON value, that may be null. */
       optional(column: Name<ParentShape>, type: TypeParam<Types>, options: Described): FieldRef<Types, unknown, Kind>;
-      /** A string that is null while another column has a certain value. */
-      nullWhile<Other extends Name<ParentShape>>(
-        other: readonly [column: Other, value: ParentShape[Other] & string],
-        column: Column<ParentShape, string>,
-        options: Described,
-      ): FieldRef<Types, unknown, Kind>;
       /** The row that one or more relations lead to, if the caller may see it. */
       seen(
         relation: string | readonly string[],
@@ -166,6 +169,7 @@ type Given<Name extends keyof Words> = Words[Name] extends (...given: infer Argu
 /** The part of a field builder that the methods need. The compiler cannot infer Pothos' types through shared methods. */
 interface Builder {
   field(options: object): never;
+  expose(column: string, options: object): never;
   /** The model of the type's rows, if this is a builder of the Prisma plug-in. */
   readonly model?: string;
   readonly arg: ArgBuilder<SchemaTypes> & { id(options: object): never };
@@ -222,6 +226,14 @@ const selectOf = ([step = '', ...further]: readonly string[]): object => ({
 });
 
 const words = {
+  columns(this: Builder, descriptions: Readonly<Record<string, string>>) {
+    const fields = fieldsOfModel(this.model ?? '');
+    const shown = Object.entries(descriptions).map(([name, description]) => {
+      const { type = '', isList = false, isRequired = false } = fields.get(name) ?? {};
+      return [name, this.expose(name, { type: isList ? [type] : type, nullable: !isRequired, description })];
+    });
+    return Object.fromEntries(shown);
+  },
   money(this: Builder, ...[amount, currency, { seen, ...options }]: Given<'money'>) {
     const read: MadeRead = ({ model }) => {
       const [amountAt, code] = [paths.textAt(model, amount), paths.textAt(model, currency)];
@@ -319,14 +331,6 @@ const words = {
   optional(this: Builder, ...[column, type, options]: Given<'optional'>) {
     const read: MadeRead = ({ field }) => exposedRead(field, column);
     return ofRow(this, type, read, { ...options, nullable: true }, (row) => row[column]);
-  },
-  nullWhile(this: Builder, ...[[other, value], column, options]: Given<'nullWhile'>) {
-    const read: MadeRead = () =>
-      leaf(({ row }) => [
-        `case when ${row}.${columnName(other)} <> ${literal(value)} then to_json(${row}.${columnName(column)})::text end`,
-      ]);
-    const shown = (row: Row) => (row[other] === value ? null : row[column]);
-    return ofRow(this, 'String', read, { ...options, nullable: true }, shown);
   },
   seen(this: Builder, ...[relations, type, visible, options]: Given<'seen'>) {
     const path = paths.stepsOf(relations);

@@ -6,7 +6,7 @@ import {
   type FieldPath as Path,
   Refusal,
 } from '../../../core/refusal.ts';
-import type { CustomerUse } from '../../../domain/commands/plan-refusals.ts';
+import type { CustomerUse, ExceededLimit } from '../../../domain/commands/plan-refusals.ts';
 import { readNode } from '../reading/planned.ts';
 import { builder, enumOf } from './builder.ts';
 import { nodeTypes } from './nouns.ts';
@@ -99,9 +99,11 @@ export const RefusalCode = enumOf(
   Object.fromEntries(Object.entries(codes).map(([code, [, meaning]]) => [code, meaning])) as Record<Code, string>,
 );
 
-/** A refusal as a member of a mutation's result union. */
-export interface UserError {
+/** A refusal as a member of a mutation's result union, with the facts that the caller may read. */
+export interface UserError extends Partial<ExceededLimit>, Partial<CustomerUse> {
   readonly refusal: Refusal;
+  readonly code: Code;
+  readonly message: string;
   readonly path: Path | null;
   readonly fields: readonly InvalidField[];
 }
@@ -122,20 +124,15 @@ export const RefusedFieldType = builder.objectRef<InvalidField>('RefusedField').
 const UserErrorType = builder.interfaceRef<UserError>('UserError').implement({
   description: 'Why a mutation was refused. Nothing has changed, unless it is an OutcomeUnknownError.',
   fields: (t) => ({
-    code: t.field({
+    code: t.expose('code', {
       type: RefusalCode,
       description: 'The machine-readable reason for the refusal: the same code as in REST.',
-      resolve: ({ refusal }) => refusal.code,
     }),
-    message: t.string({
+    message: t.exposeString('message', {
       description: 'The human-readable reason for the refusal. Amounts are in major units.',
-      resolve: ({ refusal }) => refusal.message,
     }),
-    path: t.field({
-      type: ['PathSegment'],
-      nullable: true,
+    path: t.optional('path', ['PathSegment'], {
       description: 'The path to the first invalid field, such as ["input", "amount"]; null if no field is the cause.',
-      resolve: ({ path }) => path && [...path],
     }),
     fields: t.field({
       type: [RefusedFieldType],
@@ -156,15 +153,15 @@ builder.objectField(memberTypes.UnavailableError, 'retryAfter', (t) =>
   t.int({
     nullable: true,
     description: 'The number of seconds after which the same request may succeed; null if unknown.',
-    resolve: ({ refusal }) => refusal.details.retryAfter ?? null,
+    resolve: ({ refusal }) => refusal.details.retryAfter,
   }),
 );
 
 /** Turns a refusal into a value of a mutation's union. `argumentOf` converts its paths to those of the arguments. */
 export function asUserError(refusal: Refusal, argumentOf: (path: Path) => Path): UserError {
-  const { path } = refusal.details;
+  const { code, message, details } = refusal;
   const fields = asRefusedFields(invalidFieldsOf(refusal), argumentOf);
-  return { refusal, path: path ? argumentOf(path) : null, fields };
+  return { ...details, refusal, code, message, path: details.path ? argumentOf(details.path) : null, fields };
 }
 
 /** Converts the invalid fields of a command's input to fields of the mutation's arguments. */
@@ -220,27 +217,18 @@ builder.objectField(memberTypes.ConflictError, 'existing', (t) =>
   }),
 );
 
-/** Returns the details of a CUSTOMER_IN_USE refusal; empty for a caller who may not read them. */
-function useOf({ refusal }: { readonly refusal: { readonly details: object } }): Partial<CustomerUse> {
-  return refusal.details;
-}
-
 builder.objectFields(memberTypes.CustomerInUseError, (t) => ({
   balances: t.field({
     type: ['Money'],
     nullable: true,
     description: "The balances of the customer's non-empty internal accounts. Null for viewers without VIEW.",
-    resolve: (error) => useOf(error).balances?.map(({ amount, currency }) => money(BigInt(amount), currency)),
+    resolve: ({ balances }) => balances?.map(({ amount, currency }) => money(BigInt(amount), currency)),
   }),
-  paymentsUnderWay: t.int({
-    nullable: true,
+  paymentsUnderWay: t.optional('paymentsUnderWay', 'Int', {
     description:
       "The number of the customer's payments, in either direction, that are still in progress. Null for viewers without VIEW.",
-    resolve: (error) => useOf(error).paymentsUnderWay,
   }),
-  transactionIds: t.idList({
-    nullable: true,
+  transactionIds: t.optional('transactionIds', ['ID'], {
     description: 'The ids of the oldest 20 of these payments: Transaction:… Null for viewers without VIEW.',
-    resolve: (error) => useOf(error).transactionIds?.slice(),
   }),
 }));

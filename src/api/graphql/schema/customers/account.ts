@@ -14,7 +14,7 @@ import { whereAccounts } from '../../../../domain/commands/filters.ts';
 import { alsoInDatabase } from '../../reading/computed.ts';
 import { variantsBy } from '../../reading/words.ts';
 import { builder, required } from '../builder.ts';
-import { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../enums.ts';
+import { ExternalAccountStatus } from '../enums.ts';
 import { AccountFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
 import { mutation } from '../mutation.ts';
@@ -124,15 +124,13 @@ builder.prismaInterfaceFields(Account, (t) => ({
     nullable: true,
     description: 'The customer who owns the account; null if the platform itself does.',
   }),
-  frozenAt: t.optional('frozenAt', 'DateTime', {
-    description:
+  ...t.columns({
+    frozenAt:
       'When the operator of the service froze the account; null if it is not frozen. Payments to and from it are refused with ACCOUNT_FROZEN. Its customer may be frozen separately.',
+    version: 'Increases with each change to the account: use it to discard older copies.',
+    createdAt: 'When the account was created.',
+    updatedAt: 'When the account last changed.',
   }),
-  version: t.exposeInt('version', {
-    description: 'Increases with each change to the account: use it to discard older copies.',
-  }),
-  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the account was created.' }),
-  updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the account last changed.' }),
 }));
 
 builder.prismaObjectFields(InternalAccount, (t) => ({
@@ -146,29 +144,22 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
   status: t.required('status', ExternalAccountStatus, {
     description: "The account's status. Only an ACTIVE account can pay or be paid.",
   }),
-  statusReason: t.optional('statusReason', 'String', {
-    description:
+  ...t.columns({
+    statusReason:
       'The human-readable reason for the status and the verification result, including the compared names if they differ; null if there is nothing to explain.',
+    platformAccountId: "The platform's own id for the account; null if it has none.",
+    defaultUmaDepositAccount:
+      'Whether incoming UMA payments to the customer go to this account. True for at most one account per customer.',
+    isDeleted:
+      'Whether the account was deleted. A deleted account stays INACTIVE and no longer appears in lists, but old payments still refer to it.',
+    beneficiaryVerificationStatus:
+      "Whether the account's owner is the beneficiary named by the platform; null for a wallet.",
   }),
   accountInfo: t.sameRow(ExternalAccountInfo, { description: "The account's details, which depend on its type." }),
-  platformAccountId: t.optional('platformAccountId', 'String', {
-    description: "The platform's own id for the account; null if it has none.",
-  }),
   metadata: t.entries('metadata', MetadataEntry, ['key', 'value'], noted),
   beneficiary: t.json('beneficiary', BeneficiaryType, {
     nullable: true,
     description: "The bank account's owner; null for a wallet.",
-  }),
-  defaultUmaDepositAccount: t.exposeBoolean('defaultUmaDepositAccount', {
-    description:
-      'Whether incoming UMA payments to the customer go to this account. True for at most one account per customer.',
-  }),
-  isDeleted: t.exposeBoolean('isDeleted', {
-    description:
-      'Whether the account was deleted. A deleted account stays INACTIVE and no longer appears in lists, but old payments still refer to it.',
-  }),
-  beneficiaryVerificationStatus: t.optional('beneficiaryVerificationStatus', BeneficiaryVerificationStatus, {
-    description: "Whether the account's owner is the beneficiary named by the platform; null for a wallet.",
   }),
   beneficiaryVerifiedData: t.sameRow(BeneficiaryVerifiedData, {
     nullIf: 'beneficiaryVerifiedName',

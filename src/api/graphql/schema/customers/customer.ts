@@ -11,7 +11,6 @@ import {
 import type { Customer as CustomerRow } from '../../../../infra/database/rows.ts';
 import { variantsBy } from '../../reading/words.ts';
 import { builder, enumOf, type InputBuilder, required } from '../builder.ts';
-import { CustomerType, KycStatus } from '../enums.ts';
 import { CustomerFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
 import { mutation } from '../mutation.ts';
@@ -58,10 +57,10 @@ const BusinessDetails = builder.prismaObject('Customer', {
   description: 'The details of a business customer.',
   fields: (t) => ({
     legalName: t.required('name', 'String', { description: "The company's legal name." }),
-    registrationNumber: t.optional('registrationNumber', 'String', {
-      description: 'Company registration number, if known.',
+    ...t.columns({
+      registrationNumber: 'Company registration number, if known.',
+      taxId: 'Tax number, if known.',
     }),
-    taxId: t.optional('taxId', 'String', { description: 'Tax number, if known.' }),
     address: t.json('address', AddressType, { nullable: true, description: 'Postal address, if known.' }),
     beneficialOwners: t.json('beneficialOwners', [BeneficialOwner], {
       description: 'The people who own or control the company.',
@@ -76,30 +75,20 @@ const CustomerDetails = builder.unionType('CustomerDetails', {
 });
 
 builder.prismaObjectFields(Customer, (t) => ({
-  platformCustomerId: t.exposeString('platformCustomerId', { description: "The platform's own id for the customer." }),
-  customerType: t.expose('customerType', {
-    type: CustomerType,
-    description: 'Whether the customer is a person or a company.',
-  }),
-  umaAddress: t.exposeString('umaAddress', { description: "The customer's UMA address: $name@domain." }),
-  kycStatus: t.expose('kycStatus', {
-    type: KycStatus,
-    description:
+  ...t.columns({
+    platformCustomerId: "The platform's own id for the customer.",
+    customerType: 'Whether the customer is a person or a company.',
+    umaAddress: "The customer's UMA address: $name@domain.",
+    kycStatus:
       "The status of the customer's identity check. Only APPROVED and MANUALLY_APPROVED let the customer move money.",
-  }),
-  isDeleted: t.exposeBoolean('isDeleted', {
-    description: 'Whether the customer was deleted. A deleted customer stays readable, but can no longer move money.',
-  }),
-  frozenAt: t.optional('frozenAt', 'DateTime', {
-    description:
+    isDeleted: 'Whether the customer was deleted. A deleted customer stays readable, but can no longer move money.',
+    frozenAt:
       'When the operator of the service froze the customer; null if it is not frozen. Payments to and from a frozen customer are refused with CUSTOMER_FROZEN.',
+    version: 'Increases with each change to the customer: use it to discard older copies.',
+    createdAt: 'When the customer was created.',
+    updatedAt: 'When the customer last changed.',
+    name: "The customer's full or legal name, if known.",
   }),
-  version: t.exposeInt('version', {
-    description: 'Increases with each change to the customer: use it to discard older copies.',
-  }),
-  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the customer was created.' }),
-  updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the customer last changed.' }),
-  name: t.optional('name', 'String', { description: "The customer's full or legal name, if known." }),
   metadata: t.entries('metadata', MetadataEntry, ['key', 'value'], noted),
   details: t.sameRow(CustomerDetails, { description: "The customer's details, which depend on its type." }),
 }));

@@ -29,11 +29,11 @@ export const Lookup = builder.prismaNode('Lookup', {
   description:
     'The result of looking up the receiver at a UMA address. A quote that pays to the address must refer to it by `lookupId`.',
   fields: (t) => ({
-    umaAddress: t.exposeString('umaAddress', {
-      description: "The receiver's UMA address: $name@domain, in lower case.",
-    }),
-    vaspName: t.optional('vaspName', 'String', {
-      description: "The name of the receiver's institution; null if unknown.",
+    ...t.columns({
+      umaAddress: "The receiver's UMA address: $name@domain, in lower case.",
+      vaspName: "The name of the receiver's institution; null if unknown.",
+      createdAt: 'When the lookup was made.',
+      expiresAt: 'When the lookup expires, ten minutes after it was made. Until then, quotes can refer to it.',
     }),
     network: t.field({
       type: LookupNetwork,
@@ -47,11 +47,6 @@ export const Lookup = builder.prismaNode('Lookup', {
     }),
     requiredPayerFields: t.json('requiredFields', [RequiredField], {
       description: "The sender information that a quote's `senderCustomerInfo` must or may contain.",
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the lookup was made.' }),
-    expiresAt: t.expose('expiresAt', {
-      type: 'DateTime',
-      description: 'When the lookup expires, ten minutes after it was made. Until then, quotes can refer to it.',
     }),
   }),
 });

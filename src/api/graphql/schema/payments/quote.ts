@@ -7,7 +7,7 @@ import type { CreateQuote } from '../../../../domain/quotes/quote-destination.ts
 import { createQuote } from '../../../../domain/quotes/quotes.ts';
 import { builder, required } from '../builder.ts';
 import { PaymentInstruction } from '../customers/payment-instruction.ts';
-import { LockedCurrencySide, QuoteStatus } from '../enums.ts';
+import { LockedCurrencySide } from '../enums.ts';
 import { QuoteFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
 import { mutation } from '../mutation.ts';
@@ -20,14 +20,15 @@ import { PaymentDestination, PaymentSource } from './parties.ts';
 import { PricingStep, RateDetailsType } from './pricing.ts';
 
 builder.prismaObjectFields(Quote, (t) => ({
-  status: t.expose('status', { type: QuoteStatus, description: "The quote's status." }),
-  version: t.exposeInt('version', {
-    description: 'Increases with each change to the quote: use it to discard older copies.',
-  }),
-  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the quote was created.' }),
-  expiresAt: t.expose('expiresAt', {
-    type: 'DateTime',
-    description: "When the quote expires, by the service's clock. Until then it can be executed or funded.",
+  ...t.columns({
+    status: "The quote's status.",
+    version: 'Increases with each change to the quote: use it to discard older copies.',
+    createdAt: 'When the quote was created.',
+    expiresAt: "When the quote expires, by the service's clock. Until then it can be executed or funded.",
+    lockedCurrencySide: 'The side whose amount is fixed; the other amount was computed from the rate.',
+    exchangeRate:
+      'Units of the sending currency per unit of the receiving currency, in major units and without fees: (sent − fees) / rate = received.',
+    description: "The sender's note for the payment, or null.",
   }),
 
   sendingCurrency: t.currency('sendingCurrency', { description: 'The currency of the amount sent.' }),
@@ -37,15 +38,6 @@ builder.prismaObjectFields(Quote, (t) => ({
   }),
   totalReceivingAmount: t.money('totalReceivingAmount', 'receivingCurrency', {
     description: 'The exact amount that the destination receives.',
-  }),
-  lockedCurrencySide: t.expose('lockedCurrencySide', {
-    type: LockedCurrencySide,
-    description: 'The side whose amount is fixed; the other amount was computed from the rate.',
-  }),
-  exchangeRate: t.expose('exchangeRate', {
-    type: 'Decimal',
-    description:
-      'Units of the sending currency per unit of the receiving currency, in major units and without fees: (sent − fees) / rate = received.',
   }),
   feesIncluded: t.money('feesIncluded', 'sendingCurrency', {
     description: 'All fees of the payment, in the sending currency. `totalSendingAmount` includes them.',
@@ -74,9 +66,6 @@ builder.prismaObjectFields(Quote, (t) => ({
     description: 'The ways to fund the quote. Use any one of them. Empty if the quote is paid from an account.',
   }),
 
-  description: t.optional('description', 'String', {
-    description: "The sender's note for the payment, or null.",
-  }),
   metadata: t.entries('metadata', MetadataEntry, ['key', 'value'], noted),
 }));
 

@@ -5,9 +5,11 @@ import { feedCursor } from '../../../../domain/events/cursor.ts';
 import { isFinal, terminalTransactionStatuses } from '../../../../domain/settlement/finality.ts';
 import { alsoInDatabase } from '../../reading/computed.ts';
 import { firstOf } from '../../reading/paths.ts';
+import { leaf } from '../../reading/reads.ts';
 import { totalsOf } from '../../reading/statement-reads.ts';
+import { made } from '../../reading/words.ts';
 import { builder } from '../builder.ts';
-import { FailureReason, JournalKind, LedgerParty, TransactionStatus, TransactionType } from '../enums.ts';
+import { JournalKind, LedgerParty, TransactionStatus, TransactionType } from '../enums.ts';
 import { TransactionFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
 import { Customer, InternalAccount, Transaction } from '../nouns.ts';
@@ -33,13 +35,15 @@ const Refund = builder.prismaObject('Transaction', {
 });
 
 builder.prismaObjectFields(Transaction, (t) => ({
-  status: t.expose('status', { type: TransactionStatus, description: "The transaction's status." }),
-  type: t.expose('type', {
-    type: TransactionType,
-    description: 'The direction of the payment, as seen by the customer.',
-  }),
-  version: t.exposeInt('version', {
-    description: 'Increases with each change to the transaction: use it to discard older copies.',
+  ...t.columns({
+    status: "The transaction's status.",
+    type: 'The direction of the payment, as seen by the customer.',
+    version: 'Increases with each change to the transaction: use it to discard older copies.',
+    failureReason: 'Why the payment failed, if it is FAILED; QUOTE_EXPIRED if it is EXPIRED; otherwise null.',
+    createdAt: 'When the transaction was created.',
+    updatedAt: 'When the transaction last changed.',
+    settledAt: 'When the payment was delivered; null until then.',
+    expectedSettlementAt: 'When the payment is expected to be delivered; null if this is unknown.',
   }),
   terminal: t.boolean({
     description:
@@ -55,15 +59,6 @@ builder.prismaObjectFields(Transaction, (t) => ({
     select: { platformId: true, id: true, status: true, version: true },
     resolve: (row, _args, { payments }) => isFinal(payments.database, row),
   }),
-  failureReason: t.optional('failureReason', FailureReason, {
-    description: 'Why the payment failed, if it is FAILED; QUOTE_EXPIRED if it is EXPIRED; otherwise null.',
-  }),
-  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the transaction was created.' }),
-  updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the transaction last changed.' }),
-  settledAt: t.optional('settledAt', 'DateTime', { description: 'When the payment was delivered; null until then.' }),
-  expectedSettlementAt: t.optional('expectedSettlementAt', 'DateTime', {
-    description: 'When the payment is expected to be delivered; null if this is unknown.',
-  }),
 }));
 
 builder.prismaObjectFields(Transaction, (t) => ({
@@ -76,9 +71,10 @@ builder.prismaObjectFields(Transaction, (t) => ({
     nullable: true,
     description: 'The amount that the destination receives, in its currency.',
   }),
-  exchangeRate: t.optional('exchangeRate', 'Decimal', {
-    description:
+  ...t.columns({
+    exchangeRate:
       'Units of the sending currency per unit of the receiving currency, in major units and without fees; null if no rate is involved.',
+    description: "The sender's note for the payment, or null.",
   }),
   fees: t.money('fees', 'sentCurrency', {
     nullable: true,
@@ -108,14 +104,14 @@ builder.prismaObjectFields(Transaction, (t) => ({
       "The customer whose payment this is. Null if it is the platform's own, or if the viewer may not see the customer: `owner` says which.",
   }),
   quote: t.relation('quote', { nullable: true, description: "The payment's quote; null for transfers without one." }),
-  reconciliationReference: t.nullWhile(['status', 'CREATED'], 'reference', {
+  reconciliationReference: t.string({
+    nullable: true,
     description: 'The reference by which both sides identify the payment; null while it is CREATED.',
+    ...made(() => leaf(({ row }) => [`case when ${row}.status <> 'CREATED' then to_json(${row}.reference)::text end`])),
+    resolve: ({ status, reference }) => (status === 'CREATED' ? null : reference),
   }),
   counterpartyInformation: t.entries('counterpartyInformation', InformationField, ['name', 'value'], {
     description: 'What is known about the other party, for payments to or from UMA addresses.',
-  }),
-  description: t.optional('description', 'String', {
-    description: "The sender's note for the payment, or null.",
   }),
   metadata: t.entries('metadata', MetadataEntry, ['key', 'value'], noted),
 }));
@@ -172,11 +168,11 @@ const TransactionEvent = builder.prismaObject('Event', {
       resolve: (event, _args, { payments }) => feedCursor(payments.cursors, event.platformId, event),
     }),
     status: t.required('status', TransactionStatus, { description: 'The status that the transaction changed to.' }),
-    reason: t.optional('reason', 'String', {
-      description: 'The human-readable reason for the change; null if there is nothing to explain.',
+    ...t.columns({
+      reason: 'The human-readable reason for the change; null if there is nothing to explain.',
+      terminal: 'Whether the status was terminal.',
+      occurredAt: 'When the status changed.',
     }),
-    terminal: t.exposeBoolean('terminal', { description: 'Whether the status was terminal.' }),
-    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When the status changed.' }),
   }),
 });
 

@@ -10,7 +10,7 @@ import { fromTable, rowSeen } from '../../reading/kinds.ts';
 import { stockNode } from '../../reading/stock.ts';
 import { made, node } from '../../reading/words.ts';
 import { builder } from '../builder.ts';
-import { Environment, PaymentRail, TransactionType, TrustedDocumentPolicy } from '../enums.ts';
+import { PaymentRail, TransactionType, TrustedDocumentPolicy } from '../enums.ts';
 import { mutation } from '../mutation.ts';
 import { RequiredField } from '../values/information.ts';
 
@@ -46,12 +46,15 @@ export const Platform = builder.prismaNode('Platform', {
   ...node(ownPlatform, 'The public id of the platform: Platform:…'),
   description: "The caller's platform and its settings. Webhooks are configured separately, as `webhookEndpoints`.",
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'The name that the operator of the service gave the platform.' }),
-    environment: t.expose('environment', {
-      type: Environment,
-      description: "Whether the platform's payments are simulated or real.",
+    ...t.columns({
+      name: 'The name that the operator of the service gave the platform.',
+      environment: "Whether the platform's payments are simulated or real.",
+      umaDomain: "The domain for new customers' UMA addresses.",
+      trustedDocuments: 'Which tokens are limited to registered documents.',
+      createdAt: 'When the platform was created.',
+      updatedAt: "When the platform's settings last changed.",
+      version: "Increases with each change to the platform's settings.",
     }),
-    umaDomain: t.exposeString('umaDomain', { description: "The domain for new customers' UMA addresses." }),
     supportedCurrencies: t.field({
       type: [PlatformCurrency],
       description: 'The currencies in which new customers get internal accounts, with the terms of payments.',
@@ -64,13 +67,6 @@ export const Platform = builder.prismaNode('Platform', {
       select: {},
       resolve: () => isRegulatedFinancialInstitution,
     }),
-    trustedDocuments: t.expose('trustedDocuments', {
-      type: TrustedDocumentPolicy,
-      description: 'Which tokens are limited to registered documents.',
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the platform was created.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: "When the platform's settings last changed." }),
-    version: t.exposeInt('version', { description: "Increases with each change to the platform's settings." }),
   }),
 });
 

@@ -1,6 +1,5 @@
 import { comparableAmount, currencyOf } from '../../../../core/currencies.ts';
 import { visiblePolicies } from '../../../../domain/access/visible.ts';
-import type { ExceededLimit } from '../../../../domain/commands/plan-refusals.ts';
 import type { LimitState } from '../../../../domain/ledger/commit.ts';
 import {
   deletePolicy,
@@ -16,7 +15,7 @@ import { builder, required } from '../builder.ts';
 import { PaymentKind, PolicyPeriod, PolicyRelease, PolicyRule } from '../enums.ts';
 import { mutation } from '../mutation.ts';
 import { Customer } from '../nouns.ts';
-import { memberTypes, type UserError } from '../refusals.ts';
+import { memberTypes } from '../refusals.ts';
 import { AmountInput, givenAmount } from '../values/money.ts';
 import { Platform } from './platform.ts';
 import { ApiToken, ClientToken } from './tokens.ts';
@@ -92,49 +91,30 @@ const Policy = builder.prismaNode('Policy', {
       description:
         "The policy's limits, in the order in which they are checked. A payment must fit into each limit in its currency, and into each limit on the number of payments.",
     }),
-    kinds: t.expose('kinds', {
-      type: [PaymentKind],
-      description: 'The kinds of payments that the policy allows; empty if all are allowed.',
+    ...t.columns({
+      kinds: 'The kinds of payments that the policy allows; empty if all are allowed.',
+      receiverCountries:
+        'The countries (ISO 3166-1 alpha-2) in which the policy allows payments to external accounts. A wallet has no country.',
+      receiverUmaAddresses: 'The UMA addresses to which the policy allows payments.',
+      hoursFrom:
+        'The time of day from which the policy allows payments, HH:MM in its time zone; null if it allows them all day.',
+      hoursTo:
+        'The time of day at which the policy stops allowing payments; if it is earlier than `hoursFrom`, it is on the next day.',
+      timeZone: "The time zone of the policy's days, months and hours, as an IANA name such as Europe/Berlin.",
+      releaseOn: 'The outcomes after which a payment no longer counts.',
+      version: 'The number of times the policy has been set. As `expectedVersion`, 0 means that no policy exists.',
+      createdAt: 'When the policy was first set. It has counted payments since then.',
+      updatedAt: 'When the policy was last set.',
     }),
     receiverAccountIds: t.expose('receiverAccountIds', {
       type: ['ID'],
       description:
         'The accounts to which the policy allows payments. A receiver on any of the three lists is allowed; if all three are empty, every receiver is allowed.',
     }),
-    receiverCountries: t.exposeStringList('receiverCountries', {
-      description:
-        'The countries (ISO 3166-1 alpha-2) in which the policy allows payments to external accounts. A wallet has no country.',
-    }),
-    receiverUmaAddresses: t.exposeStringList('receiverUmaAddresses', {
-      description: 'The UMA addresses to which the policy allows payments.',
-    }),
-    hoursFrom: t.optional('hoursFrom', 'String', {
-      description:
-        'The time of day from which the policy allows payments, HH:MM in its time zone; null if it allows them all day.',
-    }),
-    hoursTo: t.optional('hoursTo', 'String', {
-      description:
-        'The time of day at which the policy stops allowing payments; if it is earlier than `hoursFrom`, it is on the next day.',
-    }),
-    timeZone: t.exposeString('timeZone', {
-      description: "The time zone of the policy's days, months and hours, as an IANA name such as Europe/Berlin.",
-    }),
-    releaseOn: t.expose('releaseOn', {
-      type: [PolicyRelease],
-      description: 'The outcomes after which a payment no longer counts.',
-    }),
     approval: t.json('approval', PolicyApproval, {
       nullable: true,
       description: 'Which payments a second person must approve; null if no payment needs approval.',
     }),
-    version: t.exposeInt('version', {
-      description: 'The number of times the policy has been set. As `expectedVersion`, 0 means that no policy exists.',
-    }),
-    createdAt: t.expose('createdAt', {
-      type: 'DateTime',
-      description: 'When the policy was first set. It has counted payments since then.',
-    }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the policy was last set.' }),
   }),
 });
 
@@ -302,39 +282,26 @@ mutation('deletePolicy', {
   resolve: (input, { payments, viewer }, key) => deletePolicy(payments.database, viewer, input, key),
 });
 
-/** Returns the details of a policy's refusal; empty unless the viewer may see the policy. */
-const factsOf = ({ refusal }: UserError) => refusal.details as Partial<ExceededLimit>;
-const moment = (text: string | null | undefined) => (text ? new Date(text) : null);
-
 /** Converts a limit in a refusal to the schema's form. */
-export const shownLimit = (limit: LimitState): Limit => ({ ...limit, renewsAt: moment(limit.renewsAt) });
+export const shownLimit = (limit: LimitState): Limit => ({
+  ...limit,
+  renewsAt: limit.renewsAt ? new Date(limit.renewsAt) : null,
+});
 
 builder.objectFields(memberTypes.LimitExceededError, (t) => ({
-  subjectId: t.id({
+  subjectId: t.exposeID('subjectId', {
     nullable: true,
     description:
       'Whose payments the policy limits. Null, like the other details, for a viewer who may not see the policy.',
-    resolve: (error) => factsOf(error).subjectId ?? null,
   }),
-  rule: t.field({
-    type: PolicyRule,
-    nullable: true,
-    description: 'The rule that does not allow the payment.',
-    resolve: (error) => factsOf(error).rule ?? null,
-  }),
+  rule: t.optional('rule', PolicyRule, { description: 'The rule that does not allow the payment.' }),
   limit: t.field({
     type: PolicyLimit,
     nullable: true,
     description: 'The limit that the payment would exceed; null unless the rule is LIMIT.',
-    resolve: (error) => {
-      const { limit } = factsOf(error);
-      return limit ? shownLimit(limit) : null;
-    },
+    resolve: ({ limit }) => limit && shownLimit(limit),
   }),
-  freeAt: t.field({
-    type: 'DateTime',
-    nullable: true,
+  freeAt: t.optional('freeAt', 'DateTime', {
     description: 'When the payment would be allowed if nothing else is paid until then; null if waiting does not help.',
-    resolve: (error) => moment(factsOf(error).freeAt),
   }),
 }));

@@ -38,25 +38,21 @@ export const ApiToken = builder.prismaNode('ApiToken', {
   ...node(visibleApiTokens),
   description: 'A server credential. Its secret is shown only once, when it is created.',
   fields: (t) => ({
-    clientId: t.exposeString('clientId', { description: 'The user name for HTTP Basic authentication.' }),
-    name: t.exposeString('name', { description: "The token's display name." }),
-    permissions: t.expose('permissions', { type: [Permission], description: "The token's permissions." }),
+    ...t.columns({
+      clientId: 'The user name for HTTP Basic authentication.',
+      name: "The token's display name.",
+      permissions: "The token's permissions.",
+      createdAt: 'When the token was created.',
+      lastUsedAt: 'When the token was last used, accurate to about a minute; null if never.',
+      expiresAt: 'When the token expires; null if it lasts until it is revoked.',
+      addresses:
+        'The address ranges from which the token is accepted, in CIDR notation; empty if all addresses are allowed.',
+    }),
     version: t.int(version),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the token was created.' }),
     createdById: t.publicId('ApiToken', 'createdById', {
       nullable: true,
       description:
         "The API token that created this token; it may have been revoked since. Null if the operator's command line or the sandbox created this token.",
-    }),
-    lastUsedAt: t.optional('lastUsedAt', 'DateTime', {
-      description: 'When the token was last used, accurate to about a minute; null if never.',
-    }),
-    expiresAt: t.optional('expiresAt', 'DateTime', {
-      description: 'When the token expires; null if it lasts until it is revoked.',
-    }),
-    addresses: t.exposeStringList('addresses', {
-      description:
-        'The address ranges from which the token is accepted, in CIDR notation; empty if all addresses are allowed.',
     }),
     documents: t.exposeStringList('documents', { description: ownDocuments }),
     replacesId: t.publicId('ApiToken', 'replacesId', {
@@ -242,22 +238,18 @@ export const ClientToken = builder.prismaNode('ClientToken', {
       nullable: true,
       description: 'The transaction that the token is bound to; null if it is bound to something else.',
     }),
-    permissions: t.expose('permissions', { type: [Permission], description: "The token's permissions." }),
-    grants: t.expose('grants', {
-      type: [ClientGrant],
-      description: 'Rights granted to the token beyond its permissions. They apply to its customer.',
-    }),
-    trustedDocumentsOnly: t.exposeBoolean('trustedDocumentsOnly', {
-      description: 'Whether the token was created for registered documents only (see `Platform.trustedDocuments`).',
-    }),
-    documents: t.exposeStringList('documents', {
-      description:
+    ...t.columns({
+      permissions: "The token's permissions.",
+      grants: 'Rights granted to the token beyond its permissions. They apply to its customer.',
+      trustedDocumentsOnly:
+        'Whether the token was created for registered documents only (see `Platform.trustedDocuments`).',
+      documents:
         'The hashes of the registered documents that the token is restricted to, over GraphQL and as tools at /mcp; empty if it has no list of its own.',
+      createdAt: 'When the token was created.',
+      expiresAt: 'When the token expires.',
+      revokedAt: 'When the token was revoked; null if it was not.',
     }),
     version: t.int(version),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the token was created.' }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When the token expires.' }),
-    revokedAt: t.optional('revokedAt', 'DateTime', { description: 'When the token was revoked; null if it was not.' }),
     createdById: t.publicId('ApiToken', 'createdById', {
       nullable: true,
       description: 'The API token that created this token; it may have been revoked since.',

@@ -56,7 +56,7 @@ const concerned = (model: Referred, visible: (viewer: Viewer) => object) => ({
 });
 
 function subjectOf(event: EventRow): object | null {
-  const model = modelOfEvent[event.type];
+  const model = modelOfEvent(event);
   if (model === undefined) return null;
   const row = rowFromSnapshot(model, event.snapshot);
   const type = 'kind' in row ? (row.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount') : model;
@@ -76,8 +76,10 @@ export const Event = builder.prismaNode('Event', {
       select: { platformId: true, sequence: true, epoch: true },
       resolve: (event, _args, { payments }) => feedCursor(payments.cursors, event.platformId, event),
     }),
-    type: t.expose('type', { type: EventType, description: 'The kind of change.' }),
-    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When the change happened.' }),
+    ...t.columns({
+      type: 'The kind of change.',
+      occurredAt: 'When the change happened.',
+    }),
     subject: t.field({
       type: builder.nodeInterfaceRef(),
       nullable: true,
@@ -168,7 +170,7 @@ async function followedEvents(context: Context, filter: Filter) {
 function refersFurther(event: EventRow, info: GraphQLResolveInfo): boolean {
   const selected = selectedNames(info);
   return referred.some(
-    (model) => idIn(event, model) !== null && modelOfEvent[event.type] !== model && selected.has(model.toLowerCase()),
+    (model) => idIn(event, model) !== null && modelOfEvent(event) !== model && selected.has(model.toLowerCase()),
   );
 }
 

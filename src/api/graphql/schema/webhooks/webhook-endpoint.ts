@@ -5,7 +5,7 @@ import { replay, resend } from '../../../webhooks/endpoints/replay.ts';
 import { sendTest } from '../../../webhooks/endpoints/test-event.ts';
 import { node } from '../../reading/words.ts';
 import { builder, required } from '../builder.ts';
-import { EventType, WebhookDeliveryStatus, WebhookEndpointStatus } from '../enums.ts';
+import { EventType } from '../enums.ts';
 import { WebhookDeliveryFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
 import { mutation } from '../mutation.ts';
@@ -14,12 +14,12 @@ import { Event } from '../streams/events.ts';
 const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
   description: 'An attempt to deliver an event to a webhook endpoint, with its outcome.',
   fields: (t) => ({
-    at: t.expose('at', { type: 'DateTime', description: 'When the attempt began.' }),
-    durationMs: t.exposeInt('durationMs', { description: 'How long the attempt took, in milliseconds.' }),
-    responseStatus: t.optional('responseStatus', 'Int', {
-      description: "The HTTP status of the receiver's response; null if there was none.",
+    ...t.columns({
+      at: 'When the attempt began.',
+      durationMs: 'How long the attempt took, in milliseconds.',
+      responseStatus: "The HTTP status of the receiver's response; null if there was none.",
+      error: 'Why the attempt failed; null if it succeeded.',
     }),
-    error: t.optional('error', 'String', { description: 'Why the attempt failed; null if it succeeded.' }),
   }),
 });
 
@@ -31,13 +31,13 @@ const WebhookDelivery = builder.prismaNode('WebhookDelivery', {
       description:
         "The event. Every attempt sends it with the same webhook id, which is `Webhook:` followed by the event's UUID.",
     }),
-    status: t.expose('status', { type: WebhookDeliveryStatus, description: "The delivery's status." }),
+    ...t.columns({
+      status: "The delivery's status.",
+      nextAttemptAt: 'When the next attempt is due; null if there will be none.',
+    }),
     attempts: t.many('attempts', WebhookAttempt, {
       description: 'The attempts so far, oldest first.',
       orderBy: ['number'],
-    }),
-    nextAttemptAt: t.optional('nextAttemptAt', 'DateTime', {
-      description: 'When the next attempt is due; null if there will be none.',
     }),
   }),
 });
@@ -53,26 +53,17 @@ const WebhookEndpoint = builder.prismaNode('WebhookEndpoint', {
   ...node(visibleToPlatform),
   description: "A URL to which the platform's events are sent, signed according to Standard Webhooks.",
   fields: (t) => ({
-    url: t.exposeString('url', { description: 'The URL to which events are posted.' }),
-    eventTypes: t.expose('eventTypes', {
-      type: [EventType],
-      description: 'The event types that the endpoint receives.',
-    }),
-    status: t.expose('status', { type: WebhookEndpointStatus, description: 'Whether the endpoint receives events.' }),
-    description: t.optional('description', 'String', {
+    ...t.columns({
+      url: 'The URL to which events are posted.',
+      eventTypes: 'The event types that the endpoint receives.',
+      status: 'Whether the endpoint receives events.',
       description: "The platform's own description of the endpoint; null if there is none.",
+      version: "Increases when the endpoint's settings or secret change, and when it is enabled or disabled.",
+      createdAt: 'When the endpoint was created.',
+      failingSince: 'When the first attempt since the last success failed; null if the endpoint is not failing.',
+      disabledAt: 'When the endpoint was disabled; null if it is not.',
+      notice: 'Why the endpoint was disabled; null if it is not.',
     }),
-    version: t.exposeInt('version', {
-      description: "Increases when the endpoint's settings or secret change, and when it is enabled or disabled.",
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the endpoint was created.' }),
-    failingSince: t.optional('failingSince', 'DateTime', {
-      description: 'When the first attempt since the last success failed; null if the endpoint is not failing.',
-    }),
-    disabledAt: t.optional('disabledAt', 'DateTime', {
-      description: 'When the endpoint was disabled; null if it is not.',
-    }),
-    notice: t.optional('notice', 'String', { description: 'Why the endpoint was disabled; null if it is not.' }),
     tokenId: t.publicId('ApiToken', 'tokenId', {
       nullable: true,
       description:
