@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
 import type { Database } from '../../infra/database/database.ts';
@@ -5,13 +6,15 @@ import type { Event } from '../../infra/database/generated/client/client.ts';
 import { columnsOf } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
 import { type FeedPosition, feedStart } from './cursor.ts';
-import { newestEvents } from './recent.ts';
-import type { EventFilter, Subject } from './subscribers.ts';
+import type { EventFilter, Hub, Subject } from './subscribers.ts';
 
 /** The maximum number of events that one read returns. */
 export const pageSize = 500;
 /** The number of feed positions that a page covers, so that replaying rare types does not read millions of rows. */
 const pageSpan = 10_000;
+
+/** The number of events that are read into memory at once for many readers that were disconnected briefly. */
+export const newestEvents = 2_000;
 
 /** The number of replay pages that this process reads concurrently. */
 export const replayConnections = 3;
@@ -87,6 +90,7 @@ export class FeedReads {
   readonly count = { live: 0, replay: 0 };
   /** For live reads. */
   readonly pool: pg.Pool;
+  readonly recent = new RecentEvents();
   readonly #replays: pg.Pool;
 
   constructor(database: Pick<Database, 'openPool'>) {
@@ -102,10 +106,11 @@ export class FeedReads {
     return events;
   }
 
-  async newest(platformId: string, upTo: bigint): Promise<Event[]> {
+  /** Reads the newest events up to a sequence into memory. */
+  async newest(platformId: string, upTo: bigint): Promise<void> {
     const events = await asPlatform(platformId, () => lastEvents(this.#replays, platformId, upTo.toString()));
     this.count.replay += events.length;
-    return events;
+    for (const event of events) this.recent.add(event);
   }
 
   /** Reads the next events that have the filter's subject and types, which include all wanted events. */
@@ -127,4 +132,45 @@ export class FeedReads {
   async close(): Promise<void> {
     await Promise.all([this.pool.end(), this.#replays.end()]);
   }
+}
+
+/** The maximum for all platforms, in bytes of JSON. As objects, events take two to four times as much memory. */
+const maxBytes = 32 * 1024 * 1024;
+
+/** The newest events of all feeds, for readers that were disconnected briefly. A position names only one event. */
+export class RecentEvents {
+  readonly #events: LRUCache<string, Event>;
+
+  constructor(maxSize = maxBytes) {
+    this.#events = new LRUCache({ maxSize, sizeCalculation: ({ snapshot }) => JSON.stringify(snapshot).length });
+  }
+
+  add(event: Event): void {
+    this.#events.set(nameOf(event, event.sequence), event);
+  }
+
+  /** Returns the event at a sequence of the current epoch; undefined if it is not in memory. */
+  at(hub: Pick<Hub, 'platformId' | 'epoch' | 'head'>, sequence: bigint): Event | undefined {
+    // Events beyond the head may have been undone by a restore.
+    return sequence > hub.head ? undefined : this.#events.peek(nameOf(hub, sequence));
+  }
+
+  /** Returns up to `limit` events that directly follow a sequence; none if the first of them is not in memory. */
+  after(hub: Pick<Hub, 'platformId' | 'epoch' | 'head'>, sequence: bigint, limit: number): Event[] {
+    const events: Event[] = [];
+    let event = this.at(hub, sequence + 1n);
+    while (event && events.length < limit) {
+      events.push(event);
+      event = this.at(hub, event.sequence + 1n);
+    }
+    return events;
+  }
+
+  clear(): void {
+    this.#events.clear();
+  }
+}
+
+function nameOf({ platformId, epoch }: Pick<Event, 'platformId' | 'epoch'>, sequence: bigint): string {
+  return `${platformId} ${epoch} ${sequence}`;
 }
