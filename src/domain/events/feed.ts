@@ -9,8 +9,18 @@ import { ReferredRows } from '../../infra/database/predicates.ts';
 import { singleFlight } from '../../infra/instruments/single-flight.ts';
 import { Channel } from './channel.ts';
 import { EventsUndone, type FeedPosition } from './cursor.ts';
-import { FeedReads, feedHead, hasPosition, newestEvents, type Page, pageSize, replayConnections } from './reads.ts';
-import { type FollowedNoun, latestEventsOf, PreviousEvents } from './row-events.ts';
+import {
+  FeedReads,
+  type FollowedNoun,
+  feedHead,
+  hasPosition,
+  latestEventsOf,
+  newestEvents,
+  type Page,
+  PreviousEvents,
+  pageSize,
+  replayConnections,
+} from './reads.ts';
 import { type EventFilter, type Hub, offer, type Subscriber, SubscriberIndex } from './subscribers.ts';
 
 /** The number of events that a replay delivers before it yields to other work in the process. */

@@ -12,8 +12,7 @@ import { toRailAccount } from '../commands/parties.ts';
 import { spendOf } from '../commands/spending.ts';
 import { type Journal, mergePlans, type NewOrder, type NewRow, type Plan, type Spend } from '../ledger/plan.ts';
 import { orderIdOfQuote } from '../orders/order-ids.ts';
-import { expectedMs, firstAskMs } from '../orders/orders.ts';
-import { checkScenario, checkStep, type GivenScenario } from '../orders/scenario.ts';
+import { checkScenario, checkStep, expectedMs, firstAskMs, type GivenScenario } from '../orders/orders.ts';
 import { quoteEnd } from './expiry.ts';
 import { quotedDestination, type Route, type Target } from './quote-destination.ts';
 

@@ -9,7 +9,7 @@ import type { Metadata } from '../commands/metadata.ts';
 import { accountNotFound, type Parties, toRailAccount } from '../commands/parties.ts';
 import { checkUmaAddress } from '../commands/uma-addresses.ts';
 import type { NewRow } from '../ledger/plan.ts';
-import type { GivenScenario } from '../orders/scenario.ts';
+import type { GivenScenario } from '../orders/orders.ts';
 import { lookupCurrencies, lookupFields, readLookup } from '../receivers/lookups.ts';
 
 export type DestinationInput =

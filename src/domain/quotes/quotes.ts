@@ -30,8 +30,7 @@ import {
   readParties,
 } from '../commands/parties.ts';
 import { mergePlans, type NewRow } from '../ledger/plan.ts';
-import { neededOf } from '../orders/orders.ts';
-import { checkScenario, checkStep } from '../orders/scenario.ts';
+import { checkScenario, checkStep, neededOf } from '../orders/orders.ts';
 import { type Pricing, type PricingRequest, priceQuote } from '../pricing/pricing.ts';
 import { payingRail, requirements, spendOfQuote, start } from './execute-quote.ts';
 import { type LockedPrice, lockRate, orderOfQuote } from './lock-rate.ts';

@@ -23,8 +23,7 @@ import {
 import { spendOf } from '../commands/spending.ts';
 import { mergePlans, type NewRow, type Plan } from '../ledger/plan.ts';
 import { orderIdOfKey } from '../orders/order-ids.ts';
-import { expectedMs, firstAskMs } from '../orders/orders.ts';
-import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
+import { checkScenario, expectedMs, firstAskMs, type GivenScenario } from '../orders/orders.ts';
 
 /** A transfer in one currency: in, out (specification 4.6, 4.12), or between internal accounts (decision 63). */
 export interface Transfer {
