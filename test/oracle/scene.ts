@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { accountExamples } from '../../src/core/account-examples.ts';
-import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
+import { basicAuthorization } from '../../src/domain/access/tokens/credentials.ts';
 import { freezeAccount, freezeCustomer } from '../../src/domain/commands/adjustments.ts';
 import type { ExternalAccountType } from '../../src/infra/database/generated/client/client.ts';
 import { between, fundedIn } from '../setup/acts.ts';

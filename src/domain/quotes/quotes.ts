@@ -16,8 +16,7 @@ import type { Scenario } from '../../rails/rail-parts.ts';
 import { type Caller, tokenOf } from '../access/caller.ts';
 import { checkPullable } from '../accounts/account-details.ts';
 import { type CommandPlan, command, connectedRail, type Payments, railOf } from '../commands/command.ts';
-import { checkInformation, clockFor, type Information } from '../commands/information.ts';
-import { checkMetadata } from '../commands/metadata.ts';
+import { checkInformation, checkMetadata, clockFor, type Information } from '../commands/information.ts';
 import { storedLock } from '../commands/movements.ts';
 import {
   accountName,

@@ -9,8 +9,8 @@ import { type Caller, tokenOf } from '../access/caller.ts';
 import { checkPullable } from '../accounts/account-details.ts';
 import { directArrival } from '../approvals/incoming.ts';
 import { command, type Payments, railOf } from '../commands/command.ts';
-import { checkMetadata, type Metadata } from '../commands/metadata.ts';
-import { debitInFull, transfer } from '../commands/movements.ts';
+import { checkMetadata, type Metadata } from '../commands/information.ts';
+import { debitInFull, spendOf, transfer } from '../commands/movements.ts';
 import {
   accountName,
   accountNotFound,
@@ -20,7 +20,6 @@ import {
   type TransferParties,
   toRailAccount,
 } from '../commands/parties.ts';
-import { spendOf } from '../commands/spending.ts';
 import { mergePlans, type NewRow, type Plan } from '../ledger/plan.ts';
 import { orderIdOfKey } from '../orders/order-ids.ts';
 import { checkScenario, expectedMs, firstAskMs, type GivenScenario } from '../orders/orders.ts';

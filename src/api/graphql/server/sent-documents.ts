@@ -1,7 +1,7 @@
 import type { DocumentNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { oncePer } from '../../../core/once-per.ts';
-import type { Viewer } from '../../../domain/access/viewer.ts';
+import type { Viewer } from '../../../domain/access/caller.ts';
 import { documentDigest, isHashOf, plainHash, type TrustedDocuments } from '../documents/trusted-documents.ts';
 import { badRequest, failure, incompleteStatus } from '../failure.ts';
 

@@ -1,7 +1,6 @@
 import type { Cursors } from '../../../../core/cursors.ts';
 import { oncePer } from '../../../../core/once-per.ts';
-import type { Bound } from '../../../../domain/access/caller.ts';
-import type { Viewer } from '../../../../domain/access/viewer.ts';
+import type { Bound, Viewer } from '../../../../domain/access/caller.ts';
 import { maySeeEvent } from '../../../../domain/access/visible.ts';
 import { mapChannel } from '../../../../domain/events/channel.ts';
 import { type FeedPosition, feedCursor, positionOf } from '../../../../domain/events/cursor.ts';

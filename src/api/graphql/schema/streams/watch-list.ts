@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { accountNameIn, uuidOf } from '../../../../core/ids.ts';
 import { oncePer } from '../../../../core/once-per.ts';
-import type { Viewer } from '../../../../domain/access/viewer.ts';
+import type { Viewer } from '../../../../domain/access/caller.ts';
 import type { Channel } from '../../../../domain/events/channel.ts';
 import { eventsOfNoun, type FollowedNoun, feedHead } from '../../../../domain/events/reads.ts';
 import type { Event } from '../../../../infra/database/generated/client/client.ts';
