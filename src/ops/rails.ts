@@ -16,7 +16,7 @@ import {
 } from '../domain/reconciliation/reconciliation.ts';
 import { trustedJson } from '../infra/database/rows.ts';
 import { inTransaction } from '../infra/database/transaction.ts';
-import { runConformance } from '../rails/conformance/driver.ts';
+import { runConformance } from '../rails/conformance/run.ts';
 import type { RailTrial } from '../rails/conformance/trial.ts';
 import { railAddress } from '../rails/load-rails.ts';
 import { openConnections } from '../server/gateway.ts';

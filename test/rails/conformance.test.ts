@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { runConformance } from '../../src/rails/conformance/driver.ts';
+import { runConformance } from '../../src/rails/conformance/run.ts';
 import type { RailTrial } from '../../src/rails/conformance/trial.ts';
 import { type Mistake, providerTrial, quickTimes, shortTimes } from './provider.ts';
 

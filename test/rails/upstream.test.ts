@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { signedHeaders } from '../../src/api/webhooks/delivery/sender.ts';
 import { requiredCurrency } from '../../src/core/currencies.ts';
 import { keyId } from '../../src/core/secret-box.ts';
-import { runConformance } from '../../src/rails/conformance/driver.ts';
+import { runConformance } from '../../src/rails/conformance/run.ts';
 import type { RailTrial, TrialIncoming } from '../../src/rails/conformance/trial.ts';
 import type { RailOrder } from '../../src/rails/rail.ts';
 import type { RailAccount } from '../../src/rails/rail-parts.ts';
