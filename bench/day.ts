@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { basicAuthorization } from '../src/domain/access/tokens/api-tokens.ts';
+import { basicAuthorization } from '../src/domain/access/tokens/credentials.ts';
 import { audit } from '../src/domain/ledger/audit.ts';
 import { startEmbeddedPostgres } from '../src/infra/database/embedded/embedded.ts';
 import { drained } from './drained.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { basicAuthorization } from '../src/domain/access/tokens/api-tokens.ts';
+import { basicAuthorization } from '../src/domain/access/tokens/credentials.ts';
 import { startEmbeddedPostgres } from '../src/infra/database/embedded/embedded.ts';
 import { startGateway } from './gateway.ts';
 import { measureInTurns, postgres, requests, type Server, type Timing } from './measure.ts';

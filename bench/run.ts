@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { basicAuthorization } from '../src/domain/access/tokens/api-tokens.ts';
+import { basicAuthorization } from '../src/domain/access/tokens/credentials.ts';
 import { audit, auditRules } from '../src/domain/ledger/audit.ts';
 import { execute } from '../src/infra/database/migrations/throwaway.ts';
 import { countStatements } from './counting-proxy.ts';

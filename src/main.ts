@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Logger } from 'pino';
-import { basicAuthorization } from './domain/access/tokens/api-tokens.ts';
+import { basicAuthorization } from './domain/access/tokens/credentials.ts';
 import { openDatabase } from './infra/database/database.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './infra/database/embedded/embedded.ts';
 import { isLoopbackAddress } from './infra/net/addresses.ts';

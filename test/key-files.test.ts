@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ClientTokens } from '../src/domain/access/tokens/client-tokens.ts';
+import { ClientTokens } from '../src/domain/access/tokens/credentials.ts';
 import { openDatabase } from '../src/infra/database/database.ts';
 import { ConfigError } from '../src/server/config.ts';
 import { findKeys } from '../src/server/start/key-file.ts';

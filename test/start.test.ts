@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import path from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { freezeCustomer } from '../src/domain/commands/freezing.ts';
+import { freezeCustomer } from '../src/domain/commands/adjustments.ts';
 import { openDatabase } from '../src/infra/database/database.ts';
 import { startEmbeddedPostgres } from '../src/infra/database/embedded/embedded.ts';
 import { execute } from '../src/infra/database/migrations/throwaway.ts';

@@ -8,11 +8,14 @@ import { platformItself } from '../domain/access/platform-itself.ts';
 import {
   type Adjustment,
   approveAdjustment,
+  type Freezing,
+  type Frozen,
+  freezeAccount,
+  freezeCustomer,
   listAdjustments,
   proposeAdjustment,
   rejectAdjustment,
 } from '../domain/commands/adjustments.ts';
-import { type Freezing, type Frozen, freezeAccount, freezeCustomer } from '../domain/commands/freezing.ts';
 import { readStatementHead, statementEntries, statementWriter } from '../domain/statements/statement.ts';
 import { type Decided, decisionOf, operatorOf, periodOf, type Tools, withDatabase } from './tools.ts';
 

@@ -7,7 +7,7 @@ import { publicId } from '../core/ids.ts';
 import type { Tenant } from '../core/tenant.ts';
 import { platformItself } from '../domain/access/platform-itself.ts';
 import { formatRate, parseRate, type Rate, type RateChanges } from '../domain/access/rates.ts';
-import { basicAuthorization } from '../domain/access/tokens/api-tokens.ts';
+import { basicAuthorization } from '../domain/access/tokens/credentials.ts';
 import { issueApiToken } from '../domain/access/tokens/issue-tokens.ts';
 import { revokeApiToken } from '../domain/access/tokens/revoke-tokens.ts';
 import type { LimitState } from '../domain/ledger/commit.ts';

@@ -105,19 +105,22 @@ export function railAddress(name: string, directory: string): string {
 }
 
 function checkModule(place: string, name: string, value: unknown): RailModule {
-  const refuse = (fault: string): never => {
-    throw new RailFault(place, fault);
-  };
-  if (typeof value !== 'object' || value === null)
-    return refuse(`the module ${name} has no rail as its default export`);
-  const { railPort: port, name: itsName, open } = value as Partial<Record<keyof RailModule, unknown>>;
-  if (typeof port !== 'number') refuse(`the rail of ${name} does not declare its version of the port (railPort)`);
-  if (port !== railPort)
-    refuse(`the rail of ${name} is for version ${port} of the port; this gateway has version ${railPort}`);
-  if (typeof itsName !== 'string' || itsName === '') refuse(`the rail of ${name} has no name`);
-  if (typeof open !== 'function') refuse(`the rail of ${name} has no function named open`);
+  const given: Partial<Record<keyof RailModule, unknown>> = Object(value);
+  refuseIf(place, `the rail of ${name}`, [
+    [given !== value, 'is missing: the module has no rail as its default export'],
+    [typeof given.railPort !== 'number', 'does not declare its version of the port (railPort)'],
+    [given.railPort !== railPort, `is for version ${given.railPort} of the port; this gateway has version ${railPort}`],
+    [typeof given.name !== 'string' || given.name === '', 'has no name'],
+    [typeof given.open !== 'function', 'has no function named open'],
+  ]);
   // Every field has been validated.
   return value as RailModule;
+}
+
+/** @throws RailFault for the first condition that is true */
+function refuseIf(place: string, what: string, faults: readonly (readonly [isFault: boolean, fault: string])[]): void {
+  const [, fault] = faults.find(([isFault]) => isFault) ?? [];
+  if (fault !== undefined) throw new RailFault(place, `${what} ${fault}`);
 }
 
 async function openRail(place: string, module: RailModule, { settings }: RailEntry, host: RailHost): Promise<Rail> {
@@ -141,42 +144,30 @@ const parts: readonly string[] = [
   ...['collectionAmount', 'expectedMs', 'firstAskMs', 'forPlatform', 'close'],
 ];
 
-/** Pairs of methods of which a rail must have both or neither. */
-const pairs = [
-  ['receiveWebhook', 'readWebhook'],
-  ['deposits', 'takeDeposit'],
-] as const;
-
 const simulationParts = ['scenarioFault', 'deposit', 'approval', 'senderInformation', 'accountVerification'] as const;
 
 /** Validates a rail: its methods, the methods that these require, and that no simulation serves PRODUCTION. */
-function checkRail(place: string, rail: Rail, environment: RailHost['environment']): void {
-  const refuse = (fault: string): never => {
-    throw new RailFault(place, fault);
-  };
-  if (typeof rail !== 'object' || rail === null) refuse('its module returned no rail');
-  const name = typeof rail.name === 'string' && rail.name !== '' ? rail.name : refuse('the rail has no name');
-  const part = (key: string): unknown => Reflect.get(rail, key);
-  const present = (key: string) => part(key) !== undefined;
-  const wrong = parts.filter((key) => present(key) && typeof part(key) !== 'function');
-  if (wrong.length > 0) refuse(`the rail ${name} has ${wrong.join(', ')}, which must be functions`);
+function checkRail(place: string, given: Rail, environment: RailHost['environment']): void {
+  const rail: Readonly<Record<string, unknown>> & Partial<Rail> = Object(given);
+  const has = (key: keyof Rail) => rail[key] !== undefined;
+  const wrong = parts.filter((key) => rail[key] !== undefined && typeof rail[key] !== 'function');
   // A misspelled method would count as missing.
-  const unknown = Object.keys(rail).filter((key) => typeof part(key) === 'function' && !parts.includes(key));
-  if (unknown.length > 0) refuse(`the rail ${name} has members that the port does not define: ${unknown.join(', ')}`);
-  if (!present('simulation') && !parts.some((key) => key !== 'close' && present(key)))
-    refuse(`the rail ${name} implements no method of the port`);
-  for (const [one, other] of pairs) {
-    if (present(one) !== present(other)) refuse(`the rail ${name} must have both ${one} and ${other}, or neither`);
-  }
-  if (present('collect') && !present('giveBack')) refuse(`the rail ${name} collects money but cannot refund it`);
-  if ((present('collect') || present('payOut')) && !present('expectedMs'))
-    refuse(`the rail ${name} moves money but lacks expectedMs`);
-  if (present('lockRate') && !(present('rate') && present('payOut')))
-    refuse(`the rail ${name} locks rates but lacks rate or payOut`);
-  if (rail.simulation === undefined) return;
-  const missing = simulationParts.filter((part) => typeof rail.simulation?.[part] !== 'function');
-  if (missing.length > 0) refuse(`the simulation of the rail ${name} lacks the functions ${missing.join(', ')}`);
-  if (environment === 'PRODUCTION') refuse(`the rail ${name} is a simulation, so it cannot serve PRODUCTION platforms`);
+  const unknown = Object.keys(rail).filter((key) => typeof rail[key] === 'function' && !parts.includes(key));
+  const { simulation } = rail;
+  const missing = simulation ? simulationParts.filter((part) => typeof simulation[part] !== 'function') : [];
+  refuseIf(place, `the rail ${rail.name}`, [
+    [typeof rail.name !== 'string' || rail.name === '', 'has no name'],
+    [wrong.length > 0, `has ${wrong.join(', ')}, which must be functions`],
+    [unknown.length > 0, `has members that the port does not define: ${unknown.join(', ')}`],
+    [!simulation && !parts.some((key) => key !== 'close' && rail[key]), 'implements no method of the port'],
+    [has('receiveWebhook') !== has('readWebhook'), 'must have both receiveWebhook and readWebhook, or neither'],
+    [has('deposits') !== has('takeDeposit'), 'must have both deposits and takeDeposit, or neither'],
+    [has('collect') && !has('giveBack'), 'collects money but cannot refund it'],
+    [(has('collect') || has('payOut')) && !has('expectedMs'), 'moves money but lacks expectedMs'],
+    [has('lockRate') && !(has('rate') && has('payOut')), 'locks rates but lacks rate or payOut'],
+    [missing.length > 0, `has a simulation that lacks the functions ${missing.join(', ')}`],
+    [has('simulation') && environment === 'PRODUCTION', 'is a simulation, so it cannot serve PRODUCTION platforms'],
+  ]);
 }
 
 function messageOf(error: unknown): string {

@@ -4,22 +4,12 @@ import { z } from 'zod';
 
 const moduleName = z.string({ error: 'must name a module' }).min(1, { error: 'must name a module' });
 
-const unknownKeys = (known: string) => ({
-  error: ({ code, keys }: { readonly code?: string; readonly keys?: unknown }) =>
-    code === 'unrecognized_keys'
-      ? `has the unknown field ${Array.isArray(keys) ? keys.join(', ') : ''}; it takes ${known}`
-      : `must be an object with ${known}`,
-});
-
 /** A rail in the setting RAILS: a module and its own settings. */
-const entry = z.strictObject(
-  {
-    /** `sandbox`, a package, or a file. A relative path begins with a dot. Its base is `RailSettings.directory`. */
-    module: moduleName,
-    settings: z.unknown().optional(),
-  },
-  unknownKeys('module and settings'),
-);
+const entry = z.strictObject({
+  /** `sandbox`, a package, or a file. A relative path begins with a dot. Its base is `RailSettings.directory`. */
+  module: moduleName,
+  settings: z.unknown().optional(),
+});
 export type RailEntry = z.infer<typeof entry>;
 
 const platformId = z
@@ -28,16 +18,11 @@ const platformId = z
 
 /** One environment's rails: one shared by its platforms, and separate ones for individual platforms, by platform id. */
 const environmentRails = z
-  .strictObject(
-    {
-      module: moduleName.optional(),
-      settings: z.unknown().optional(),
-      platforms: z
-        .record(platformId, entry, { error: 'must be an object of platform ids, such as Platform:…' })
-        .optional(),
-    },
-    unknownKeys('module, settings and platforms'),
-  )
+  .strictObject({
+    module: moduleName.optional(),
+    settings: z.unknown().optional(),
+    platforms: z.record(platformId, entry).optional(),
+  })
   .refine(({ module, settings }) => module !== undefined || settings === undefined, {
     error: 'has settings but no module',
   })
@@ -46,17 +31,14 @@ const environmentRails = z
   });
 export type EnvironmentRails = z.infer<typeof environmentRails>;
 
-const railSettings = z.strictObject(
-  { SANDBOX: environmentRails.optional(), PRODUCTION: environmentRails.optional() },
-  unknownKeys('SANDBOX and PRODUCTION'),
-);
+const railSettings = z.strictObject({ SANDBOX: environmentRails.optional(), PRODUCTION: environmentRails.optional() });
 
 export interface RailSettings extends z.infer<typeof railSettings> {
   /** The base directory of relative file paths: the settings file's directory, or the working directory. */
   readonly directory: string;
 }
 
-/** Reads the setting RAILS: a JSON object, or the path of a file with one. @throws RangeError with a line per fault */
+/** Reads the setting RAILS: a JSON object, or the path of a file with one. @throws RangeError with all faults */
 export function parseRailSettings(text: string): RailSettings {
   const isFile = !text.trimStart().startsWith('{');
   const json = isFile ? readSettingsFile(text) : text;
@@ -68,28 +50,20 @@ export function parseRailSettings(text: string): RailSettings {
     const [fault] = error instanceof Error ? error.message.split(/, \.*"/, 1) : [error];
     throw new RangeError(`${isFile ? `${text} ` : ''}must be JSON: ${fault}`);
   }
-  const parsed = railSettings.safeParse(value);
-  if (!parsed.success) {
-    // zod reports an invalid record key as an outer issue that contains the actual one.
-    throw new RangeError(
-      parsed.error.issues
-        .flatMap((issue) =>
-          issue.code === 'invalid_key'
-            ? issue.issues.map(({ message }) => ({ path: issue.path, message }))
-            : [{ path: issue.path, message: issue.message }],
-        )
-        .map(({ path: at, message }) => [at.join('.'), message].filter((part) => part !== '').join(' '))
-        .join('\n'),
-    );
-  }
-  return { ...parsed.data, directory: isFile ? path.dirname(path.resolve(text)) : process.cwd() };
+  const directory = isFile ? path.dirname(path.resolve(text)) : process.cwd();
+  return { ...checkedSettings(railSettings, value), directory };
 }
 
 /** Validates a module's settings from RAILS. @throws RangeError with the reason for each fault */
 export function checkedSettings<Settings>(schema: z.ZodType<Settings>, given: unknown): Settings {
   const settings = schema.safeParse(given);
   if (settings.success) return settings.data;
-  throw new RangeError(settings.error.issues.map(({ path: at, message }) => [...at, message].join(' ')).join('; '));
+  const faults = settings.error.issues.map((issue) => {
+    // zod reports an invalid record key as an outer issue that contains the actual one.
+    const { message } = (issue.code === 'invalid_key' && issue.issues[0]) || issue;
+    return [...issue.path, message].join(' ');
+  });
+  throw new RangeError(faults.join('; '));
 }
 
 function readSettingsFile(file: string): string {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { serveWebSockets } from '../api/graphql/transports/websocket.ts';
 import type { HttpServer } from '../api/http/server.ts';
-import type { RefusalPace } from '../domain/access/limits/refusal-pace.ts';
+import type { RefusalPace } from '../domain/access/limits/rate-limits.ts';
 import type { Sessions } from '../domain/access/tokens/sessions.ts';
 import type { Feed } from '../domain/events/feed.ts';
 import type { Database } from '../infra/database/database.ts';

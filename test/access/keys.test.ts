@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseRange } from '../../src/core/address-ranges.ts';
-import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
+import { basicAuthorization } from '../../src/domain/access/tokens/credentials.ts';
 import { connect, type Data, ownGateway, type TestPlatform, testGateway, untilRows, uuidIn } from '../setup/gateway.ts';
 import { openRawSocket } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';

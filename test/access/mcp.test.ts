@@ -3,7 +3,7 @@ import { Client, StreamableHTTPClientTransport, type VersionNegotiationMode } fr
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
+import { basicAuthorization } from '../../src/domain/access/tokens/credentials.ts';
 import { moving } from '../setup/acts.ts';
 import { connect, type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { restClient, restTransfer } from '../setup/rest.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { RefusalPace } from '../../src/domain/access/limits/refusal-pace.ts';
+import { RefusalPace } from '../../src/domain/access/limits/rate-limits.ts';
 
 // Tests when refusals of concurrent requests are sent. Times are in milliseconds.
 

@@ -1,40 +1,35 @@
 import { expect, test } from 'vitest';
-import { maxBytes, newestEvents, RecentEvents } from '../../src/domain/events/recent.ts';
+import { RecentEvents } from '../../src/domain/events/reads.ts';
 import type { Event } from '../../src/infra/database/generated/client/client.ts';
 
 /** Tests the cache of the newest events, which is kept in memory. */
 
-const event = (sequence: number, text = ''): Event =>
-  ({ sequence: BigInt(sequence), snapshot: { text } }) as unknown as Event;
-const sequences = (events: readonly Event[] | undefined) => events?.map(({ sequence }) => Number(sequence));
+const event = (sequence: number, text = '', platformId = 'a', epoch: number | null = null): Event =>
+  ({ platformId, epoch, sequence: BigInt(sequence), snapshot: { text } }) as unknown as Event;
+const hub = (head: number, epoch: number | null = null) => ({ platformId: 'a', epoch, head: BigInt(head) });
+const sequences = (events: readonly Event[]) => events.map(({ sequence }) => Number(sequence));
 
-test('the events kept in memory have no gap: after a gap they are replaced, and older ones are prepended', () => {
-  const recent = new RecentEvents({ limit: maxBytes, used: 0 });
-  for (const sequence of [5, 6, 7]) recent.add(event(sequence));
-  expect(sequences(recent.after(4n, 2))).toEqual([5, 6]);
-  expect(recent.after(3n, 2)).toBeUndefined();
-  expect(recent.after(7n, 2)).toBeUndefined();
-  recent.fill([3, 4, 5, 6].map((sequence) => event(sequence)));
-  expect(sequences(recent.after(2n, 9))).toEqual([3, 4, 5, 6, 7]);
-  recent.add(event(9));
-  expect(recent.after(6n, 9)).toBeUndefined();
-  expect(sequences(recent.after(8n, 9))).toEqual([9]);
+test('the events read from memory have no gap, and older ones can be added later', () => {
+  const recent = new RecentEvents();
+  for (const sequence of [5, 6, 7, 9]) recent.add(event(sequence));
+  expect(sequences(recent.after(hub(9), 4n, 2))).toEqual([5, 6]);
+  expect(recent.after(hub(9), 3n, 2)).toEqual([]);
+  for (const sequence of [3, 4, 5]) recent.add(event(sequence));
+  expect(sequences(recent.after(hub(9), 2n, 9))).toEqual([3, 4, 5, 6, 7]);
+  expect(sequences(recent.after(hub(9), 8n, 9))).toEqual([9]);
 });
 
-test('memory is bounded by events per platform and by bytes in total', () => {
-  const memory = { limit: 10_000, used: 0 };
-  const recent = new RecentEvents(memory);
-  for (let sequence = 1; sequence <= 3 * newestEvents; sequence += 1) recent.add({ ...event(sequence), snapshot: 1 });
-  expect(sequences(recent.after(BigInt(2 * newestEvents), newestEvents + 1))).toHaveLength(newestEvents);
-  expect(recent.at(BigInt(2 * newestEvents))).toBeUndefined();
-  expect(memory.used).toBe(newestEvents);
-  const other = new RecentEvents(memory);
-  for (let sequence = 1; sequence <= 10; sequence += 1) {
-    other.add(event(sequence, 'x'.repeat(3_000)));
-    expect(memory.used).toBeLessThanOrEqual(10_000);
-  }
-  expect(sequences(other.after(8n, 9))).toEqual([9, 10]);
-  recent.clear();
-  other.clear();
-  expect(memory.used).toBe(0);
+test('events of another platform, of another epoch, and beyond the end of the feed are not read from memory', () => {
+  const recent = new RecentEvents();
+  for (const one of [event(1, '', 'b'), event(2), event(2, '', 'a', 7), event(3)]) recent.add(one);
+  expect(recent.after(hub(9), 0n, 9)).toEqual([]);
+  expect(sequences(recent.after(hub(2), 1n, 9))).toEqual([2]);
+  expect(recent.after(hub(9, 7), 1n, 9)).toEqual([event(2, '', 'a', 7)]);
+});
+
+test('memory is bounded by bytes in total', () => {
+  const recent = new RecentEvents(10_000);
+  for (let sequence = 1; sequence <= 10; sequence += 1) recent.add(event(sequence, 'x'.repeat(3_000)));
+  expect(recent.at(hub(10), 7n)).toBeUndefined();
+  expect(sequences(recent.after(hub(10), 7n, 9))).toEqual([8, 9, 10]);
 });

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { TypedDocumentNode } from '@urql/core';
 import { type DocumentNode, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
+import { basicAuthorization } from '../../src/domain/access/tokens/credentials.ts';
 import { moving, refusal } from '../setup/acts.ts';
 import { mutationDocument } from '../setup/documents.ts';
 import { eachTransport, type SentOperation } from '../setup/each-transport.ts';

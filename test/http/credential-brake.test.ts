@@ -2,8 +2,8 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { addressFinder } from '../../src/api/http/client-address.ts';
 import { parseRange } from '../../src/core/address-ranges.ts';
-import { CredentialBrake } from '../../src/domain/access/limits/credential-brake.ts';
-import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
+import { CredentialBrake } from '../../src/domain/access/limits/rate-limits.ts';
+import { basicAuthorization } from '../../src/domain/access/tokens/credentials.ts';
 import { testGateway } from '../setup/gateway.ts';
 import { openRawSocket } from '../setup/streams.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { approveAdjustment, proposeAdjustment } from '../../src/domain/commands/adjustments.ts';
-import { releaseSuspense } from '../../src/domain/settlement/suspense.ts';
+import { releaseSuspense } from '../../src/domain/settlement/order-by-hand.ts';
 import { between, moving } from '../setup/acts.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { type Data, tester, testGateway, uuidIn } from '../setup/gateway.ts';

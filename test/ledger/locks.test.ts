@@ -6,7 +6,7 @@ import { adjustment, deposit } from '../../src/domain/commands/movements.ts';
 import { commitPlanOn } from '../../src/domain/ledger/commit.ts';
 import type { Plan } from '../../src/domain/ledger/plan.ts';
 import { deferApproval } from '../../src/domain/orders/orders.ts';
-import { quoteEnd } from '../../src/domain/quotes/expiry.ts';
+import { quoteEnd } from '../../src/domain/quotes/execute-quote.ts';
 import { between, sender, usdToEur } from '../setup/acts.ts';
 import { type Data, ownClient, tester, testGateway, untriggered, uuidIn } from '../setup/gateway.ts';
 import { waitForLocks } from '../setup/locks.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { releaseSuspense } from '../../src/domain/settlement/suspense.ts';
+import { releaseSuspense } from '../../src/domain/settlement/order-by-hand.ts';
 import { moving } from '../setup/acts.ts';
 import { tester } from '../setup/gateway.ts';
 import {

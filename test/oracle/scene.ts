@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { accountExamples } from '../../src/core/account-examples.ts';
-import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
-import { freezeAccount, freezeCustomer } from '../../src/domain/commands/freezing.ts';
+import { basicAuthorization } from '../../src/domain/access/tokens/credentials.ts';
+import { freezeAccount, freezeCustomer } from '../../src/domain/commands/adjustments.ts';
 import type { ExternalAccountType } from '../../src/infra/database/generated/client/client.ts';
 import { between, fundedIn } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { formatDecimal } from '../../src/core/currencies.ts';
 import { deposit } from '../../src/domain/commands/movements.ts';
 import { commitPlan } from '../../src/domain/ledger/commit.ts';
-import { releaseSuspense } from '../../src/domain/settlement/suspense.ts';
+import { releaseSuspense } from '../../src/domain/settlement/order-by-hand.ts';
 import { between, fundedIn, left, refusal } from '../setup/acts.ts';
 import { type Data, tester, testGateway, untilRows, uuidIn } from '../setup/gateway.ts';
 import { passDelay } from '../setup/passing-time.ts';

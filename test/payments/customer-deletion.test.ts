@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { releaseSuspense } from '../../src/domain/settlement/suspense.ts';
+import { releaseSuspense } from '../../src/domain/settlement/order-by-hand.ts';
 import { between, moving, refusal, usdToEur } from '../setup/acts.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { type Data, inTurn, type TestPlatform, tester, testGateway } from '../setup/gateway.ts';

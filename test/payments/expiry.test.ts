@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { expireQuotes } from '../../src/domain/quotes/expiry.ts';
+import { expireQuotes } from '../../src/domain/quotes/execute-quote.ts';
 import { usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway, uuidIn, withoutTriggers } from '../setup/gateway.ts';
 import { passExpiry } from '../setup/passing-time.ts';

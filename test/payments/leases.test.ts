@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import type { Payments } from '../../src/domain/commands/command.ts';
 import { leaseOrders } from '../../src/domain/orders/orders.ts';
-import { expireQuotes } from '../../src/domain/quotes/expiry.ts';
+import { expireQuotes } from '../../src/domain/quotes/execute-quote.ts';
 import { closeCases, listCases } from '../../src/domain/settlement/cases.ts';
 import { settleDueOrders } from '../../src/domain/settlement/settlement.ts';
 import type { Rail, RailOutcome } from '../../src/rails/rail.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { commitPlanOn } from '../../src/domain/ledger/commit.ts';
 import type { Plan } from '../../src/domain/ledger/plan.ts';
-import { releaseSuspense } from '../../src/domain/settlement/suspense.ts';
+import { releaseSuspense } from '../../src/domain/settlement/order-by-hand.ts';
 import { between, left } from '../setup/acts.ts';
 import { tester, testGateway, uuidIn } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { freezeAccount, freezeCustomer } from '../../src/domain/commands/freezing.ts';
+import { freezeAccount, freezeCustomer } from '../../src/domain/commands/adjustments.ts';
 import { between, refusal, sender, went } from '../setup/acts.ts';
 import { type Data, tester, testGateway, uuidIn } from '../setup/gateway.ts';
 import { type Scene, usAccount } from '../setup/scene.ts';

@@ -209,7 +209,7 @@ proctype Clock() {
   atomic { late = true; printf("STEP clock: pass\n") }
 }
 
-/* The expiry (src/domain/quotes/expiry.ts) of one quote, and the transaction that it runs. */
+/* The expiry (src/domain/quotes/execute-quote.ts) of one quote, and the transaction that it runs. */
 proctype Expiry(byte q) {
   byte id;
   bool expires;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { agrees } from '../../src/domain/reconciliation/balances.ts';
 import { type OrderHere, totalsOf } from '../../src/domain/reconciliation/differences.ts';
+import { agrees } from '../../src/domain/reconciliation/reconciliation.ts';
 import type { RailMovement } from '../../src/rails/rail-parts.ts';
 
 // Tests the totals of a period on both sides, and when two balances count as equal.

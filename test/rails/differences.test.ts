@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { readBalances } from '../../src/domain/reconciliation/balances.ts';
 import { reconcile } from '../../src/domain/reconciliation/differences.ts';
-import { reconcileDueDays } from '../../src/domain/reconciliation/reconciliation.ts';
+import { readBalances, reconcileDueDays } from '../../src/domain/reconciliation/reconciliation.ts';
 import type { MovementsRequest, RailMovement } from '../../src/rails/rail-parts.ts';
 import { moving, usdToEur } from '../setup/acts.ts';
 import { startTestGateway, type TestPlatform, uuidIn, withRail } from '../setup/gateway.ts';

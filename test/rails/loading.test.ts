@@ -161,11 +161,7 @@ test('if one rail is refused, a rail that was already open is closed', async () 
 test.for<readonly [fault: string, text: string, refusal: string]>([
   ['no JSON', '{', 'RAILS must be JSON: '],
   ['a missing file', './none.json', './none.json cannot be read (ENOENT)'],
-  [
-    'an unknown environment',
-    '{"TEST": {"module": "x"}}',
-    'has the unknown field TEST; it takes SANDBOX and PRODUCTION',
-  ],
+  ['an unknown environment', '{"TEST": {"module": "x"}}', 'RAILS Unrecognized key: "TEST"'],
   ['an entry without a module', '{"SANDBOX": {}}', 'SANDBOX must name a module, or platforms with their own modules'],
   ['settings without a module', '{"SANDBOX": {"settings": {}}}', 'SANDBOX has settings but no module'],
   [

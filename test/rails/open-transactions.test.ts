@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { connectedRail } from '../../src/domain/commands/command.ts';
-import { readBalances } from '../../src/domain/reconciliation/balances.ts';
 import { reconcile } from '../../src/domain/reconciliation/differences.ts';
+import { readBalances } from '../../src/domain/reconciliation/reconciliation.ts';
 import { failOrder } from '../../src/domain/settlement/order-by-hand.ts';
 import { inTransaction } from '../../src/infra/database/transaction.ts';
 import { parseRailSettings } from '../../src/rails/rail-settings.ts';

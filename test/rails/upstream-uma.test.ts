@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readBalances } from '../../src/domain/reconciliation/balances.ts';
+import { readBalances } from '../../src/domain/reconciliation/reconciliation.ts';
 import { sender } from '../setup/acts.ts';
 import { type Data, untilRows, uuidIn } from '../setup/gateway.ts';
 import { testTwoGateways } from './two-gateways.ts';

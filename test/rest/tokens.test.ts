@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
+import { basicAuthorization } from '../../src/domain/access/tokens/credentials.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 import { countedGateway } from '../setup/statements.ts';

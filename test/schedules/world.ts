@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { Caller } from '../../src/domain/access/caller.ts';
 import type { Payments } from '../../src/domain/commands/command.ts';
 import { Sequencer } from '../../src/domain/events/sequencer.ts';
-import { expireQuotes } from '../../src/domain/quotes/expiry.ts';
+import { expireQuotes } from '../../src/domain/quotes/execute-quote.ts';
 import { settleDueOrders } from '../../src/domain/settlement/settlement.ts';
 import { connectionConfig, openDatabase } from '../../src/infra/database/database.ts';
 import type { RailOutcome } from '../../src/rails/rail.ts';

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, expect, onTestFinished, vi } from 'vitest';
 import type { Operator } from '../../src/domain/access/operator-acts.ts';
-import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
+import { basicAuthorization } from '../../src/domain/access/tokens/credentials.ts';
 import type { Payments } from '../../src/domain/commands/command.ts';
 import { audit } from '../../src/domain/ledger/audit.ts';
 import { createPlatform } from '../../src/domain/platforms/platforms.ts';

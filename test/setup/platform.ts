@@ -3,7 +3,7 @@ import { composeIBAN } from 'ibantools';
 import { expect } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Operation } from '../../src/domain/access/operations.ts';
-import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
+import { basicAuthorization } from '../../src/domain/access/tokens/credentials.ts';
 import { moving, sender, tokenInput, transactionFields } from './acts.ts';
 import { mutationDocument, mutationName, mutationVariables } from './documents.ts';
 import type { Answer, Data } from './gateway.ts';

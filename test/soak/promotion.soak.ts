@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterAll, expect, test, vi } from 'vitest';
-import { basicAuthorization } from '../../src/domain/access/tokens/api-tokens.ts';
+import { basicAuthorization } from '../../src/domain/access/tokens/credentials.ts';
 import { audit } from '../../src/domain/ledger/audit.ts';
 import { createPlatform } from '../../src/domain/platforms/platforms.ts';
 import { readConfig } from '../../src/server/config.ts';

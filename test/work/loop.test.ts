@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { FaultStates } from '../../src/core/fault-states.ts';
 import { nextOrderDue } from '../../src/domain/orders/orders.ts';
-import { nextQuoteExpiry } from '../../src/domain/quotes/expiry.ts';
+import { nextQuoteExpiry } from '../../src/domain/quotes/execute-quote.ts';
 import { loopFailures, loopSuccess } from '../../src/infra/instruments/instruments.ts';
 import { startLoop } from '../../src/server/workers/loop.ts';
 import { usdToEur } from '../setup/acts.ts';

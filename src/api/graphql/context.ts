@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { ExecutionArgs, OperationDefinitionNode } from 'graphql';
-import type { ClientTokens } from '../../domain/access/tokens/client-tokens.ts';
+import type { Viewer } from '../../domain/access/caller.ts';
+import type { ClientTokens } from '../../domain/access/tokens/credentials.ts';
 import type { Session } from '../../domain/access/tokens/sessions.ts';
-import type { Viewer } from '../../domain/access/viewer.ts';
 import type { Payments } from '../../domain/commands/command.ts';
 import type { FeedPosition } from '../../domain/events/cursor.ts';
 import type { Feed } from '../../domain/events/feed.ts';

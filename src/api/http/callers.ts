@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { refusalIn } from '../../core/refusal.ts';
+import { isAcceptedFrom, type Viewer } from '../../domain/access/caller.ts';
 import { type Clock, RateLimited, rateLimitFields } from '../../domain/access/limits/rate-limits.ts';
-import { isAcceptedFrom, type Viewer } from '../../domain/access/viewer.ts';
 import { msLeft, noteCaller } from '../../infra/instruments/request-facts.ts';
 import { within } from '../../infra/instruments/within.ts';
 import type { GraphqlOptions } from '../graphql/server/server.ts';

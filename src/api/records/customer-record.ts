@@ -1,6 +1,6 @@
 import { publicId } from '../../core/ids.ts';
 import { withoutNulls } from '../../core/json.ts';
-import type { Address } from '../../domain/commands/people.ts';
+import type { Address } from '../../domain/commands/information.ts';
 import type { BeneficialOwner } from '../../domain/customers/customers.ts';
 import { type Customer, trustedJson } from '../../infra/database/rows.ts';
 import { frozenRecord, metadataRecord } from './fields.ts';

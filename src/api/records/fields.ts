@@ -1,5 +1,5 @@
 import { requiredCurrency } from '../../core/currencies.ts';
-import type { Metadata } from '../../domain/commands/metadata.ts';
+import type { Metadata } from '../../domain/commands/information.ts';
 import { trustedJson } from '../../infra/database/rows.ts';
 
 /** Defines the fields that several records have in common. Values that are null are omitted (decision 13). */

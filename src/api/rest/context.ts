@@ -2,7 +2,7 @@ import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Cursors } from '../../core/cursors.ts';
 import { invalid, Refusal } from '../../core/refusal.ts';
-import type { Viewer } from '../../domain/access/viewer.ts';
+import type { Viewer } from '../../domain/access/caller.ts';
 import { readAfterHeader, readAfterOf } from '../../domain/events/cursor.ts';
 import type { Replicas } from '../../infra/database/replicas/replicas.ts';
 

@@ -3,6 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { keyInHeader } from '../../core/idempotency.ts';
 import { type IdType, uuidOf } from '../../core/ids.ts';
 import { type Expecting, type PathTable, Refusal, type RefusalCode, translatePath } from '../../core/refusal.ts';
+import type { Viewer } from '../../domain/access/caller.ts';
 import {
   authorize,
   changesRecord,
@@ -10,7 +11,6 @@ import {
   requirePermission,
   showsExisting,
 } from '../../domain/access/operations.ts';
-import type { Viewer } from '../../domain/access/viewer.ts';
 import type { CommandResult } from '../../domain/commands/command.ts';
 import { demandedTag, ifMatch, onReplicas, type RestApp, type RestEnvironment, setTag, versionIn } from './context.ts';
 import { ErrorBody, invalidRequest } from './errors.ts';

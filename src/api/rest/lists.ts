@@ -11,7 +11,7 @@ import {
   rowOrders,
 } from '../../core/paging.ts';
 import { invalid } from '../../core/refusal.ts';
-import type { Viewer } from '../../domain/access/viewer.ts';
+import type { Viewer } from '../../domain/access/caller.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { countRows, type Extra, type Noun, readRows, type Where } from '../../infra/database/read-rows.ts';
 import type { SnapshotRows } from '../../infra/database/rows.ts';

@@ -5,8 +5,7 @@ import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import { columnName, type Event } from '../../infra/database/rows.ts';
 import { type Queryable, type Statement, statement } from '../../infra/database/statement.ts';
-import type { Caller } from './caller.ts';
-import type { Viewer } from './viewer.ts';
+import type { Caller, Viewer } from './caller.ts';
 
 export type Scope = Pick<Caller, 'platformId' | 'bound'>;
 

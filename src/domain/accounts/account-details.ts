@@ -6,7 +6,7 @@ import { canonicalText } from '../../core/texts.ts';
 import type { Environment, ExternalAccountType } from '../../infra/database/generated/client/client.ts';
 import { type Account, trustedJson } from '../../infra/database/rows.ts';
 import type { AccountCheck } from '../../rails/rail.ts';
-import type { Address } from '../commands/people.ts';
+import type { Address } from '../commands/information.ts';
 
 const at = pathsIn<{ readonly currency: string; readonly details: AccountDetails }>();
 

@@ -19,7 +19,7 @@ import type { AccountCheck, AccountToCheck } from '../../rails/rail.ts';
 import type { AccountVerification, RailAccount } from '../../rails/rail-parts.ts';
 import type { Caller } from '../access/caller.ts';
 import { type CommandPlan, command, connectedRail, type Payments } from '../commands/command.ts';
-import { checkMetadata, type Metadata } from '../commands/metadata.ts';
+import { checkFacts, checkMetadata, type Metadata } from '../commands/information.ts';
 import {
   accountName,
   accountNotFound,
@@ -30,7 +30,6 @@ import {
   readTransferParties,
   toRailAccount,
 } from '../commands/parties.ts';
-import { checkFacts } from '../commands/people.ts';
 import { commitPlan } from '../ledger/commit.ts';
 import type { AccountMove, NewRow, Plan } from '../ledger/plan.ts';
 import { neededOf, railAnswer, wholeMs } from '../orders/orders.ts';

@@ -1,11 +1,12 @@
 import { purposesOfPayment } from '../../core/account-fields.ts';
 import { birthFault } from '../../core/checks.ts';
 import { countryFault } from '../../core/countries.ts';
-import { checkEach, type FieldPath, invalid } from '../../core/refusal.ts';
-import { canonicalText, longest, textFault } from '../../core/texts.ts';
+import { checkEach, type FieldPath, invalid, Refusal } from '../../core/refusal.ts';
+import { canonicalText, checkText, longest, textFault } from '../../core/texts.ts';
 import type { Queryable } from '../../infra/database/statement.ts';
 import { readClock } from '../../infra/database/transaction.ts';
 import type { RequiredField } from '../../rails/rail.ts';
+import type { Caller } from '../access/caller.ts';
 
 export interface InformationField {
   readonly name: string;
@@ -103,4 +104,109 @@ export function checkApplicable(
 
 export function missingFields(required: readonly RequiredField[], given: Information): string[] {
   return required.filter(({ name, mandatory }) => mandatory && !Object.hasOwn(given, name)).map(({ name }) => name);
+}
+
+/** Key-value pairs that a platform stores on its own records (decision 69). The service does not interpret them. */
+export type Metadata = Readonly<Record<string, string>>;
+
+export const maxEntries = 20;
+const maxKeyLength = 40;
+
+/**
+ * Returns the value for the column: null without entries, undefined if no metadata is given. Only platforms may set it,
+ * so that their servers can rely on it. @throws Refusal INVALID_INPUT with the entry's path; FORBIDDEN for an app
+ */
+export function checkMetadata(caller: Pick<Caller, 'kind'>, given: Metadata | null | undefined, path: FieldPath) {
+  if (!given) return undefined;
+  if (caller.kind === 'CLIENT') {
+    throw new Refusal('FORBIDDEN', 'metadata can be set with an API token only, not with a client token', path);
+  }
+  const entries = Object.entries(given).map(([key, value]) => [key, canonicalText(value)] as const);
+  if (entries.length > maxEntries) throw invalid(`metadata can have at most ${maxEntries} entries`, path);
+  checkEach(entries, ([key, value]) => checkEntry(key, value, [...path, key]));
+  return entries.length > 0 ? Object.fromEntries(entries) : null;
+}
+
+function checkEntry(key: string, value: string, path: FieldPath): void {
+  if (!/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(key) || key.length > maxKeyLength) {
+    const message = `a key must be 1 to ${maxKeyLength} letters, digits, dots, hyphens and underscores, and begin with a letter or digit`;
+    throw invalid(message, path);
+  }
+  const fault = value === '' ? undefined : textFault(value, longest.memo);
+  if (fault !== undefined) throw invalid(`the value ${fault}`, path);
+}
+
+export interface Address {
+  readonly line1: string;
+  readonly line2?: string | null | undefined;
+  readonly city?: string | null | undefined;
+  readonly state?: string | null | undefined;
+  readonly postalCode: string;
+  /** ISO 3166-1 alpha-2. */
+  readonly country: string;
+}
+
+type Text = string | null | undefined;
+type FactCheck = (value: never, path: FieldPath, now: Date) => unknown;
+
+const text = (maxLength: number) => (value: Text, path: FieldPath) => checkText(value, path, maxLength);
+
+/** Each field has the same name in every input. */
+const factChecks: Readonly<Record<string, FactCheck>> = {
+  fullName: text(longest.name),
+  legalName: text(longest.name),
+  birthDate: checkBirth,
+  nationality: checkCountry,
+  registrationNumber: text(longest.number),
+  taxId: text(longest.number),
+  address: (address: Address | null | undefined, path, now) => address && checkFacts(address, path, now),
+  title: text(longest.word),
+  emailAddress: text(longest.email),
+  phoneNumber: checkPhoneNumber,
+  percentageOwnership: checkShare,
+  line1: text(longest.line),
+  postalCode: text(longest.postalCode),
+  line2: text(longest.line),
+  city: text(longest.word),
+  state: text(longest.word),
+  country: checkCountry,
+};
+
+/**
+ * Returns the facts as stored. `now` is the database's clock.
+ * @throws Refusal INVALID_INPUT with the path of each invalid fact
+ */
+export function checkFacts<Given extends object>(given: Given, path: FieldPath, now: Date): Given {
+  const fields = Object.entries(factChecks).filter(([name]) => Reflect.has(given, name));
+  const checked = checkEach(fields, ([name, check]) => [
+    name,
+    // The compiler does not relate a name's check to the type of its value.
+    check(Reflect.get(given, name) as never, [...path, name], now),
+  ]);
+  return { ...given, ...Object.fromEntries(checked) };
+}
+
+function checkBirth(day: Text, path: FieldPath, now: Date): Text {
+  const fault = day === null || day === undefined ? undefined : birthFault(day, now);
+  if (fault !== undefined) throw invalid(`a date of birth ${fault}`, { path, value: day });
+  return day;
+}
+
+/** @throws Refusal INVALID_INPUT */
+export function checkCountry<Given extends string | null | undefined>(country: Given, path: FieldPath): Given {
+  const fault = country === null || country === undefined ? undefined : countryFault(country);
+  if (fault !== undefined) throw invalid(`a country ${fault}`, { path, value: country });
+  return country;
+}
+
+function checkPhoneNumber(phoneNumber: Text, path: FieldPath): Text {
+  if (phoneNumber != null && !/^\+[1-9]\d{1,14}$/.test(phoneNumber)) {
+    throw invalid('a phone number must be in E.164 form, such as +14155550123', path);
+  }
+  return phoneNumber;
+}
+
+function checkShare(share: number | null | undefined, path: FieldPath) {
+  if (share != null && (share < 0 || share > 100)) throw invalid('a share must be between 0 and 100 percent', path);
+  return share;
 }

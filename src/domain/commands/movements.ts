@@ -1,8 +1,10 @@
-import { paymentReference } from '../../core/ids.ts';
-import type { Prisma } from '../../infra/database/generated/client/client.ts';
-import { type Transaction, trustedJson } from '../../infra/database/rows.ts';
+import { accountTypes } from '../../core/account-types.ts';
+import { accountPublicId, paymentReference } from '../../core/ids.ts';
+import type { PaymentKind, Prisma } from '../../infra/database/generated/client/client.ts';
+import { type Account, type Transaction, trustedJson } from '../../infra/database/rows.ts';
 import type { RateLock } from '../../rails/rail-parts.ts';
-import type { Journal, Leg, Money, Place } from '../ledger/plan.ts';
+import type { Caller } from '../access/caller.ts';
+import type { Journal, Leg, Money, Place, Spend } from '../ledger/plan.ts';
 
 /** The amounts and accounts of one outgoing payment, in smallest units. A transfer has equal amounts and no fees. */
 export interface Flow {
@@ -235,4 +237,28 @@ export function lockOf(stored: Prisma.JsonValue | undefined): RateLock | undefin
   if (stored === null || stored === undefined) return undefined;
   const { reference, sent, received, rate, fees } = trustedJson<StoredLock>(stored);
   return { reference, sent: BigInt(sent), received: BigInt(received), rate, fees: BigInt(fees) };
+}
+
+interface Begun extends Pick<Spend, 'transactionId' | 'amount' | 'currency' | 'until'> {
+  /** Null if the platform itself pays. */
+  readonly customerId: string | null;
+  readonly to: Account | null | undefined;
+  readonly umaAddress?: string | null | undefined;
+}
+
+/** Describes a payment for the policies that limit it. Each command that begins a payment includes this in its plan. */
+export function spendOf(caller: Caller, kind: PaymentKind, payment: Begun): Spend {
+  const { transactionId, amount, currency, customerId, to, umaAddress = null, until } = payment;
+  return {
+    ...{ transactionId, kind, amount, currency, umaAddress, until },
+    subjects: [caller.platformId, ...(customerId === null ? [] : [customerId]), ...caller.makers],
+    accountId: to ? accountPublicId(to.kind, to.id) : null,
+    country: to ? countryOf(to) : null,
+  };
+}
+
+function countryOf({ accountType, identifier }: Account): string | null {
+  if (accountType === null) return null;
+  const { country } = accountTypes[accountType];
+  return accountType === 'IBAN' ? (identifier?.slice(0, 2) ?? null) : (country ?? null);
 }

@@ -9,9 +9,18 @@ import { ReferredRows } from '../../infra/database/predicates.ts';
 import { singleFlight } from '../../infra/instruments/single-flight.ts';
 import { Channel } from './channel.ts';
 import { EventsUndone, type FeedPosition } from './cursor.ts';
-import { FeedReads, feedHead, hasPosition, type Page, pageSize, replayConnections } from './reads.ts';
-import { maxBytes, newestEvents, RecentEvents } from './recent.ts';
-import { type FollowedNoun, latestEventsOf, PreviousEvents } from './row-events.ts';
+import {
+  FeedReads,
+  type FollowedNoun,
+  feedHead,
+  hasPosition,
+  latestEventsOf,
+  newestEvents,
+  type Page,
+  PreviousEvents,
+  pageSize,
+  replayConnections,
+} from './reads.ts';
 import { type EventFilter, type Hub, offer, type Subscriber, SubscriberIndex } from './subscribers.ts';
 
 /** The number of events that a replay delivers before it yields to other work in the process. */
@@ -44,20 +53,17 @@ export class Replays {
   async #nextPage(hub: Hub, { position, filter }: Subscriber): Promise<Page> {
     const { platformId, head } = hub;
     if (this.#turns.isFull && head - position <= newestEvents) await this.#fill(hub);
-    const events = hub.recent.after(position, pageSize);
-    const last = events?.at(-1);
-    return events && last ? { events, upTo: last.sequence } : this.#reads.page(platformId, position, head, filter);
+    const events = this.#reads.recent.after(hub, position, pageSize);
+    const last = events.at(-1);
+    return last ? { events, upTo: last.sequence } : this.#reads.page(platformId, position, head, filter);
   }
 
   /** Reads the newest events into memory, once for all waiting readers. */
   async #fill(hub: Hub): Promise<void> {
-    hub.filling ??= this.#reads.newest(hub.platformId, hub.head).then(
-      (events) => hub.recent.fill(events),
-      () => {
-        // After a failure, each reader reads its own page.
-        delete hub.filling;
-      },
-    );
+    hub.filling ??= this.#reads.newest(hub.platformId, hub.head).catch(() => {
+      // After a failure, each reader reads its own page.
+      delete hub.filling;
+    });
     await hub.filling;
   }
 }
@@ -164,7 +170,6 @@ export class Feed {
   readonly #reads: FeedReads;
   readonly #hubs = new Map<string, Hub>();
   readonly #opening = new Map<string, Promise<Hub>>();
-  readonly #memory = { limit: maxBytes, used: 0 };
   readonly #replays: Replays;
   readonly #waiters = new Set<() => void>();
   #timer: NodeJS.Timeout | undefined;
@@ -236,10 +241,10 @@ export class Feed {
   /** Whether the events in memory show that all events after a position are later than `time`; false if uncertain. */
   isRecent(platformId: string, { sequence, epoch }: FeedPosition, time: Date): boolean {
     const hub = this.#hubs.get(platformId);
-    if (!hub) return false;
-    if (sequence === hub.head) return epoch === hub.epoch;
-    const [event, next] = [hub.recent.at(sequence), hub.recent.at(sequence + 1n)];
-    return event?.epoch === epoch && next !== undefined && next.occurredAt > time;
+    if (!hub || epoch !== hub.epoch) return false;
+    if (sequence === hub.head) return true;
+    const [event, next] = this.#reads.recent.after(hub, sequence - 1n, 2);
+    return event !== undefined && next !== undefined && next.occurredAt > time;
   }
 
   get eventsRead(): Readonly<Record<'live' | 'replay', number>> {
@@ -278,7 +283,6 @@ export class Feed {
           ...{ platformId, head: sequence, epoch, target: sequence, reading: undefined },
           subscribers: new Set<Subscriber>(),
           live: new SubscriberIndex(),
-          recent: new RecentEvents(this.#memory),
         }))
         .finally(() => this.#opening.delete(platformId));
     this.#opening.set(platformId, opening);
@@ -289,7 +293,7 @@ export class Feed {
 
   #closeHub(hub: Hub): void {
     this.#hubs.delete(hub.platformId);
-    hub.recent.clear();
+    if (this.#hubs.size === 0) this.#reads.recent.clear();
   }
 
   /** Runs one read at a time, which preserves the feed's order. */
@@ -307,7 +311,7 @@ export class Feed {
       for (const event of events) {
         if (event.epoch !== hub.epoch && !(await this.#continues(hub))) return;
         hub.epoch = event.epoch;
-        hub.recent.add(event);
+        this.#reads.recent.add(event);
         hub.live.dispatch(event);
         hub.head = event.sequence;
       }

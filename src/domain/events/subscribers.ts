@@ -1,6 +1,5 @@
 import type { Event, EventType } from '../../infra/database/generated/client/client.ts';
 import type { Channel } from './channel.ts';
-import type { RecentEvents } from './recent.ts';
 
 /** The objects whose events a subscriber reads, without duplicates, identified by an indexed column. */
 export type Subject = { readonly of: 'customer' | 'transaction' | 'account'; readonly ids: readonly string[] };
@@ -67,7 +66,6 @@ export interface Hub {
   readonly subscribers: Set<Subscriber>;
   /** The subscribers that have caught up, indexed by subject, so that an event costs time only for its readers. */
   readonly live: SubscriberIndex;
-  readonly recent: RecentEvents;
   filling?: Promise<void>;
   head: bigint;
   epoch: number | null;

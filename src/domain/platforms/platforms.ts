@@ -19,7 +19,7 @@ import type { Caller } from '../access/caller.ts';
 import { type Operator, recordAct } from '../access/operator-acts.ts';
 import { changedColumns, formatRate, ownRates, type Rate, type RateChanges, type Rates } from '../access/rates.ts';
 import { runIdempotent } from '../access/run-idempotent.ts';
-import { newCredentials } from '../access/tokens/api-tokens.ts';
+import { newCredentials } from '../access/tokens/credentials.ts';
 import { storeApiToken } from '../access/tokens/token-records.ts';
 import { visibleAccounts } from '../access/visible.ts';
 import { newInternalAccounts } from '../accounts/internal-accounts.ts';

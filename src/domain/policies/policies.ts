@@ -21,11 +21,10 @@ import {
 } from '../../infra/database/generated/client/client.ts';
 import { statement } from '../../infra/database/statement.ts';
 import { readClock, type Transaction } from '../../infra/database/transaction.ts';
-import type { Caller } from '../access/caller.ts';
+import type { Caller, Viewer } from '../access/caller.ts';
 import { recordCommand } from '../access/run-idempotent.ts';
-import type { Viewer } from '../access/viewer.ts';
 import { maySeePolicyOf, visibleAccounts, visibleCustomers, visibleToPlatform } from '../access/visible.ts';
-import { checkCountry } from '../commands/people.ts';
+import { checkCountry } from '../commands/information.ts';
 import { checkUmaAddress } from '../commands/uma-addresses.ts';
 import type { LimitState } from '../ledger/commit.ts';
 

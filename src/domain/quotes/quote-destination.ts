@@ -4,12 +4,17 @@ import { type Account, type Lookup, type Quote, trustedJson } from '../../infra/
 import type { RailAccount } from '../../rails/rail-parts.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Payments } from '../commands/command.ts';
-import { checkApplicable, type Information, type InformationField, missingFields } from '../commands/information.ts';
-import type { Metadata } from '../commands/metadata.ts';
+import {
+  checkApplicable,
+  type Information,
+  type InformationField,
+  type Metadata,
+  missingFields,
+} from '../commands/information.ts';
 import { accountNotFound, type Parties, toRailAccount } from '../commands/parties.ts';
 import { checkUmaAddress } from '../commands/uma-addresses.ts';
 import type { NewRow } from '../ledger/plan.ts';
-import type { GivenScenario } from '../orders/scenario.ts';
+import type { GivenScenario } from '../orders/orders.ts';
 import { lookupCurrencies, lookupFields, readLookup } from '../receivers/lookups.ts';
 
 export type DestinationInput =

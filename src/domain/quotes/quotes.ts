@@ -16,8 +16,7 @@ import type { Scenario } from '../../rails/rail-parts.ts';
 import { type Caller, tokenOf } from '../access/caller.ts';
 import { checkPullable } from '../accounts/account-details.ts';
 import { type CommandPlan, command, connectedRail, type Payments, railOf } from '../commands/command.ts';
-import { checkInformation, clockFor, type Information } from '../commands/information.ts';
-import { checkMetadata } from '../commands/metadata.ts';
+import { checkInformation, checkMetadata, clockFor, type Information } from '../commands/information.ts';
 import { storedLock } from '../commands/movements.ts';
 import {
   accountName,
@@ -30,8 +29,7 @@ import {
   readParties,
 } from '../commands/parties.ts';
 import { mergePlans, type NewRow } from '../ledger/plan.ts';
-import { neededOf } from '../orders/orders.ts';
-import { checkScenario, checkStep } from '../orders/scenario.ts';
+import { checkScenario, checkStep, neededOf } from '../orders/orders.ts';
 import { type Pricing, type PricingRequest, priceQuote } from '../pricing/pricing.ts';
 import { payingRail, requirements, spendOfQuote, start } from './execute-quote.ts';
 import { type LockedPrice, lockRate, orderOfQuote } from './lock-rate.ts';

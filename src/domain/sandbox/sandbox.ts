@@ -30,7 +30,7 @@ import { checkUmaAddress } from '../commands/uma-addresses.ts';
 import { readCustomer } from '../customers/customers.ts';
 import { type AccountMove, type Alternative, type Journal, mergePlans, type Plan } from '../ledger/plan.ts';
 import { orderIdOfQuote } from '../orders/order-ids.ts';
-import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
+import { checkScenario, type GivenScenario } from '../orders/orders.ts';
 import { execution } from '../quotes/execute-quote.ts';
 import { quotedDestination } from '../quotes/quote-destination.ts';
 

@@ -9,8 +9,8 @@ import { type Caller, tokenOf } from '../access/caller.ts';
 import { checkPullable } from '../accounts/account-details.ts';
 import { directArrival } from '../approvals/incoming.ts';
 import { command, type Payments, railOf } from '../commands/command.ts';
-import { checkMetadata, type Metadata } from '../commands/metadata.ts';
-import { debitInFull, transfer } from '../commands/movements.ts';
+import { checkMetadata, type Metadata } from '../commands/information.ts';
+import { debitInFull, spendOf, transfer } from '../commands/movements.ts';
 import {
   accountName,
   accountNotFound,
@@ -20,11 +20,9 @@ import {
   type TransferParties,
   toRailAccount,
 } from '../commands/parties.ts';
-import { spendOf } from '../commands/spending.ts';
 import { mergePlans, type NewRow, type Plan } from '../ledger/plan.ts';
 import { orderIdOfKey } from '../orders/order-ids.ts';
-import { expectedMs, firstAskMs } from '../orders/orders.ts';
-import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
+import { checkScenario, expectedMs, firstAskMs, type GivenScenario } from '../orders/orders.ts';
 
 /** A transfer in one currency: in, out (specification 4.6, 4.12), or between internal accounts (decision 63). */
 export interface Transfer {

@@ -95,51 +95,26 @@ function decimalText(fault: (text: string) => string | undefined) {
 }
 
 /** The entry that replaces a pair's entry in the table. Omitted fees keep the table's values. */
-const overrideSchema = z.strictObject(
-  {
-    /** Sending units per receiving unit, in major units, without fees. It is used unchanged, without a spread. */
-    rate: decimalText(rateFault),
-    /** Smallest units of the sending currency. */
-    fixedFee: z
-      .int({ error: 'must be a whole number of smallest units' })
-      .min(0, { error: 'must not be negative' })
-      .max(Number(maxSendingAmount), { error: `must be at most ${maxSendingAmount}` })
-      .transform(BigInt)
-      .optional(),
-    /** A fraction of the sending amount. */
-    variableFeeRate: decimalText(variableFeeRateFault).optional(),
-  },
-  {
-    error: ({ code, keys }) =>
-      code === 'unrecognized_keys'
-        ? `has the unknown field ${Array.isArray(keys) ? keys.join(', ') : ''}`
-        : 'must be an object with rate, fixedFee and variableFeeRate',
-  },
-);
+const overrideSchema = z.strictObject({
+  /** Sending units per receiving unit, in major units, without fees. It is used unchanged, without a spread. */
+  rate: decimalText(rateFault),
+  /** Smallest units of the sending currency. */
+  fixedFee: z.int().min(0).max(Number(maxSendingAmount)).transform(BigInt).optional(),
+  /** A fraction of the sending amount. */
+  variableFeeRate: decimalText(variableFeeRateFault).optional(),
+});
+
+const pair = z.string().refine((name) => {
+  const [sending = '', receiving = '', ...rest] = name.split('/');
+  return isCurrencyCode(sending) && isCurrencyCode(receiving) && rest.length === 0;
+}, 'must be the codes of two known currencies, such as "USD/EUR"');
 
 /** Replaced table entries by pair, such as `{"USD/EUR": {"rate": "1.08695652", "fixedFee": 500}}`. */
-export const rateOverrides = z
-  .record(z.string(), overrideSchema, { error: 'must be an object of pairs such as "USD/EUR"' })
-  .transform((entries, context) => {
-    const overrides = new Map<string, z.infer<typeof overrideSchema>>();
-    for (const [name, override] of Object.entries(entries)) {
-      const pair = parsePair(name);
-      if ('fault' in pair) context.addIssue({ code: 'custom', path: [name], message: pair.fault });
-      else if (pair.sending === pair.receiving && !isOne(override.rate)) {
-        context.addIssue({ code: 'custom', path: [name, 'rate'], message: 'must be 1 between a currency and itself' });
-      } else overrides.set(`${pair.sending}/${pair.receiving}`, override);
-    }
-    return overrides;
-  });
-
-function parsePair(name: string): { sending: CurrencyCode; receiving: CurrencyCode } | { fault: string } {
-  const [sending = '', receiving = '', ...rest] = name.split('/');
-  if (receiving === '' || rest.length > 0) return { fault: 'must be two currency codes, such as "USD/EUR"' };
-  if (!isCurrencyCode(sending)) return { fault: `names the unknown currency ${sending}` };
-  if (!isCurrencyCode(receiving)) return { fault: `names the unknown currency ${receiving}` };
-  return { sending, receiving };
-}
-
-function isOne(rate: string): boolean {
-  return parseDecimal(rate).toDecimal(rateDigits) === '1';
-}
+export const rateOverrides = z.record(pair, overrideSchema).transform((entries, context) => {
+  for (const [name, { rate }] of Object.entries(entries)) {
+    const isConverted = new Set(name.split('/')).size > 1;
+    if (isConverted || parseDecimal(rate).toDecimal(rateDigits) === '1') continue;
+    context.addIssue({ code: 'custom', path: [name, 'rate'], message: 'must be 1 between a currency and itself' });
+  }
+  return new Map(Object.entries(entries));
+});

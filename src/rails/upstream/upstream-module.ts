@@ -4,11 +4,24 @@ import type { RailHost, RailModule } from '../port.ts';
 import type { FundingRequest, PaymentInstruction, Rail } from '../rail.ts';
 import type { DepositsPage, DepositsRequest, DepositToTake, RailDeposit, TakenDeposit } from '../rail-parts.ts';
 import { checkedSettings } from '../rail-settings.ts';
-import { balances, checkAccount, checkIdentity, customerIn, internalId, type Upstream } from './upstream-accounts.ts';
+import {
+  balances,
+  checkAccount,
+  checkIdentity,
+  customerIn,
+  internalId,
+  isWithin,
+  memoOf,
+  newsIn,
+  orderIdIn,
+  readMovements,
+  states,
+  type Upstream,
+  verifyWebhook,
+} from './upstream-accounts.ts';
 import * as api from './upstream-client.ts';
 import { collect, findOrder, giveBack, payOut } from './upstream-orders.ts';
 import { lockRate, lookUp, readTerms } from './upstream-quotes.ts';
-import { isWithin, memoOf, newsIn, orderIdIn, readMovements, states, verifyWebhook } from './upstream-webhooks.ts';
 
 /** Parses a stored connection to an upstream service. @throws RangeError that describes the fault, without secrets */
 function parseConnection(text: string): api.UpstreamConnection {

@@ -1,8 +1,7 @@
 import type { RailOrder, RailOutcome } from '../rail.ts';
 import type { RailAccount, RateLock } from '../rail-parts.ts';
-import { externalId, internalId, type Upstream } from './upstream-accounts.ts';
+import { externalId, hasBegun, internalId, memoOf, type Upstream } from './upstream-accounts.ts';
 import * as api from './upstream-client.ts';
-import { hasBegun, memoOf } from './upstream-webhooks.ts';
 
 // Sends a platform's orders to its upstream service, and queries them, without keeping any state.
 

@@ -2,9 +2,8 @@ import type { Currency } from '../../core/currencies.ts';
 import { parseDecimal, rateDigits, ratePlaces, tenTo, whole } from '../../core/fraction.ts';
 import type { RateTerms, UmaReceiver } from '../rail.ts';
 import type { LockAnswer, LockRequest, UmaPayment } from '../rail-parts.ts';
-import { customerThere, externalId, internalId, type Upstream } from './upstream-accounts.ts';
+import { customerThere, externalId, internalId, memoOf, type Upstream } from './upstream-accounts.ts';
 import * as api from './upstream-client.ts';
-import { memoOf } from './upstream-webhooks.ts';
 
 /** The fraction of an upstream quote's lifetime that this gateway promises. The rest is left for executing it. */
 const promisedShare = 0.9;

@@ -9,7 +9,7 @@ import type { Sequencer } from '../../domain/events/sequencer.ts';
 import { nextOrderDue } from '../../domain/orders/orders.ts';
 import { creditDeposits, findDeposits } from '../../domain/providers/deposits.ts';
 import { webhookIdleMs, workOnWebhooks } from '../../domain/providers/webhooks.ts';
-import { expireQuotes, nextQuoteExpiry } from '../../domain/quotes/expiry.ts';
+import { expireQuotes, nextQuoteExpiry } from '../../domain/quotes/execute-quote.ts';
 import { reconcileDueDays } from '../../domain/reconciliation/reconciliation.ts';
 import { settleDueOrders } from '../../domain/settlement/settlement.ts';
 import { blockersOf, type LockSession, lockSessions } from '../../infra/database/blockers.ts';

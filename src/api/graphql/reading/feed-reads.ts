@@ -1,5 +1,5 @@
 import type { Cursors } from '../../../core/cursors.ts';
-import type { Viewer } from '../../../domain/access/viewer.ts';
+import type { Viewer } from '../../../domain/access/caller.ts';
 import { seesAny } from '../../../domain/access/visible.ts';
 import { feedPosition } from '../../../domain/events/cursor.ts';
 import { hasPosition } from '../../../domain/events/reads.ts';

@@ -1,6 +1,6 @@
 import { type GraphQLField, getNamedType, getNullableType, isLeafType, isListType } from 'graphql';
 import { currencies } from '../../../core/currencies.ts';
-import type { Viewer } from '../../../domain/access/viewer.ts';
+import type { Viewer } from '../../../domain/access/caller.ts';
 import { visiblePolicies } from '../../../domain/access/visible.ts';
 import { conditionsOf, joinOf, tableOf } from '../../../infra/database/conditions.ts';
 import { oneOfFew } from '../../../infra/database/list-rows.ts';

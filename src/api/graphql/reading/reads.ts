@@ -1,6 +1,6 @@
 import { type GraphQLField, getNamedType, getNullableType, isEnumType, isListType } from 'graphql';
 import { type KeyBound, type OrderedRow, type RowOrder, rowOrders } from '../../../core/paging.ts';
-import type { Viewer } from '../../../domain/access/viewer.ts';
+import type { Viewer } from '../../../domain/access/caller.ts';
 import type { Prisma } from '../../../infra/database/generated/client/client.ts';
 import { columnName, fieldName } from '../../../infra/database/rows.ts';
 import type { CursorArgument } from '../paging.ts';

@@ -2,7 +2,7 @@ import { brandWithType } from '@pothos/core';
 import { queryFromInfo } from '@pothos/plugin-prisma';
 import { type GraphQLResolveInfo, getNamedType, isAbstractType } from 'graphql';
 import { oncePer } from '../../../core/once-per.ts';
-import type { Viewer } from '../../../domain/access/viewer.ts';
+import type { Viewer } from '../../../domain/access/caller.ts';
 import { pairsOf } from '../../../infra/database/conditions.ts';
 import type { PrismaClient } from '../../../infra/database/generated/client/client.ts';
 import { fieldName } from '../../../infra/database/rows.ts';

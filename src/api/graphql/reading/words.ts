@@ -10,7 +10,7 @@ import {
 import type { GraphQLResolveInfo } from 'graphql';
 import { type Money, money, requiredCurrency } from '../../../core/currencies.ts';
 import { type IdType, publicId } from '../../../core/ids.ts';
-import type { Viewer } from '../../../domain/access/viewer.ts';
+import type { Viewer } from '../../../domain/access/caller.ts';
 import { fieldsOfModel, joinOf, tableOf } from '../../../infra/database/conditions.ts';
 import { columnName } from '../../../infra/database/rows.ts';
 import type { Context } from '../context.ts';

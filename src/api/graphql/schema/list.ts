@@ -1,5 +1,5 @@
 import type { ArgBuilder as ArgBuilderOf, InputFieldMap, InputObjectRef, InterfaceRef, ObjectRef } from '@pothos/core';
-import type { Viewer } from '../../../domain/access/viewer.ts';
+import type { Viewer } from '../../../domain/access/caller.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
 import { byChange, byId, type Model, type PageKey } from '../reading/reads.ts';
 import type { RowList } from '../reading/words.ts';

@@ -1,8 +1,8 @@
 import type { InputFieldMap, InputShapeFromFields, TypeParam } from '@pothos/core';
 import type { GraphQLResolveInfo } from 'graphql';
 import { type FieldPath, Refusal, refusalIn } from '../../../core/refusal.ts';
+import type { Viewer } from '../../../domain/access/caller.ts';
 import { authorize, changesRecord, type Operation, showsExisting } from '../../../domain/access/operations.ts';
-import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { Validated } from '../../../domain/commands/command.ts';
 import type { Quote as QuoteRow } from '../../../infra/database/generated/client/client.ts';
 import { readClock } from '../../../infra/database/transaction.ts';

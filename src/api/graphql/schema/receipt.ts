@@ -1,6 +1,6 @@
 import { accountPublicId, publicId } from '../../../core/ids.ts';
 import { type Operation, operationNames } from '../../../domain/access/operations.ts';
-import { type Receipt, readReceipt } from '../../../domain/commands/receipts.ts';
+import { type Receipt, readReceipt } from '../../../domain/commands/command.ts';
 import { executedRead } from '../reading/derive.ts';
 import { readNode } from '../reading/planned.ts';
 import { builder, enumOf, required } from './builder.ts';

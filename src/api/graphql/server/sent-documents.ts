@@ -1,6 +1,6 @@
 import type { DocumentNode } from 'graphql';
 import { oncePer } from '../../../core/once-per.ts';
-import type { Viewer } from '../../../domain/access/viewer.ts';
+import type { Viewer } from '../../../domain/access/caller.ts';
 import { documentDigest, isHashOf, plainHash, type TrustedDocuments } from '../documents/trusted-documents.ts';
 import { badRequest, failure, incompleteStatus } from '../failure.ts';
 

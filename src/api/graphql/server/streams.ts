@@ -11,8 +11,8 @@ import {
 } from 'graphql';
 import { oncePer } from '../../../core/once-per.ts';
 import { inTurn, type TakeTurn } from '../../../core/outside-wait.ts';
+import { mayDoAllThat, type Viewer } from '../../../domain/access/caller.ts';
 import type { Session, Sessions } from '../../../domain/access/tokens/sessions.ts';
-import { mayDoAllThat, type Viewer } from '../../../domain/access/viewer.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
 import type { Context, Farewell, Prepared } from '../context.ts';
 import { failure } from '../failure.ts';

@@ -3,7 +3,7 @@ import type { AccountDetails } from '../../../core/account-fields.ts';
 import { maxAmount } from '../../../core/checks.ts';
 import { accountNameIn, publicId } from '../../../core/ids.ts';
 import { dotted, type FieldPath, invalid, type PathTable, Refusal, translatePath } from '../../../core/refusal.ts';
-import type { Viewer } from '../../../domain/access/viewer.ts';
+import type { Viewer } from '../../../domain/access/caller.ts';
 import { visibleAccounts } from '../../../domain/access/visible.ts';
 import { accountWarnings } from '../../../domain/accounts/account-details.ts';
 import {

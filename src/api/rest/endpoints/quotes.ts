@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { type FieldPath, invalid, type PathTable } from '../../../core/refusal.ts';
 import { longest } from '../../../core/texts.ts';
-import type { Viewer } from '../../../domain/access/viewer.ts';
+import type { Viewer } from '../../../domain/access/caller.ts';
 import { visibleQuotes } from '../../../domain/access/visible.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
 import { whereQuotes } from '../../../domain/commands/filters.ts';

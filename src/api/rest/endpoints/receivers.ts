@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { publicId, uuidOf } from '../../../core/ids.ts';
 import { invalid, type PathTable, Refusal } from '../../../core/refusal.ts';
 import { canonicalText } from '../../../core/texts.ts';
-import type { Viewer } from '../../../domain/access/viewer.ts';
+import type { Viewer } from '../../../domain/access/caller.ts';
 import { visibleCustomers } from '../../../domain/access/visible.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
 import {

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { PathTable } from '../../../core/refusal.ts';
 import { longest } from '../../../core/texts.ts';
-import type { Viewer } from '../../../domain/access/viewer.ts';
+import type { Viewer } from '../../../domain/access/caller.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
 import { type Transfer, transferIn, transferInternal, transferOut } from '../../../domain/transfers/transfers.ts';
 import type { Transaction } from '../../../infra/database/rows.ts';

@@ -3,8 +3,7 @@ import { isDay, maxAmount, maxListLength } from '../../../core/checks.ts';
 import { countryFault } from '../../../core/countries.ts';
 import { withoutNulls } from '../../../core/json.ts';
 import { canonicalText, longest, textFault } from '../../../core/texts.ts';
-import { maxFacts } from '../../../domain/commands/information.ts';
-import { maxEntries } from '../../../domain/commands/metadata.ts';
+import { maxEntries, maxFacts } from '../../../domain/commands/information.ts';
 
 // Defines the schemas of fields and objects, each with its description or its name in the document.
 

@@ -1,6 +1,6 @@
 import { anyOf, type Given } from '../../../core/conditions.ts';
+import type { Viewer } from '../../../domain/access/caller.ts';
 import { dropPending } from '../../../domain/access/drop-pending.ts';
-import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { Event, Prisma, WebhookDeliveryStatus } from '../../../infra/database/generated/client/client.ts';
 import { type Lease, leasing } from '../../../infra/database/leases.ts';
 import { columnsOf } from '../../../infra/database/rows.ts';

@@ -1,7 +1,10 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { LRUCache } from 'lru-cache';
+import type { Logger } from 'pino';
 import { boundedCache } from '../../../core/bounded-cache.ts';
+import type { Viewer } from '../caller.ts';
 import type { Rate, Rates } from '../rates.ts';
-import type { Viewer } from '../viewer.ts';
 
 /** Returns a monotonic time in milliseconds, from an arbitrary origin. */
 export type Clock = () => number;
@@ -190,5 +193,140 @@ export class TokenCap {
       if (left > 0) this.#open.set(tokenId, left);
       else this.#open.delete(tokenId);
     };
+  }
+}
+
+/** The maximum number of addresses to track. Beyond it, the least recently seen address is evicted. */
+const maxAddresses = 20_000;
+const logMs = 60_000;
+
+interface Attempts {
+  readonly bucket: TokenBucket;
+  refused: number;
+  loggedAt: number;
+}
+
+/**
+ * Slows down credential guessing. For each address, only a limited number of wrong credentials per minute are looked
+ * up. Beyond that limit, all unknown credentials from the address are rejected without a lookup, even valid ones that
+ * have not been used before.
+ */
+export class CredentialBrake {
+  readonly #rate: Rate;
+  readonly #log: Logger;
+  readonly #now: Clock;
+  readonly #attempts = boundedCache<Attempts>(maxAddresses);
+
+  /** @param perMinute the number of wrong credentials that an address may try in a burst, and per minute */
+  constructor(perMinute: number, log: Logger, now: Clock) {
+    this.#rate = { perSecond: perMinute / 60, burst: perMinute };
+    this.#log = log;
+    this.#now = now;
+  }
+
+  /**
+   * Starts an attempt with unknown credentials. It counts as a failure until it succeeds.
+   * @throws RateLimited when this address has sent too many wrong credentials
+   */
+  begin(address: string): { succeed(): void } {
+    const now = this.#now();
+    const attempts = this.#attemptsOf(address, now);
+    const { bucket } = attempts;
+    if (bucket.tokens < 1) {
+      this.#logRefusal(address, attempts, now);
+      const seconds = secondsUntil(1, bucket.tokens, this.#rate);
+      throw new RateLimited('too many wrong credentials from this address', seconds);
+    }
+    bucket.tokens -= 1;
+    return {
+      succeed: () => {
+        bucket.tokens += 1;
+      },
+    };
+  }
+
+  /** Counts a failed authentication that was not counted when it began. */
+  fail(address: string): void {
+    const { bucket } = this.#attemptsOf(address, this.#now());
+    if (bucket.tokens >= 1) bucket.tokens -= 1;
+  }
+
+  #attemptsOf(address: string, now: number): Attempts {
+    let attempts = this.#attempts.get(address);
+    if (!attempts) {
+      attempts = { bucket: new TokenBucket(this.#rate, now), refused: 0, loggedAt: Number.NEGATIVE_INFINITY };
+      this.#attempts.set(address, attempts);
+    }
+    attempts.bucket.refill(this.#rate, now);
+    return attempts;
+  }
+
+  #logRefusal(address: string, attempts: Attempts, now: number): void {
+    attempts.refused += 1;
+    if (now - attempts.loggedAt < logMs) return;
+    this.#log.warn(
+      { address, refused: attempts.refused },
+      'too many wrong credentials from an address: further unknown credentials from it are refused without a lookup',
+    );
+    attempts.refused = 0;
+    attempts.loggedAt = now;
+  }
+}
+
+/** The number of refusals sent to one source without delay, and the number sent per second after that. */
+const refusalRate = { atOnce: 50, perSecond: 20 } as const;
+/** The maximum delay, in milliseconds. Clients usually wait longer than this for a response. */
+const maxWaitMs = 12_000;
+/** Refusals that would exceed the maximum delay are spread over this many milliseconds at its end. */
+const spreadMs = 3_000;
+/** The golden ratio: the fractional parts of its multiples are evenly distributed, however many there are. */
+const goldenRatio = (Math.sqrt(5) - 1) / 2;
+const maxSources = 10_000;
+
+interface Source {
+  due: number;
+  longest: number;
+}
+
+/**
+ * Slows down refusals to a source that keeps sending requests, because a client that does not wait could otherwise
+ * receive tens of thousands of refusals per second and slow down everyone else.
+ */
+export class RefusalPace {
+  readonly #now: Clock;
+  readonly #sources = boundedCache<Source>(maxSources);
+  readonly #ended = new AbortController();
+
+  constructor(now: Clock) {
+    this.#now = now;
+    // Many listeners are normal, because one refusal per connection may be waiting on the signal.
+    setMaxListeners(0, this.#ended.signal);
+  }
+
+  async wait(source: string): Promise<void> {
+    const ms = this.next(source);
+    if (ms > 0) await delay(ms, undefined, { signal: this.#ended.signal }).catch(() => undefined);
+  }
+
+  end(): void {
+    this.#ended.abort();
+  }
+
+  /**
+   * Returns how long to delay the next refusal, in milliseconds. Refusals of simultaneous requests are spread out,
+   * because their clients would otherwise retry at the same moment.
+   */
+  next(key: string): number {
+    const now = this.#now();
+    const source = this.#sources.get(key) ?? { due: now, longest: 0 };
+    this.#sources.set(key, source);
+    source.due = Math.max(source.due, now);
+    const waitMs = source.due - now - (refusalRate.atOnce * 1_000) / refusalRate.perSecond;
+    if (waitMs < maxWaitMs) {
+      source.due += 1_000 / refusalRate.perSecond;
+      return Math.max(0, waitMs);
+    }
+    source.longest += 1;
+    return maxWaitMs - spreadMs * ((source.longest * goldenRatio) % 1);
   }
 }

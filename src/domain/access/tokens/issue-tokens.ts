@@ -9,8 +9,7 @@ import { readClock, type Transaction } from '../../../infra/database/transaction
 import type { Caller } from '../caller.ts';
 import { recordCommand, runIdempotent, type StoredResult } from '../run-idempotent.ts';
 import { visibleCustomers, visibleQuotes, visibleToPlatform, visibleTransactions } from '../visible.ts';
-import { newCredentials } from './api-tokens.ts';
-import { type ClientTokens, subjectOf } from './client-tokens.ts';
+import { type ClientTokens, newCredentials, subjectOf } from './credentials.ts';
 import { boundsOf, isDeletedOwner, lockMaker, lockTokens, rangesIn, registered } from './token-bounds.ts';
 import { storeApiToken } from './token-records.ts';
 

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { FaultStates } from '../../../core/fault-states.ts';
 import type { Database } from '../../../infra/database/database.ts';
 import { statement } from '../../../infra/database/statement.ts';
-import type { Viewer } from '../viewer.ts';
+import type { Viewer } from '../caller.ts';
 
 type Rights = Pick<Viewer, 'permissions' | 'grants' | 'trustedDocumentsOnly'>;
 

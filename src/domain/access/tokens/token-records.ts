@@ -3,7 +3,7 @@ import { publicId } from '../../../core/ids.ts';
 import type { Database } from '../../../infra/database/database.ts';
 import type { ApiToken, Permission, Prisma } from '../../../infra/database/generated/client/client.ts';
 import { statement } from '../../../infra/database/statement.ts';
-import { hashSecret } from './api-tokens.ts';
+import { hashSecret } from './credentials.ts';
 
 /** A filter for API tokens. Its fields are combined with AND; date-time ranges include both ends. */
 export interface ApiTokenFilter extends ChangeFilter {

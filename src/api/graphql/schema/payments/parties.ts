@@ -1,5 +1,5 @@
 import { accountPublicId } from '../../../../core/ids.ts';
-import type { Viewer } from '../../../../domain/access/viewer.ts';
+import type { Viewer } from '../../../../domain/access/caller.ts';
 import { maySee, visibleAccounts, visibleCustomers } from '../../../../domain/access/visible.ts';
 import type { Account as AccountRow, Transaction } from '../../../../infra/database/generated/client/client.ts';
 import { trustedJson } from '../../../../infra/database/rows.ts';

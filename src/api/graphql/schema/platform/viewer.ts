@@ -1,5 +1,5 @@
 import { publicId } from '../../../../core/ids.ts';
-import type { Viewer as ViewerShape } from '../../../../domain/access/viewer.ts';
+import type { Viewer as ViewerShape } from '../../../../domain/access/caller.ts';
 import { feedCursor } from '../../../../domain/events/cursor.ts';
 import { feedHead } from '../../../../domain/events/reads.ts';
 import { executed } from '../../reading/derive.ts';

@@ -4,7 +4,7 @@ import { anyOf, byId, matchesNothing } from '../../../../core/conditions.ts';
 import type { Cursors } from '../../../../core/cursors.ts';
 import { publicId } from '../../../../core/ids.ts';
 import { oncePer } from '../../../../core/once-per.ts';
-import type { Viewer } from '../../../../domain/access/viewer.ts';
+import type { Viewer } from '../../../../domain/access/caller.ts';
 import {
   seesAny,
   visibleCustomers,

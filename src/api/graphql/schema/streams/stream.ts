@@ -1,13 +1,11 @@
 import type { Cursors } from '../../../../core/cursors.ts';
 import { oncePer } from '../../../../core/once-per.ts';
-import type { Bound } from '../../../../domain/access/caller.ts';
-import type { Viewer } from '../../../../domain/access/viewer.ts';
+import type { Bound, Viewer } from '../../../../domain/access/caller.ts';
 import { maySeeEvent } from '../../../../domain/access/visible.ts';
 import { mapChannel } from '../../../../domain/events/channel.ts';
 import { type FeedPosition, feedCursor, positionOf } from '../../../../domain/events/cursor.ts';
-import { feedHead } from '../../../../domain/events/reads.ts';
+import { type FollowedNoun, feedHead } from '../../../../domain/events/reads.ts';
 import { mayResume } from '../../../../domain/events/resume.ts';
-import type { FollowedNoun } from '../../../../domain/events/row-events.ts';
 import type { EventFilter, Subject } from '../../../../domain/events/subscribers.ts';
 import type { Event, EventType } from '../../../../infra/database/generated/client/client.ts';
 import { rowFromSnapshot, type SnapshotRows } from '../../../../infra/database/rows.ts';

@@ -1,7 +1,7 @@
 import type { ArgBuilder, EnumRef, FieldMap, InputFieldMap, InputShapeFromFields } from '@pothos/core';
 import { money } from '../../../../core/currencies.ts';
 import type { Channel } from '../../../../domain/events/channel.ts';
-import { eventsOfNoun, type FollowedNoun } from '../../../../domain/events/row-events.ts';
+import { eventsOfNoun, type FollowedNoun } from '../../../../domain/events/reads.ts';
 import {
   type Finality,
   finalityOf,

@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { accountNameIn, uuidOf } from '../../../../core/ids.ts';
 import { oncePer } from '../../../../core/once-per.ts';
-import type { Viewer } from '../../../../domain/access/viewer.ts';
+import type { Viewer } from '../../../../domain/access/caller.ts';
 import type { Channel } from '../../../../domain/events/channel.ts';
-import { feedHead } from '../../../../domain/events/reads.ts';
-import { eventsOfNoun, type FollowedNoun } from '../../../../domain/events/row-events.ts';
+import { eventsOfNoun, type FollowedNoun, feedHead } from '../../../../domain/events/reads.ts';
 import type { Event } from '../../../../infra/database/generated/client/client.ts';
 import { matchesNone, NotFollowable, type Predicate, predicateOf } from '../../../../infra/database/predicates.ts';
 import type { Noun } from '../../../../infra/database/read-rows.ts';

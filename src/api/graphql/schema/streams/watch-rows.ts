@@ -1,7 +1,6 @@
 import { type Channel, mapChannel, only } from '../../../../domain/events/channel.ts';
 import type { FeedPosition } from '../../../../domain/events/cursor.ts';
-import { feedHead } from '../../../../domain/events/reads.ts';
-import { eventsOfNoun, type FollowedNoun, nounOf, subjectIdOf } from '../../../../domain/events/row-events.ts';
+import { eventsOfNoun, type FollowedNoun, feedHead, nounOf, subjectIdOf } from '../../../../domain/events/reads.ts';
 import type { Subject } from '../../../../domain/events/subscribers.ts';
 import type { Event } from '../../../../infra/database/generated/client/client.ts';
 import type { SnapshotRows } from '../../../../infra/database/rows.ts';

@@ -1,5 +1,5 @@
 import { invalid } from '../../../../core/refusal.ts';
-import { type Metadata, maxEntries } from '../../../../domain/commands/metadata.ts';
+import { type Metadata, maxEntries } from '../../../../domain/commands/information.ts';
 import { builder } from '../builder.ts';
 
 /** Defines a platform's metadata on its records (decision 69) as a list, because GraphQL has no map type. */

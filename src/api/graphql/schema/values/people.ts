@@ -1,5 +1,5 @@
 import { maySee } from '../../../../domain/access/visible.ts';
-import type { Address } from '../../../../domain/commands/people.ts';
+import type { Address } from '../../../../domain/commands/information.ts';
 import type { Context } from '../../context.ts';
 import { builder, enumOf } from '../builder.ts';
 
