@@ -103,7 +103,7 @@ function asOwner(environment: Screen['environment']): Screen['environment'] {
 
 async function applyMigrations({ config, screen }: Settings): Promise<Answer> {
   await reachDatabase(config, config.DATABASE_DIRECT_URL ? ['owner', 'direct', 'pooled'] : ['owner']);
-  const { applied } = await migrate(ownerUrl(config), { log: screen.err, signal: screen.untilStopped() });
+  const { applied } = await migrate(ownerUrl(config), { log: screen.err });
   const pooled = await preparePooledLogin(config);
   return {
     data: { applied, pooled },
