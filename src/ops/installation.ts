@@ -43,39 +43,17 @@ const hidden = '***';
 
 /** Formats a value without revealing secrets: a key as its id, an address without its password. */
 function shown(config: Config, name: keyof typeof settings): string | null {
-  switch (name) {
-    case 'DATABASE_URL':
-    case 'DATABASE_DIRECT_URL':
-    case 'DATABASE_OWNER_URL':
-      return withoutPassword(config[name]);
-    case 'DATABASE_READ_URL':
-      return config[name].map(withoutPassword).join('; ');
-    case 'RAILS':
-      return config[name] ? JSON.stringify(config[name], (key, of) => (key === 'settings' ? hidden : of)) : null;
-    case 'OTEL_EXPORTER_OTLP_ENDPOINT':
-      return withoutPassword(config[name]);
-    case 'OTEL_EXPORTER_OTLP_HEADERS':
-      return config[name] === undefined ? null : 'set';
-    case 'SECRET_KEY':
-    case 'CLIENT_TOKEN_KEY':
-      return config[name] === undefined ? null : idOf(name, config[name]);
-    case 'SECRET_KEY_FALLBACKS':
-      return config[name].map((key) => idOf('SECRET_KEY', key)).join(', ');
-    case 'CLIENT_TOKEN_KEY_FALLBACKS':
-      return config[name].map((key) => idOf('CLIENT_TOKEN_KEY', key)).join(', ');
-    default:
-      return textOf(config[name]);
-  }
-}
-
-function idOf(setting: Parameters<typeof keyId>[0], key: Uint8Array | string): string {
-  return `the key with the id ${keyId(setting, key)}`;
+  if (name === 'RAILS' && config.RAILS)
+    return JSON.stringify(config.RAILS, (key, of) => (key === 'settings' ? hidden : of));
+  if (name === 'OTEL_EXPORTER_OTLP_HEADERS') return config[name] === undefined ? null : 'set';
+  const kind = keySettings.find((one) => name.startsWith(one));
+  const value: unknown = config[name];
+  return textOf(kind && value ? [value].flat().map((key) => `the key with the id ${keyId(kind, key)}`) : value);
 }
 
 /** Hides the password in an address, wherever it occurs, including in the parameters. */
-function withoutPassword(address: string | undefined): string | null {
-  if (address === undefined) return null;
-  return address
+function withoutPassword(text: string): string {
+  return text
     .replace(/^(\w+:\/\/[^/?#]*?:)[^/?#]*(@)/, `$1${hidden}$2`)
     .replace(/([?&](?:password|sslpassword)=)[^&#]*/gi, `$1${hidden}`);
 }
@@ -83,8 +61,8 @@ function withoutPassword(address: string | undefined): string | null {
 function textOf(value: unknown): string | null {
   if (value === undefined || value === null) return null;
   if (typeof value === 'boolean') return value ? 'on' : 'off';
-  if (Array.isArray(value)) return value.map(textOf).join(',');
-  return typeof value === 'object' ? jsonOf(value, 0) : String(value);
+  if (Array.isArray(value)) return value.map(textOf).join(', ');
+  return typeof value === 'object' ? jsonOf(value, 0) : withoutPassword(String(value));
 }
 
 export function addMigrate(program: Program): void {
@@ -103,7 +81,7 @@ function asOwner(environment: Screen['environment']): Screen['environment'] {
 
 async function applyMigrations({ config, screen }: Settings): Promise<Answer> {
   await reachDatabase(config, config.DATABASE_DIRECT_URL ? ['owner', 'direct', 'pooled'] : ['owner']);
-  const { applied } = await migrate(ownerUrl(config), { log: screen.err, signal: screen.untilStopped() });
+  const { applied } = await migrate(ownerUrl(config), { log: screen.err });
   const pooled = await preparePooledLogin(config);
   return {
     data: { applied, pooled },

@@ -40,9 +40,14 @@ export async function openPayments(database: Database, config: GatewaySettings, 
     rails: await openRails(database, config, log),
     quoteSeconds: config.SANDBOX_QUOTE_SECONDS,
     approvalMs: config.PAYMENT_APPROVAL_MS,
-    cursors: new Cursors(config.SECRET_KEY ? [config.SECRET_KEY, ...config.SECRET_KEY_FALLBACKS] : []),
+    cursors: cursorsOf(config),
     log,
   };
+}
+
+/** Returns the encryption of cursors and read tokens. Without SECRET_KEY, there are none. */
+export function cursorsOf({ SECRET_KEY: key, SECRET_KEY_FALLBACKS: fallbacks }: GatewaySettings): Cursors {
+  return new Cursors(key ? [key, ...fallbacks] : []);
 }
 
 /** Opens the store of the platforms' provider connections, which are encrypted with SECRET_KEY. */
@@ -153,7 +158,8 @@ function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayO
     commits: serving.commits,
     ...limits,
   });
-  const replicas = config.ROLE === 'work' ? undefined : openReplicas(serving, config, log, pace?.replicas);
+  const replicas =
+    config.ROLE === 'work' ? undefined : openReplicas(serving, config, cursorsOf(config), log, pace?.replicas);
   const close = async () => void (await Promise.all([serving.close(), working.close(), replicas?.close()]));
   return { serving, working, replicas, close };
 }

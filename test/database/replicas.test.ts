@@ -1,7 +1,9 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test, vi } from 'vitest';
+import { Cursors } from '../../src/core/cursors.ts';
 import { PrimaryPosition } from '../../src/infra/database/replicas/primary-position.ts';
 import { ReadTokens } from '../../src/infra/database/replicas/read-token.ts';
+import { cursors } from '../setup/cursors.ts';
 import { databaseProxy } from '../setup/database-proxy.ts';
 import { connect, startTestGateway, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
@@ -9,8 +11,6 @@ import { base } from '../setup/rest.ts';
 import { startReplicated } from '../setup/standby.ts';
 
 // Two instances on a primary with a streaming replica, which serves reads.
-
-const tokenKey = 'a key of these two instances, for nothing else';
 
 const servers = await startReplicated(1);
 const [standby = expect.fail()] = servers.standbys;
@@ -22,7 +22,6 @@ afterAll(async () => {
 const start = () =>
   testGateway(
     {
-      CLIENT_TOKEN_KEY: tokenKey,
       DATABASE_READ_URL: [proxy.url],
       DATABASE_READ_LAG_MS: 60_000,
       METRICS_PORT: 0,
@@ -177,17 +176,17 @@ describe('with a token', () => {
     await caughtUp();
     const { value, token } = await write(atTwo);
     await caughtUp();
-    const tokens = new ReadTokens(tokenKey);
+    const tokens = new ReadTokens(cursors);
     const { rows } = await one.owner.query('select history from read_position()');
     const { history } = rows[0];
     const seal = (lsn: bigint, of = history) => tokens.seal(atOne.platformId, { lsn, history: of });
     const { lsn } = tokens.open(atOne.platformId, token) ?? expect.fail();
     const given = {
-      future: seal(0xffff_ffff_ffff_ffffn),
+      future: seal(0x7fff_ffff_ffff_ffffn),
       beginning: seal(0n),
       'another history': seal(lsn, 'another'),
       'another platform': tokens.seal(randomUUID(), { lsn, history }),
-      'another secret': new ReadTokens('another').seal(atOne.platformId, { lsn, history }),
+      'another secret': new ReadTokens(new Cursors([randomBytes(32)])).seal(atOne.platformId, { lsn, history }),
     };
     for (const [name, forged] of Object.entries(given)) {
       const places = await readsOf(async () => {
@@ -204,7 +203,7 @@ describe('with a token', () => {
     const { token: next } = await write(atOne);
     const bytes = (text: string) => Buffer.from(text.replace('wal_', ''), 'base64url');
     const [first, second] = [bytes(token), bytes(next)];
-    const { lsn } = new ReadTokens(tokenKey).open(atOne.platformId, token) ?? expect.fail();
+    const { lsn } = new ReadTokens(cursors).open(atOne.platformId, token) ?? expect.fail();
     expect(first.includes(Buffer.from(lsn.toString(16).padStart(16, '0'), 'hex'))).toBe(false);
     // Positions taken moments apart share most digits, but their tokens have nothing in common.
     const same = [...first].filter((byte, position) => byte === second[position]).length;

@@ -95,12 +95,25 @@ export function nameOfPrepared({ gid, owner, openSeconds, tables }: PreparedTran
   return `the prepared transaction '${gid}' of ${owner}, open for ${Math.round(openSeconds)} s, which has locked ${tables ?? 'no table'}`;
 }
 
-/** Returns the root causes of all waits, with an id and a description: sessions, and prepared transactions. */
-export async function blockersOf(on: Queryable, sessions: readonly LockSession[]) {
+/** A root cause of waits: a session that does not wait itself, or a prepared transaction. */
+export interface Blocker {
+  readonly id: string;
+  readonly name: string;
+  readonly openSeconds: number;
+  /** Whether Postgres itself cancels it once it has blocked another session for deadlock_timeout. */
+  readonly yields: boolean;
+}
+
+export async function blockersOf(on: Queryable, sessions: readonly LockSession[]): Promise<Blocker[]> {
   const prepared = sessions.some(({ blockedBy }) => blockedBy.includes(0)) ? await preparedTransactions(on) : [];
   return [
-    ...rootsOf(sessions).map((root) => ({ id: String(root.pid), name: nameOf(root), openSeconds: root.openSeconds })),
-    ...prepared.map((one) => ({ id: one.gid, name: nameOfPrepared(one), openSeconds: one.openSeconds })),
+    ...rootsOf(sessions).map((root) => ({
+      id: String(root.pid),
+      name: nameOf(root),
+      openSeconds: root.openSeconds,
+      yields: root.kind === 'autovacuum worker' && !/to prevent wraparound/.test(root.statement),
+    })),
+    ...prepared.map((one) => ({ id: one.gid, name: nameOfPrepared(one), openSeconds: one.openSeconds, yields: false })),
   ];
 }
 

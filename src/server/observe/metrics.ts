@@ -22,72 +22,78 @@ export interface Observed {
 /** Whether the process metrics (event loop, heap, CPU, file descriptors) have been registered, which is done once. */
 let hasDefaults = false;
 
-function gaugesOf({ serving, working, replicas, feed, sessions, readiness }: Observed, registers: Registry[]) {
-  const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
-    new Gauge({ name: `payments_${name}`, help, labelNames, registers });
-  const pool = gauge('pool_connections', 'Connections of a pool, by state: total, idle.', ['pool', 'state']);
-  const waiting = gauge('pool_waiting', 'Statements that wait for a connection of a pool.', ['pool']);
-  const connections = gauge('stream_connections', 'Open WebSockets and event streams.');
-  const subscriptions = gauge('subscriptions', 'Open subscriptions.');
-  const listening = gauge('feed_listening', 'Whether the feed listens for notifications: 1, or 0 while it polls.');
-  const lag = gauge(
+/** Declares an instance's gauges. Each reads its values at a scrape. */
+function declareGauges({ serving, working, replicas, feed, sessions, readiness }: Observed, registers: Registry[]) {
+  const gauge = <Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[],
+    read: (gauge: Gauge<Label>) => void,
+  ) =>
+    new Gauge({
+      name: `payments_${name}`,
+      help,
+      labelNames,
+      registers,
+      collect: function () {
+        read(this);
+      },
+    });
+  const pools = Object.entries({ serving, work: working }).map(([pool, { pool: of }]) => ({ pool, of }));
+  gauge('pool_connections', 'Connections of a pool, by state: total, idle.', ['pool', 'state'], (one) => {
+    for (const { pool, of } of pools) {
+      one.set({ pool, state: 'total' }, of.totalCount);
+      one.set({ pool, state: 'idle' }, of.idleCount);
+    }
+  });
+  gauge('pool_waiting', 'Statements that wait for a connection of a pool.', ['pool'], (one) => {
+    for (const { pool, of } of pools) one.set({ pool }, of.waitingCount);
+  });
+  gauge('stream_connections', 'Open WebSockets and event streams.', [], (one) => one.set(sessions.size));
+  gauge('subscriptions', 'Open subscriptions.', [], (one) => one.set(feed.subscriptions));
+  gauge('feed_listening', 'Whether the feed listens for notifications: 1, or 0 while it polls.', [], (one) =>
+    one.set(feed.listening ? 1 : 0),
+  );
+  gauge(
     'feed_lag_events',
     'Events in the feed that this instance has not dispatched yet: the maximum over all platforms.',
+    [],
+    (one) => one.set(feed.lag),
   );
-  const read = new Counter({
+  new Counter({
     name: 'payments_feed_events_read_total',
     help: 'Events of the feed that were read from the database for subscribers of this instance: live, replay.',
     labelNames: ['for'],
     registers,
+    collect() {
+      // The feed keeps its own counts, so that it does not depend on a metrics registry.
+      this.reset();
+      for (const [purpose, count] of Object.entries(feed.eventsRead)) this.inc({ for: purpose }, count);
+    },
   });
-  const ready = gauge('ready', 'The last result of each readiness check: 1 or 0.', ['check']);
-  const replica = replicas && replicaGauges(replicas, gauge);
-  return () => {
-    replica?.();
-    for (const [name, database] of Object.entries({ serving, work: working })) {
-      pool.set({ pool: name, state: 'total' }, database.pool.totalCount);
-      pool.set({ pool: name, state: 'idle' }, database.pool.idleCount);
-      waiting.set({ pool: name }, database.pool.waitingCount);
-    }
-    connections.set(sessions.size);
-    subscriptions.set(feed.subscriptions);
-    listening.set(feed.listening ? 1 : 0);
-    lag.set(feed.lag);
-    // The feed keeps its own counts, so that it does not depend on a metrics registry.
-    read.reset();
-    for (const [purpose, count] of Object.entries(feed.eventsRead)) read.inc({ for: purpose }, count);
-    for (const [check, holds] of Object.entries(readiness.last)) ready.set({ check }, holds ? 1 : 0);
-  };
-}
-
-function replicaGauges(
-  replicas: Replicas,
-  gauge: (name: string, help: string, labelNames: readonly 'replica'[]) => Gauge<'replica'>,
-) {
-  const usable = gauge('replica_usable', 'Whether a replica is used for reads: 1 or 0.', ['replica']);
-  const bytes = gauge('replica_lag_bytes', 'Bytes of WAL that a replica has not replayed.', ['replica']);
-  const seconds = gauge('replica_lag_seconds', 'How long a replica has been behind the primary.', ['replica']);
-  return () => {
-    for (const { number, isUsable, lag } of replicas.all) {
-      const labels = { replica: String(number) };
-      usable.set(labels, isUsable ? 1 : 0);
-      // The lag of a lost replica is unknown.
-      bytes.set(labels, lag?.bytes ?? Number.NaN);
-      seconds.set(labels, lag?.seconds ?? Number.NaN);
-    }
-  };
+  gauge('ready', 'The last result of each readiness check: 1 or 0.', ['check'], (one) => {
+    for (const [check, holds] of Object.entries(readiness.last)) one.set({ check }, holds ? 1 : 0);
+  });
+  if (!replicas) return;
+  const ofReplicas = (name: string, help: string, read: (replica: Replicas['all'][number]) => number) =>
+    gauge(`replica_${name}`, help, ['replica'], (one) => {
+      for (const replica of replicas.all) one.set({ replica: String(replica.number) }, read(replica));
+    });
+  ofReplicas('usable', 'Whether a replica is used for reads: 1 or 0.', ({ isUsable }) => (isUsable ? 1 : 0));
+  // The lag of a lost replica is unknown.
+  ofReplicas('lag_bytes', 'Bytes of WAL that a replica has not replayed.', ({ lag }) => lag?.bytes ?? Number.NaN);
+  ofReplicas('lag_seconds', 'How long a replica has been behind the primary.', ({ lag }) => lag?.seconds ?? Number.NaN);
 }
 
 function metricsOf(observed: Observed, readsDatabase: boolean): () => Promise<string> {
   if (!hasDefaults) collectDefaultMetrics();
   hasDefaults = true;
   const own = new Registry();
-  const refresh = gaugesOf(observed, [own]);
+  declareGauges(observed, [own]);
   const readFigures = readsDatabase ? databaseFigures(observed.working, [own]) : undefined;
   const merged = Registry.merge([register, own]);
   return singleFlight(async () => {
     await readFigures?.();
-    refresh();
     return merged.metrics();
   });
 }

@@ -4,24 +4,8 @@ import path from 'node:path';
 import { makeFolder, unusableDataDirectory } from '../../infra/database/embedded/embedded-location.ts';
 import { type Config, ConfigError } from '../config.ts';
 
-/**
- * The files in the data directory with the keys that are generated at the first start, and what becomes unusable if a
- * new key is generated.
- */
-const keyFiles = {
-  SECRET_KEY: {
-    name: 'secret.key',
-    encoding: 'base64',
-    loss: 'webhook secrets that were encrypted with the old key can then no longer be read',
-  },
-  CLIENT_TOKEN_KEY: {
-    name: 'client-token.key',
-    encoding: 'base64url',
-    loss: 'client tokens signed with the old key are then refused',
-  },
-} as const;
-
-type KeySetting = keyof typeof keyFiles;
+/** The files in the data directory with the keys that are generated at the first start. */
+const keyFiles = { SECRET_KEY: 'secret.key', CLIENT_TOKEN_KEY: 'client-token.key' } as const;
 
 const keyBytes = 32;
 
@@ -43,45 +27,33 @@ export async function findKeys({ SECRET_KEY, CLIENT_TOKEN_KEY, NODE_ENV, DATA_DI
 }
 
 /** Reads the key, generating it first if there is none. Processes that start at the same time all read the same key. */
-async function readOrMakeKey(dataDirectory: string, setting: KeySetting): Promise<string> {
-  const { name, encoding } = keyFiles[setting];
-  const file = path.join(dataDirectory, name);
+async function readOrMakeKey(dataDirectory: string, setting: keyof typeof keyFiles): Promise<string> {
+  const file = path.join(dataDirectory, keyFiles[setting]);
   try {
-    return checkedKey(file, (await readKey(file)) ?? (await makeKey(file, encoding)), setting);
+    const key = ((await readKey(file)) ?? (await makeKey(file))).trimEnd();
+    if (/^[A-Za-z0-9+/_-]{43}=?$/.test(key)) return key;
   } catch (error) {
     const fault = unusableDataDirectory(dataDirectory, error);
     throw fault === undefined ? error : new ConfigError([fault]);
   }
-}
-
-function checkedKey(file: string, text: string, setting: KeySetting): string {
-  const { encoding, loss } = keyFiles[setting];
-  const key = text.trimEnd();
-  if (/^[A-Za-z0-9+/_-]{43}=?$/.test(key)) return key;
-  const characters = encoding === 'base64' ? 44 : 43;
-  const fault = key === '' ? 'is empty' : 'holds something else';
   throw new ConfigError([
-    `${file} should hold ${keyBytes} bytes in ${encoding} (${characters} characters) but ${fault}: restore it; or remove it, and the next start creates a new key (${loss}); or set ${setting}`,
+    `${file} should hold ${keyBytes} bytes in base64url (43 characters), but does not: restore it; or remove it, and the next start creates a new key (what the old key has signed or encrypted is then refused); or set ${setting}`,
   ]);
 }
 
 async function readKey(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
+  return readFile(file, 'utf8').catch((error: unknown) => {
     if (hasCode(error, 'ENOENT')) return undefined;
-    // A folder of that name is as invalid as an empty file.
-    if (hasCode(error, 'EISDIR')) return '';
     throw error;
-  }
+  });
 }
 
 /** Stores a new key, readable only by this user. The file is created atomically, even if the process dies. */
-async function makeKey(file: string, encoding: BufferEncoding): Promise<string> {
+async function makeKey(file: string): Promise<string> {
   await makeFolder(path.dirname(file));
   const draft = `${file}.${randomUUID()}`;
   try {
-    await writeFile(draft, `${randomBytes(keyBytes).toString(encoding)}\n`, { mode: 0o600, flush: true });
+    await writeFile(draft, `${randomBytes(keyBytes).toString('base64url')}\n`, { mode: 0o600, flush: true });
     await link(draft, file).catch((error: unknown) => {
       // Another process has stored a key first. All processes use that one.
       if (!hasCode(error, 'EEXIST')) throw error;

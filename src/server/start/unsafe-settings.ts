@@ -22,16 +22,11 @@ export function findUnsafe(config: Config, tlsVerified: boolean): Finding[] {
 }
 
 function findWeakKeys(config: Config): Finding[] {
-  const keys = {
-    CLIENT_TOKEN_KEY: [config.CLIENT_TOKEN_KEY],
-    CLIENT_TOKEN_KEY_FALLBACKS: config.CLIENT_TOKEN_KEY_FALLBACKS,
-    SECRET_KEY: [config.SECRET_KEY],
-    SECRET_KEY_FALLBACKS: config.SECRET_KEY_FALLBACKS,
-  };
-  return Object.entries(keys)
-    .filter(([, list]) => list.some((key) => key !== undefined && isWeakKey(key)))
-    .map(([name]) => ({
-      kind: 'weak-keys' as const,
+  const names = ['CLIENT_TOKEN_KEY', 'CLIENT_TOKEN_KEY_FALLBACKS', 'SECRET_KEY', 'SECRET_KEY_FALLBACKS'] as const;
+  return names
+    .filter((name) => [config[name] ?? []].flat().some(isWeakKey))
+    .map((name) => ({
+      kind: 'weak-keys',
       fault: `${name} can be guessed: create one with "openssl rand -base64 32"`,
     }));
 }

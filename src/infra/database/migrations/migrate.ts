@@ -1,15 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { withAdvisoryLock, withClient } from '../advisory-lock.ts';
-import {
-  type LockSession,
-  lockSessions,
-  nameOf,
-  nameOfPrepared,
-  type PreparedTransaction,
-  preparedTransactions,
-} from '../blockers.ts';
-import { connectionName } from '../connections/address.ts';
+import { type Blocker, blockersOf, lockSessions } from '../blockers.ts';
 import { OperatorError, sqlState } from '../faults.ts';
 import type { Queryable } from '../statement.ts';
 import { transactionOn } from '../transaction.ts';
@@ -46,8 +38,6 @@ export interface MigrateOptions {
   readonly log?: (line: string) => void;
   /** How long it waits for locks. For tests only. */
   readonly patience?: Patience;
-  /** Stops the migration in progress, which is rolled back. */
-  readonly signal?: AbortSignal;
 }
 
 /**
@@ -75,7 +65,7 @@ const graceMs = 500;
  * @throws OperatorError if a migration fails (it is rolled back), or the database's history contradicts the files
  */
 export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<{ applied: string[] }> {
-  const { prismaDirectory = projectPrisma, dataDirectory, signal } = options;
+  const { prismaDirectory = projectPrisma, dataDirectory } = options;
   const { log = () => undefined, patience = usualPatience } = options;
   const migrations = await readMigrations(prismaDirectory);
   return withClient(databaseUrl, async (watcher) => {
@@ -85,33 +75,18 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
       throw new OperatorError(`The login ${watcher.user} may not apply migrations: ${advice}.`, { cause });
     });
     if (missing.length === 0) return { applied: [] };
-    const cancel = () => watcher.query(cancelStatement, [connectionName(use)]).catch(() => undefined);
-    signal?.addEventListener('abort', cancel, { once: true });
     const apply = async (client: pg.Client) => {
       const found = await pending(client, migrations, dataDirectory);
       if (found.length === migrations.length) await requireUnicode(client);
       for (const migration of found) {
-        await applyPatiently(migration, { client, watcher, patience, log, signal });
+        await applyPatiently(migration, { client, watcher, patience, log });
         log(`applied the migration ${migration.name}`);
       }
       return { applied: found.map(({ name }) => name) };
     };
-    try {
-      return await withAdvisoryLock(databaseUrl, PRISMA_MIGRATE_LOCK, apply, use);
-    } catch (error) {
-      if (error instanceof OperatorError || !signal?.aborted) throw error;
-      throw new OperatorError(stopped, { cause: error });
-    } finally {
-      signal?.removeEventListener('abort', cancel);
-    }
+    return withAdvisoryLock(databaseUrl, PRISMA_MIGRATE_LOCK, apply, 'migrate');
   });
 }
-
-const use = 'migrate';
-const cancelStatement =
-  'select pg_cancel_backend(pid) from pg_stat_activity where application_name = $1 and pid <> pg_backend_pid()';
-const stopped =
-  'Stopped. The migration under way is rolled back, and earlier ones stay applied. Run the command again to continue.';
 
 /** Checks that all of this program's migrations have been applied to the database. @throws OperatorError */
 export async function verifyMigrations(
@@ -194,61 +169,51 @@ async function readRecords(client: Queryable) {
 
 interface Attempts {
   readonly client: pg.Client;
-  /** Reads the locks that `client` holds and waits for. */
+  /** Finds out which sessions `client` waits for. */
   readonly watcher: pg.Client;
   readonly patience: Patience;
   readonly log: (line: string) => void;
-  readonly signal: AbortSignal | undefined;
 }
 
-/**
- * Applies a migration, and tries again while other sessions hold locks that it needs. Each attempt records these locks.
- * From the second attempt on, the migration first waits for the lock that was not free, and takes the others only if
- * they are free, so it never waits for a transaction that is itself waiting for the migration.
- */
-async function applyPatiently(migration: Migration, { client, watcher, patience, log, signal }: Attempts) {
+/** Applies a migration, and tries again while other sessions hold locks that it needs. */
+async function applyPatiently(migration: Migration, { client, watcher, patience, log }: Attempts): Promise<void> {
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-  const locks: WantedLocks = { pid: rows[0]?.pid ?? 0, modes: new Map(), first: undefined, blockers: [], prepared: [] };
   const until = performance.now() + patience.forMs;
+  let blockers: readonly Blocker[] = [];
   let said = '';
-  let others = 'others';
   for (;;) {
+    const lockMs = blockers.some(({ yields }) => yields) ? undefined : patience.lockMs;
     const ended = new AbortController();
-    const watched = watch(watcher, locks, Math.min(25, patience.lockMs / 4), ended.signal);
-    try {
-      await apply(client, migration, locks, patience.lockMs).finally(() => ended.abort());
-      return await watched;
-    } catch (error) {
-      await watched;
-      if (signal?.aborted) throw new OperatorError(stopped, { cause: error });
-      if (!isLocked(error)) throw migrationFailure(migration, error);
-      const { blockers, prepared } = locks;
-      // A short attempt may end before its blockers have been read. In that case, the previous attempt's blockers are
-      // used.
-      const names = [...blockers.map(nameOf), ...prepared.map(nameOfPrepared)];
-      if (names.length > 0) others = names.join('; ');
-      if (performance.now() >= until)
-        throw migrationFailure(migration, error, `It waits for ${others}. End it, and run the command again`);
-      // The description of a session changes, but its process id does not.
-      const who = [...blockers.map(({ pid }) => pid), ...prepared.map(({ gid }) => gid)].join();
-      if (who !== said && who !== '')
-        log(`the migration ${migration.name} waits for ${others} and will be tried again`);
-      said = who || said;
-      const isLong = [...blockers.filter((one) => !givesWay(one)), ...prepared].some(
-        ({ openSeconds }) => openSeconds > longSeconds,
-      );
-      await delay(isLong ? patience.pauseMs : Math.random() * 100, undefined, { signal });
-    }
+    const [error, found] = await Promise.all([
+      apply(client, migration, lockMs)
+        .catch((reason: unknown) => reason)
+        .finally(() => ended.abort()),
+      watch(watcher, rows[0]?.pid, Math.min(25, patience.lockMs / 4), ended.signal),
+    ]);
+    if (error === undefined) return;
+    if (!isLocked(error)) throw migrationFailure(migration, error);
+    // A short attempt may end before its blockers have been read. Then the previous attempt's blockers are used.
+    if (found.length > 0) blockers = found;
+    const others = blockers.map(({ name }) => name).join('; ') || 'others';
+    if (performance.now() >= until)
+      throw migrationFailure(migration, error, `It waits for ${others}. End it, and run the command again`);
+    // The description of a session changes, but its id does not.
+    const who = blockers.map(({ id }) => id).join();
+    if (who !== said) log(`the migration ${migration.name} waits for ${others} and will be tried again`);
+    said = who;
+    const isLong = blockers.some(({ yields, openSeconds }) => !yields && openSeconds > longSeconds);
+    await delay(isLong ? patience.pauseMs : Math.random() * 100);
   }
 }
 
-async function apply(client: pg.Client, migration: Migration, locks: WantedLocks, lockMs: number): Promise<void> {
+/** @param lockMs how long it waits for a lock; by default, long enough for Postgres to cancel an autovacuum */
+async function apply(client: pg.Client, migration: Migration, lockMs: number | undefined): Promise<void> {
   await transactionOn(client, async () => {
     // After deadlock_timeout, Postgres cancels an autovacuum that blocks another session.
     await client.query(
       `select set_config('lock_timeout', ($1::int + case when $2 then setting::int else 0 end)::text, true)
        from pg_settings where name = 'deadlock_timeout'`,
-      locks.blockers.some(givesWay) ? [graceMs, true] : [Math.round(lockMs), false],
+      [Math.round(lockMs ?? graceMs), lockMs === undefined],
     );
     // If this process dies, its statement ends and its locks are released. Whatever the settings of the login, the
     // database and PGOPTIONS are, the tables belong in the schema `public`.
@@ -256,7 +221,6 @@ async function apply(client: pg.Client, migration: Migration, locks: WantedLocks
       `select set_config('client_connection_check_interval', '1s', true) where version() !~* 'mingw|visual c|windows';
        set local search_path = public`,
     );
-    await take(client, locks);
     await client.query(createMigrationsTable);
     await client.query(migration.sql);
     await client.query(
@@ -277,59 +241,17 @@ function migrationFailure({ name, sql }: Migration, cause: unknown, advice?: str
   );
 }
 
-/** Selects those locks of a session that the service's statements would have to wait for. */
-const strongLocks = `select l.relation::regclass::text as table, upper(regexp_replace(replace(l.mode, 'Lock', ''), '([a-z])([A-Z])', '\\1 \\2', 'g')) as mode,
-    l.granted from pg_locks l join pg_class c on c.oid = l.relation
-  where l.pid = $1 and l.locktype = 'relation' and c.relkind in ('r', 'p')
-    and l.mode in ('ShareUpdateExclusiveLock', 'ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')`;
-
 /** Returns whether a statement has failed because another session holds a lock. */
 const isLocked = (error: unknown) => ['55P03', '40P01'].includes(sqlState(error) ?? '');
 
-/** The locks that a migration needs, as learned from its attempts. */
-interface WantedLocks {
-  /** The process id of the migration's session. */
-  readonly pid: number;
-  /** The mode in which each table is locked. */
-  readonly modes: Map<string, string>;
-  /** The table whose lock was not free. */
-  first: string | undefined;
-  /** The sessions that the last attempt waited for; none if it did not wait. */
-  blockers: readonly LockSession[];
-  /** All prepared transactions, if it waited for one. */
-  prepared: readonly PreparedTransaction[];
-}
-
-async function take(client: pg.ClientBase, locks: WantedLocks): Promise<void> {
-  const { first, modes } = locks;
-  locks.blockers = [];
-  locks.prepared = [];
-  const tables = [...modes].sort(([one], [other]) => Number(other === first) - Number(one === first));
-  for (const [table, mode] of tables) {
-    await client.query(`lock table ${table} in ${mode} mode${table === first ? '' : ' nowait'}`).catch((error) => {
-      if (isLocked(error)) locks.first = table;
-      throw error;
-    });
-  }
-}
-
-/** Records, until `ended`, which locks a migration holds and waits for. */
-async function watch(watcher: pg.Client, locks: WantedLocks, everyMs: number, ended: AbortSignal): Promise<void> {
+/** Returns what blocked a session when it last waited for a lock before `ended`; nothing if it did not wait. */
+async function watch(watcher: pg.Client, pid: number | undefined, everyMs: number, ended: AbortSignal) {
+  let found: Blocker[] = [];
   while (!ended.aborted) {
     await delay(everyMs, undefined, { signal: ended }).catch(() => undefined);
     const sessions = ended.aborted ? [] : await lockSessions(watcher);
-    const own = sessions.find(({ pid }) => pid === locks.pid);
-    if (!own || own.blockedBy.length === 0) continue;
-    locks.blockers = sessions.filter(({ pid }) => own.blockedBy.includes(pid));
-    locks.prepared = own.blockedBy.includes(0) ? await preparedTransactions(watcher) : [];
-    const { rows } = await watcher.query<{ table: string; mode: string; granted: boolean }>(strongLocks, [locks.pid]);
-    for (const { table, mode, granted } of rows) {
-      locks.modes.set(table, mode);
-      if (!granted) locks.first = table;
-    }
+    const waits = sessions.some((session) => session.pid === pid && session.blockedBy.length > 0);
+    if (waits) found = await blockersOf(watcher, sessions);
   }
+  return found;
 }
-
-/** Returns whether Postgres itself cancels this session once it has blocked another session for deadlock_timeout. */
-const givesWay = ({ kind, statement }: LockSession) =>
-  kind === 'autovacuum worker' && !/to prevent wraparound/.test(statement);

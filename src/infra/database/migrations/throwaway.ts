@@ -3,7 +3,6 @@ import { rmSync } from 'node:fs';
 import { chmod, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { withClient } from '../advisory-lock.ts';
 import { startEmbeddedPostgres } from '../embedded/embedded.ts';
 
@@ -46,22 +45,8 @@ export async function createThrowawayDatabase(serverUrl: string, template = 'tem
   const name = `throwaway_${randomUUID().replaceAll('-', '')}`;
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
-  await onServer(serverUrl, `create database ${name} template ${template} strategy file_copy`);
-  return { url: url.href, drop: async () => void (await onServer(serverUrl, `drop database ${name} with (force)`)) };
-}
-
-const servers = new Map<string, pg.Pool>();
-
-/** Runs one statement on a server. The connection is kept open briefly for reuse, because connecting is slow. */
-function onServer(url: string, sql: string): Promise<unknown> {
-  let pool = servers.get(url);
-  if (!pool) {
-    pool = new pg.Pool({ connectionString: url, idleTimeoutMillis: 2_000, allowExitOnIdle: true });
-    // The server may be stopped while a connection is idle.
-    pool.on('error', () => undefined);
-    servers.set(url, pool);
-  }
-  return pool.query(sql);
+  await execute(serverUrl, `create database ${name} template ${template} strategy file_copy`);
+  return { url: url.href, drop: () => execute(serverUrl, `drop database ${name} with (force)`) };
 }
 
 export async function execute(databaseUrl: string, sql: string): Promise<void> {

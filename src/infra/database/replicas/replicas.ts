@@ -12,7 +12,7 @@ import { connectionConfig, type Database, openPool } from '../database.ts';
 import { isDatabaseFault } from '../faults.ts';
 import { statement } from '../statement.ts';
 import { lsnOf, lsnText, type Position, PrimaryPosition } from './primary-position.ts';
-import { hashOf, latest, ReadTokens } from './read-token.ts';
+import { hashOf, latest, type PositionCipher, ReadTokens } from './read-token.ts';
 
 /** For tests only. */
 interface Pace {
@@ -26,17 +26,17 @@ interface ReplicaSettings {
   readonly DATABASE_READ_URL: readonly string[];
   readonly DATABASE_READ_LAG_MS: number;
   readonly DATABASE_POOL: number;
-  readonly CLIENT_TOKEN_KEY?: string | undefined;
 }
 
 /** Opens the replicas listed in the settings; undefined if there are none. */
 export function openReplicas(
   database: Pick<Database, 'connectionFor'>,
   settings: ReplicaSettings,
+  cipher: PositionCipher,
   log: Logger,
   pace?: Pace,
 ): Replicas | undefined {
-  return settings.DATABASE_READ_URL.length === 0 ? undefined : new Replicas(database, settings, log, pace);
+  return settings.DATABASE_READ_URL.length === 0 ? undefined : new Replicas(database, settings, cipher, log, pace);
 }
 
 export interface ReadScope {
@@ -61,6 +61,7 @@ export class Replicas {
   constructor(
     database: Pick<Database, 'connectionFor'>,
     settings: ReplicaSettings,
+    cipher: PositionCipher,
     log: Logger,
     { waitMs = 100, everyMs = 1_000 }: Pace = {},
   ) {
@@ -69,7 +70,7 @@ export class Replicas {
     this.all = settings.DATABASE_READ_URL.map(
       (url, position) => new Replica({ url, number: position + 1, poolSize, maxLagMs, waitMs }, this.#primary, log),
     );
-    this.#tokens = new ReadTokens(settings.CLIENT_TOKEN_KEY);
+    this.#tokens = new ReadTokens(cipher);
     this.#everyMs = everyMs;
   }
 
