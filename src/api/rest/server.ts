@@ -95,8 +95,7 @@ export function createRestServer(options: RestOptions) {
       const errors = [{ field: 'X-Idempotency-Key', constraint: 'unknown', message }];
       throw new RestError('INVALID_INPUT', `X-Idempotency-Key ${message}`, { errors });
     }
-    checkStorableQuery(context.req.queries());
-    if (context.req.raw.body) checkStorable(await readJson(context.req));
+    if (context.req.raw.body) await readJson(context.req);
     await next();
   });
   // Fixed paths must precede those with a parameter in the same segment.
@@ -140,7 +139,7 @@ function rootApp(log: Logger): RestApp {
 }
 
 /** Parses the body, and makes the result available to validation. */
-async function readJson(request: HonoRequest): Promise<unknown> {
+async function readJson(request: HonoRequest): Promise<void> {
   const text = bodyText(new Uint8Array(await request.arrayBuffer()));
   if (text === undefined) throw new RestError('INVALID_REQUEST_FORMAT', 'the body is not valid UTF-8');
   let parsed: unknown;
@@ -153,7 +152,6 @@ async function readJson(request: HonoRequest): Promise<unknown> {
   // Null members are equivalent to absent ones (decision 6); in a PATCH they clear the fields whose schema allows that.
   const json = request.method === 'PATCH' ? parsed : withoutNulls(parsed);
   request.json = async <T>() => json as T;
-  return json;
 }
 
 /** Responds with 405 to other methods on the paths that have been added so far. */
@@ -165,41 +163,6 @@ function refuseOtherMethods(app: RestApp): void {
       throw new RestError('METHOD_NOT_ALLOWED', `this path allows only ${allowed}`, { headers: { Allow: allowed } });
     });
   }
-}
-
-/** Refuses a body with NUL characters or unpaired surrogates. The INVALID_INPUT error names every such field. */
-function checkStorable(value: unknown): void {
-  refuse(unstorable(value, []).map((path) => path.join('.') || 'body'));
-}
-
-function checkStorableQuery(parameters: Readonly<Record<string, readonly string[]>>): void {
-  const invalid = Object.entries(parameters).filter(([name, values]) => ![name, ...values].every(isStorable));
-  refuse(invalid.map(([name]) => (isStorable(name) ? name : 'query')));
-}
-
-function refuse(fields: readonly string[]): void {
-  const errors = fields.map((field) => ({
-    field,
-    constraint: 'format',
-    message: 'must be text without NUL characters and unpaired surrogates',
-  }));
-  if (errors.length > 0) {
-    throw new RestError('INVALID_INPUT', errors.map((error) => `${error.field} ${error.message}`).join('; '), {
-      errors,
-    });
-  }
-}
-
-function unstorable(value: unknown, path: readonly string[]): (readonly string[])[] {
-  if (typeof value === 'string') return isStorable(value) ? [] : [path];
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, item]) =>
-    isStorable(key) ? unstorable(item, [...path, key]) : [[...path, 'key']],
-  );
-}
-
-function isStorable(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0');
 }
 
 /** Methods that the Request class does not allow. They are handled as OPTIONS, which no path supports either. */
