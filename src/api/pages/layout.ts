@@ -115,13 +115,15 @@ export async function sendPage(response: ServerResponse, status: number, { html,
   const [path = '/'] = (response.req.url ?? '/').split('?', 1);
   const upwards = '../'.repeat(path.split('/').length - 2) || './';
   const body = Buffer.from(String(await html).replaceAll(ownAddress, `$1"${upwards}`));
+  response.setHeader('content-security-policy', policy);
+  return sendBytes(response, 'text/html; charset=utf-8', body, status);
+}
+
+/** Sends a response of this media type, without its body if the request is HEAD. Returns true. */
+export function sendBytes(response: ServerResponse, type: string, bytes: Buffer, status = 200): true {
   response
-    .writeHead(status, {
-      'content-type': 'text/html; charset=utf-8',
-      'content-length': body.length,
-      'content-security-policy': policy,
-    })
-    .end(response.req.method === 'HEAD' ? undefined : body);
+    .writeHead(status, { 'content-type': type, 'content-length': bytes.length })
+    .end(response.req.method === 'HEAD' ? undefined : bytes);
   return true;
 }
 

@@ -11,7 +11,6 @@ import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
 import type { Replicas } from '../../infra/database/replicas/replicas.ts';
 import { requestSeconds } from '../../infra/instruments/instruments.ts';
 import { noteOperation } from '../../infra/instruments/request-facts.ts';
-import { within } from '../../infra/instruments/within.ts';
 import { acceptsGzip, sendAnswer } from '../http/bodies/answer.ts';
 import { bodyText } from '../http/bodies/body.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
@@ -25,11 +24,11 @@ import { quoteEndpoints } from './endpoints/quotes.ts';
 import { receiverEndpoints } from './endpoints/receivers.ts';
 import { sandboxEndpoints } from './endpoints/sandbox.ts';
 import { statementEndpoints } from './endpoints/statements.ts';
-import { clientTokenEndpoints, tokenEndpoints } from './endpoints/tokens.ts';
+import { tokenEndpoints } from './endpoints/tokens.ts';
 import { transactionEndpoints } from './endpoints/transactions.ts';
 import { transferEndpoints } from './endpoints/transfers.ts';
 import { type DocumentModules, trustedDocumentEndpoints } from './endpoints/trusted-documents.ts';
-import { webhookDeliveryEndpoints, webhookEndpoints } from './endpoints/webhooks.ts';
+import { webhookEndpoints } from './endpoints/webhooks.ts';
 import { inexactBody, invalidRequest, presentError, RestError } from './errors.ts';
 
 interface RestOptions extends DocumentModules {
@@ -113,9 +112,7 @@ export function createRestServer(options: RestOptions) {
   receiverEndpoints(app, payments);
   configEndpoints(app, webhooks);
   webhookEndpoints(app, webhooks);
-  webhookDeliveryEndpoints(app, webhooks);
   tokenEndpoints(app, payments);
-  clientTokenEndpoints(app, payments);
   trustedDocumentEndpoints(app, options);
   sandboxEndpoints(app, payments);
   refuseOtherMethods(app);
@@ -209,16 +206,13 @@ const drainMs = 60_000;
 
 /** Sends a body as fast as the client reads it. If it fails or is not read for `drainMs`, the connection ends early. */
 async function sendStream(body: ReadableStream<Uint8Array>, response: ServerResponse): Promise<void> {
+  const closing = new AbortController();
+  response.once('close', () => closing.abort());
   for await (const chunk of body) {
     if (response.destroyed) return;
-    if (!response.write(chunk)) await outsideWait(drained(response));
+    if (response.write(chunk)) continue;
+    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(drainMs)]);
+    await outsideWait(once(response, 'drain', { signal })).catch(() => response.destroy());
   }
   response.end();
-}
-
-async function drained(response: ServerResponse): Promise<void> {
-  const waiting = new AbortController();
-  const events = ['drain', 'close'].map((event) => once(response, event, { signal: waiting.signal }));
-  await within(drainMs, Promise.race(events)).catch(() => response.destroy());
-  waiting.abort();
 }
