@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import path from 'node:path';
-import { sendBytes } from './layout.ts';
 
 /** The output folder of `npm run pages`. */
 export const bundleFolder = path.resolve(import.meta.dirname, '../../../dist/pages');
@@ -53,4 +52,12 @@ export async function openAssets(shown: readonly string[]) {
       return sendBytes(response, types[path.extname(name)] ?? 'application/octet-stream', body);
     },
   };
+}
+
+/** Sends a response of this media type, without its body if the request is HEAD. Returns true. */
+export function sendBytes(response: ServerResponse, type: string, bytes: Buffer, status = 200): true {
+  response
+    .writeHead(status, { 'content-type': type, 'content-length': bytes.length })
+    .end(response.req.method === 'HEAD' ? undefined : bytes);
+  return true;
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { html, raw } from 'hono/html';
-import type { Assets, PageFiles } from './assets.ts';
+import { type Assets, type PageFiles, sendBytes } from './assets.ts';
 
 /** A fragment of a page, with its values escaped. */
 export type Html = ReturnType<typeof html>;
@@ -117,14 +117,6 @@ export async function sendPage(response: ServerResponse, status: number, { html,
   const body = Buffer.from(String(await html).replaceAll(ownAddress, `$1"${upwards}`));
   response.setHeader('content-security-policy', policy);
   return sendBytes(response, 'text/html; charset=utf-8', body, status);
-}
-
-/** Sends a response of this media type, without its body if the request is HEAD. Returns true. */
-export function sendBytes(response: ServerResponse, type: string, bytes: Buffer, status = 200): true {
-  response
-    .writeHead(status, { 'content-type': type, 'content-length': bytes.length })
-    .end(response.req.method === 'HEAD' ? undefined : bytes);
-  return true;
 }
 
 /** The icon of the pages in browser tabs: a coin. */

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { html, raw } from 'hono/html';
-import { type Assets, assetPath, openAssets } from './assets.ts';
+import { type Assets, assetPath, openAssets, sendBytes } from './assets.ts';
 import { type Docs, docsPath, openDocs } from './docs.ts';
 import { consolePath, frontLinks, frontPage, restPath } from './front.ts';
-import { bundledPage, type Page, plainPage, type SandboxPlatform, type Shown, sendBytes, sendPage } from './layout.ts';
+import { bundledPage, type Page, plainPage, type SandboxPlatform, type Shown, sendPage } from './layout.ts';
 
 function notFoundPage(path: string, shown: Shown): Page {
   const pages = frontLinks(shown).filter(({ kind }) => kind === 'PAGE');
