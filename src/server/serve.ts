@@ -7,7 +7,6 @@ import { createDistinctConnections } from '../api/graphql/transports/distinct-co
 import { createMcpEndpoint } from '../api/graphql/transports/mcp.ts';
 import { serveWebSockets } from '../api/graphql/transports/websocket.ts';
 import { bodyBytes } from '../api/http/bodies.ts';
-import type { CallerOptions } from '../api/http/callers.ts';
 import { addressFinder, directAddressFinder } from '../api/http/client-address.ts';
 import type { ConnectionLimits } from '../api/http/connections.ts';
 import { namesThisMachine, Origins } from '../api/http/cors.ts';
@@ -140,11 +139,7 @@ export async function startServing(
   return { http, sockets, pace: callers.pace, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
 }
 
-function callersOf(
-  database: Database,
-  clientTokens: ClientTokens,
-  { config, log, pace }: ServingOptions,
-): CallerOptions {
+function callersOf(database: Database, clientTokens: ClientTokens, { config, log, pace }: ServingOptions) {
   const now = pace?.now ?? (() => performance.now());
   const rates = {
     platform: config.RATE_LIMIT_PLATFORM,

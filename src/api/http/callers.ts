@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { refusalIn } from '../../core/refusal.ts';
-import { type Clock, RateLimited, rateLimitFields } from '../../domain/access/limits/rate-limits.ts';
+import { RateLimited, rateLimitFields } from '../../domain/access/limits/rate-limits.ts';
 import { isAcceptedFrom, type Viewer } from '../../domain/access/viewer.ts';
 import { msLeft, noteCaller } from '../../infra/instruments/request-facts.ts';
 import { within } from '../../infra/instruments/within.ts';
@@ -12,25 +11,14 @@ import type { Tenant } from './turns.ts';
 
 /** The default time limit for looking up credentials, in milliseconds. */
 const lookUpMs = 10_000;
-/** How long limits treat a connection's credentials as valid, in ms. The APIs still authenticate every request. */
-const knownMs = 1_000;
-
-interface Known {
-  readonly authorization: string;
-  readonly viewer: Viewer;
-  /** When the credentials were last verified, according to the clock of the limits. */
-  readonly at: number;
-}
 
 export interface CallerOptions extends Pick<GraphqlOptions, 'credentials' | 'limits' | 'pace'> {
   readonly addressOf: AddressOf;
-  readonly now: Clock;
 }
 
 /** Identifies the caller of a request before its API processes it, to choose its share and its rate limits. */
 export class Callers {
   readonly #options: CallerOptions;
-  readonly #known = new WeakMap<Socket, Known>();
 
   constructor(options: CallerOptions) {
     this.#options = options;
@@ -38,37 +26,22 @@ export class Callers {
 
   /** Returns a request's caller if its credentials were recently found valid. Does not query the database. */
   find(request: IncomingMessage): Viewer | undefined {
-    const { headers, socket } = request;
-    const { authorization } = headers;
-    if (authorization === undefined) return undefined;
-    const { credentials, now, addressOf } = this.#options;
-    const known = this.#known.get(socket);
-    const at = now();
-    const isFresh = known?.authorization === authorization && at - known.at < knownMs;
-    const viewer = isFresh ? known.viewer : credentials.cached(authorization);
+    const { credentials, addressOf } = this.#options;
+    const viewer = credentials.cached(request.headers.authorization);
     if (!viewer || (viewer.addresses.length > 0 && !isAcceptedFrom(viewer, addressOf(request)))) return undefined;
     noteCaller(viewer);
-    if (!isFresh) this.#known.set(socket, { authorization, viewer, at });
     return viewer;
   }
 
-  /**
-   * Returns the tenant whose share of the capacity a request uses: its platform, if the credentials were found valid
-   * recently or earlier on the same connection, and otherwise its address, regardless of the credentials it sends.
-   */
+  /** Returns the tenant whose share of the capacity a request uses: its caller's platform, or else its address. */
   tenantOf(request: IncomingMessage, caller: Viewer | undefined): Tenant {
     if (caller) return { key: caller.platformId, isPlatform: true };
-    const known = this.#known.get(request.socket);
-    if (known && known.authorization === request.headers.authorization) {
-      return { key: known.viewer.platformId, isPlatform: true };
-    }
     return { key: `address ${this.#options.addressOf(request)}`, isPlatform: false };
   }
 
-  /** Returns a request's platform if its credentials were found valid recently or earlier on the same connection. */
+  /** Returns a request's platform if its credentials were recently found valid. */
   known(request: IncomingMessage): string | undefined {
-    const { key, isPlatform } = this.tenantOf(request, this.find(request));
-    return isPlatform ? key : undefined;
+    return this.find(request)?.platformId;
   }
 
   /**

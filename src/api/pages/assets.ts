@@ -6,8 +6,6 @@ import path from 'node:path';
 export const bundleFolder = path.resolve(import.meta.dirname, '../../../dist/pages');
 
 export interface Bundle {
-  /** A hash of all sources of the bundle. */
-  readonly inputs: string;
   /** The files of each page, by page name: those that it loads first, and all that it might load. */
   readonly pages: Readonly<Record<string, PageFiles & { readonly files: readonly string[] }>>;
 }
