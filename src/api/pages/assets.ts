@@ -6,8 +6,6 @@ import path from 'node:path';
 export const bundleFolder = path.resolve(import.meta.dirname, '../../../dist/pages');
 
 export interface Bundle {
-  /** A hash of all sources of the bundle. */
-  readonly inputs: string;
   /** The files of each page, by page name: those that it loads first, and all that it might load. */
   readonly pages: Readonly<Record<string, PageFiles & { readonly files: readonly string[] }>>;
 }
@@ -34,9 +32,7 @@ export type Assets = Awaited<ReturnType<typeof openAssets>>;
 export async function openAssets(shown: readonly string[]) {
   const text = await readFile(path.join(bundleFolder, 'bundle.json'), 'utf8').catch(() => '{"pages":{}}');
   const { pages }: Bundle = JSON.parse(text);
-  /** The contents of files that were requested before, by name, so that later requests need no disk read. */
-  const contents = new Map<string, Promise<Buffer> | undefined>();
-  for (const page of shown) for (const name of pages[page]?.files ?? []) contents.set(name, undefined);
+  const names = new Set(shown.flatMap((page) => pages[page]?.files ?? []));
   return {
     /** Returns the URLs of a page's entry files; undefined if the page was not built. */
     of(page: string): PageFiles | undefined {
@@ -44,21 +40,22 @@ export async function openAssets(shown: readonly string[]) {
     },
     /** Responds to a request for a file. Returns false if no enabled page has a file with this name. */
     async answer(response: ServerResponse, name: string): Promise<boolean> {
-      if (!contents.has(name)) return false;
-      const reading = contents.get(name) ?? readFile(path.join(bundleFolder, `${name}.gz`));
-      contents.set(name, reading);
-      const body = await reading;
-      response.writeHead(200, {
-        'content-type': types[path.extname(name)] ?? 'application/octet-stream',
-        'content-length': body.length,
-        // Its name contains a hash of its content, so it never changes.
-        'cache-control': 'public, max-age=31536000, immutable',
-        // Regardless of Accept-Encoding: every browser supports gzip, and strangers cannot make the service spend time
-        // on decompression.
-        'content-encoding': 'gzip',
-      });
-      response.end(response.req.method === 'HEAD' ? undefined : body);
-      return true;
+      if (!names.has(name)) return false;
+      const body = await readFile(path.join(bundleFolder, `${name}.gz`));
+      // Its name contains a hash of its content, so it never changes.
+      response.setHeader('cache-control', 'public, max-age=31536000, immutable');
+      // Regardless of Accept-Encoding: every browser supports gzip, and strangers cannot make the service spend time on
+      // decompression.
+      response.setHeader('content-encoding', 'gzip');
+      return sendBytes(response, types[path.extname(name)] ?? 'application/octet-stream', body);
     },
   };
+}
+
+/** Sends a response of this media type, without its body if the request is HEAD. Returns true. */
+export function sendBytes(response: ServerResponse, type: string, bytes: Buffer, status = 200): true {
+  response
+    .writeHead(status, { 'content-type': type, 'content-length': bytes.length })
+    .end(response.req.method === 'HEAD' ? undefined : bytes);
+  return true;
 }

@@ -1,13 +1,11 @@
-import { createHash } from 'node:crypto';
-import { glob, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Metafile } from 'esbuild';
 import { assetPath, type Bundle, bundleFolder } from './assets.ts';
 
-// `npm run pages`, run by the installation: bundles and compresses the pages' scripts. Does nothing if the sources have
-// not changed.
+// `npm run pages`, run by the installation: bundles and compresses the pages' scripts.
 
 const root = path.resolve(import.meta.dirname, '../../..');
 
@@ -22,24 +20,7 @@ const entryPoints = {
   'graphql.worker': 'monaco-graphql/esm/graphql.worker.js',
 };
 
-const sources = ['src/apps/**/*', 'src/api/pages/**/*', 'package-lock.json'];
-
-async function hashOfSources(): Promise<string> {
-  const hash = createHash('sha256');
-  const names: string[] = [];
-  for (const source of sources) {
-    const before = names.length;
-    for await (const file of glob(source, { cwd: root, withFileTypes: true })) {
-      if (file.isFile()) names.push(path.join(file.parentPath, file.name));
-    }
-    // Otherwise a moved folder would go unnoticed, and so would changes in it.
-    if (names.length === before) throw new Error(`no sources of the pages are found at ${source}`);
-  }
-  for (const name of names.sort()) hash.update(path.relative(root, name)).update(await readFile(name));
-  return hash.digest('hex');
-}
-
-async function bundle(inputs: string, folder: string): Promise<Bundle> {
+async function bundle(folder: string): Promise<Bundle> {
   const { build } = await import('esbuild');
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
@@ -83,7 +64,7 @@ async function bundle(inputs: string, folder: string): Promise<Bundle> {
     const name = path.basename(made);
     if (files.has(name)) await writeFile(path.join(folder, `${name}.gz`), await promisify(gzip)(contents));
   }
-  return { inputs, pages: Object.fromEntries(pages) };
+  return { pages: Object.fromEntries(pages) };
 }
 
 /** Returns the files and everything that they load: immediately, later, or from their styles. */
@@ -110,15 +91,13 @@ function hasPackages(): boolean {
   }
 }
 
-const inputs = await hashOfSources();
-const present = await readFile(path.join(bundleFolder, 'bundle.json'), 'utf8').catch(() => '{}');
 if (!hasPackages()) {
   console.log('The packages of the lab and the REST console are not installed: the service starts without them.');
-} else if ((JSON.parse(present) as Partial<Bundle>).inputs !== inputs) {
+} else {
   // Built next to the current output, so that a service starting meanwhile finds the old or the new one.
   const folder = `${bundleFolder}-${process.pid}`;
   await mkdir(folder, { recursive: true });
-  await writeFile(path.join(folder, 'bundle.json'), JSON.stringify(await bundle(inputs, folder)));
+  await writeFile(path.join(folder, 'bundle.json'), JSON.stringify(await bundle(folder)));
   await rm(bundleFolder, { recursive: true, force: true });
   await rename(folder, bundleFolder);
 }

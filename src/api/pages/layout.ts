@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { html, raw } from 'hono/html';
-import type { Assets, PageFiles } from './assets.ts';
+import { type Assets, type PageFiles, sendBytes } from './assets.ts';
 
 /** A fragment of a page, with its values escaped. */
 export type Html = ReturnType<typeof html>;
@@ -115,14 +115,8 @@ export async function sendPage(response: ServerResponse, status: number, { html,
   const [path = '/'] = (response.req.url ?? '/').split('?', 1);
   const upwards = '../'.repeat(path.split('/').length - 2) || './';
   const body = Buffer.from(String(await html).replaceAll(ownAddress, `$1"${upwards}`));
-  response
-    .writeHead(status, {
-      'content-type': 'text/html; charset=utf-8',
-      'content-length': body.length,
-      'content-security-policy': policy,
-    })
-    .end(response.req.method === 'HEAD' ? undefined : body);
-  return true;
+  response.setHeader('content-security-policy', policy);
+  return sendBytes(response, 'text/html; charset=utf-8', body, status);
 }
 
 /** The icon of the pages in browser tabs: a coin. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { html, raw } from 'hono/html';
-import { type Assets, assetPath, openAssets } from './assets.ts';
+import { type Assets, assetPath, openAssets, sendBytes } from './assets.ts';
 import { type Docs, docsPath, openDocs } from './docs.ts';
 import { consolePath, frontLinks, frontPage, restPath } from './front.ts';
 import { bundledPage, type Page, plainPage, type SandboxPlatform, type Shown, sendPage } from './layout.ts';
@@ -147,19 +147,14 @@ async function answerDocs(response: ServerResponse, docs: Docs, path: string, { 
   return false;
 }
 
-function sendBytes(response: ServerResponse, type: string, bytes: Buffer): true {
-  response
-    .writeHead(200, { 'content-type': type, 'content-length': bytes.length })
-    .end(response.req.method === 'HEAD' ? undefined : bytes);
-  return true;
-}
-
 async function answerFront(response: ServerResponse, assets: Assets, shown: Shown): Promise<true> {
   const { req: request } = response;
   if (wantsPage(request)) return sendPage(response, 200, frontPage(assets, shown, request.socket.localPort));
   const body = JSON.stringify(Object.fromEntries(frontLinks(shown).map(({ key, path }) => [key, path])));
-  return sendBytes(response, 'application/json; charset=utf-8', Buffer.from(body));
+  return sendBytes(response, jsonType, Buffer.from(body));
 }
+
+const jsonType = 'application/json; charset=utf-8';
 
 const tokenMutation = `mutation ($input: CreateClientTokenInput!) {
   createClientToken(input: $input) {
@@ -191,12 +186,6 @@ async function answerWalletToken(response: ServerResponse, { credentials, payer 
     signal: AbortSignal.timeout(10_000),
   });
   const { data } = (await answer.json()) as { readonly data?: { readonly createClientToken: object } | null };
-  const body = JSON.stringify(data?.createClientToken ?? {});
-  response
-    .writeHead(data && 'token' in data.createClientToken ? 200 : 503, {
-      'content-type': 'application/json; charset=utf-8',
-      'content-length': Buffer.byteLength(body),
-      'cache-control': 'no-store',
-    })
-    .end(body);
+  const token = data?.createClientToken ?? {};
+  sendBytes(response, jsonType, Buffer.from(JSON.stringify(token)), 'token' in token ? 200 : 503);
 }

@@ -1,7 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Cursors } from '../../core/cursors.ts';
-import { invalid, Refusal } from '../../core/refusal.ts';
+import { invalid } from '../../core/refusal.ts';
 import type { Viewer } from '../../domain/access/caller.ts';
 import { readAfterHeader, readAfterOf } from '../../domain/events/cursor.ts';
 import type { Replicas } from '../../infra/database/replicas/replicas.ts';
@@ -49,14 +49,11 @@ export function demandedTag(context: Context<RestEnvironment>): string | undefin
 /** Returns the version in an entity tag, or 0, which no record has, if the tag contains none. */
 export const versionIn = (tag: string) => (/^[1-9]\d{0,8}$/.test(tag) ? Number(tag) : 0);
 
-/** The header that determines which writes the reads must include, spelled as in error messages. */
-const field = 'Payments-Read-After';
-
 /** Lets a read-only endpoint read from replicas, if there are any. */
 export const onReplicas: MiddlewareHandler<RestEnvironment> = async (context, next) => {
   const { platformId } = context.get('viewer');
   const sent = context.req.header(readAfterHeader);
-  const token = sent === undefined ? undefined : readAfter(context.get('cursors'), platformId, sent);
+  const token = sent === undefined ? undefined : readAfterOf(context.get('cursors'), platformId, sent);
   const replicas = context.get('replicas');
   if (!replicas) return next();
   context.set('onlyReads', true);
@@ -70,14 +67,5 @@ export const withReadToken: MiddlewareHandler<RestEnvironment> = async (context,
   await next();
   const replicas = context.get('replicas');
   if (!replicas || context.get('onlyReads')) return;
-  context.header(field, await replicas.afterWrite(context.get('viewer').platformId));
+  context.header(readAfterHeader, await replicas.afterWrite(context.get('viewer').platformId));
 };
-
-function readAfter(cursors: Cursors, platformId: string, text: string) {
-  try {
-    return readAfterOf(cursors, platformId, text);
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    throw new Refusal(error.code, error.message, { path: [field] });
-  }
-}

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../core/bounded-cache.ts';
 import { maxAmount, maxListLength, parseTimestamp } from '../../core/checks.ts';
 import {
   defaultPageSize,
@@ -136,11 +136,7 @@ const maxCount = 10_000;
  * The lists that exceeded `maxCount`, by name and conditions. They are not counted again for a minute, because counting
  * takes more than half of the response time. So a list that becomes shorter may have no total for up to a minute.
  */
-const longLists = new LRUCache<string, true>({
-  maxSize: 1_000_000,
-  sizeCalculation: (_long, key) => key.length,
-  ttl: 60_000,
-});
+const longLists = boundedCache<true>(1_000, 60_000);
 
 /** Adds a paged list, with its filters, `limit` and `cursor`, and the envelope (specification 4.0). */
 export function addPagedList<Filters extends z.ZodRawShape, Item, Where, Row extends OrderedRow>(

@@ -11,7 +11,6 @@ import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
 import type { Replicas } from '../../infra/database/replicas/replicas.ts';
 import { requestSeconds } from '../../infra/instruments/instruments.ts';
 import { noteOperation } from '../../infra/instruments/request-facts.ts';
-import { within } from '../../infra/instruments/within.ts';
 import { acceptsGzip, sendAnswer } from '../http/bodies/answer.ts';
 import { bodyText } from '../http/bodies/body.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
@@ -29,7 +28,7 @@ import { tokenEndpoints } from './endpoints/tokens.ts';
 import { transactionEndpoints } from './endpoints/transactions.ts';
 import { transferEndpoints } from './endpoints/transfers.ts';
 import { type DocumentModules, trustedDocumentEndpoints } from './endpoints/trusted-documents.ts';
-import { webhookDeliveryEndpoints, webhookEndpoints } from './endpoints/webhooks.ts';
+import { webhookEndpoints } from './endpoints/webhooks.ts';
 import { inexactBody, invalidRequest, presentError, RestError } from './errors.ts';
 
 interface RestOptions extends DocumentModules {
@@ -95,8 +94,7 @@ export function createRestServer(options: RestOptions) {
       const errors = [{ field: 'X-Idempotency-Key', constraint: 'unknown', message }];
       throw new RestError('INVALID_INPUT', `X-Idempotency-Key ${message}`, { errors });
     }
-    checkStorableQuery(context.req.queries());
-    if (context.req.raw.body) checkStorable(await readJson(context.req));
+    if (context.req.raw.body) await readJson(context.req);
     await next();
   });
   // Fixed paths must precede those with a parameter in the same segment.
@@ -114,7 +112,6 @@ export function createRestServer(options: RestOptions) {
   receiverEndpoints(app, payments);
   configEndpoints(app, webhooks);
   webhookEndpoints(app, webhooks);
-  webhookDeliveryEndpoints(app, webhooks);
   tokenEndpoints(app, payments);
   trustedDocumentEndpoints(app, options);
   sandboxEndpoints(app, payments);
@@ -139,7 +136,7 @@ function rootApp(log: Logger): RestApp {
 }
 
 /** Parses the body, and makes the result available to validation. */
-async function readJson(request: HonoRequest): Promise<unknown> {
+async function readJson(request: HonoRequest): Promise<void> {
   const text = bodyText(new Uint8Array(await request.arrayBuffer()));
   if (text === undefined) throw new RestError('INVALID_REQUEST_FORMAT', 'the body is not valid UTF-8');
   let parsed: unknown;
@@ -152,7 +149,6 @@ async function readJson(request: HonoRequest): Promise<unknown> {
   // Null members are equivalent to absent ones (decision 6); in a PATCH they clear the fields whose schema allows that.
   const json = request.method === 'PATCH' ? parsed : withoutNulls(parsed);
   request.json = async <T>() => json as T;
-  return json;
 }
 
 /** Responds with 405 to other methods on the paths that have been added so far. */
@@ -164,41 +160,6 @@ function refuseOtherMethods(app: RestApp): void {
       throw new RestError('METHOD_NOT_ALLOWED', `this path allows only ${allowed}`, { headers: { Allow: allowed } });
     });
   }
-}
-
-/** Refuses a body with NUL characters or unpaired surrogates. The INVALID_INPUT error names every such field. */
-function checkStorable(value: unknown): void {
-  refuse(unstorable(value, []).map((path) => path.join('.') || 'body'));
-}
-
-function checkStorableQuery(parameters: Readonly<Record<string, readonly string[]>>): void {
-  const invalid = Object.entries(parameters).filter(([name, values]) => ![name, ...values].every(isStorable));
-  refuse(invalid.map(([name]) => (isStorable(name) ? name : 'query')));
-}
-
-function refuse(fields: readonly string[]): void {
-  const errors = fields.map((field) => ({
-    field,
-    constraint: 'format',
-    message: 'must be text without NUL characters and unpaired surrogates',
-  }));
-  if (errors.length > 0) {
-    throw new RestError('INVALID_INPUT', errors.map((error) => `${error.field} ${error.message}`).join('; '), {
-      errors,
-    });
-  }
-}
-
-function unstorable(value: unknown, path: readonly string[]): (readonly string[])[] {
-  if (typeof value === 'string') return isStorable(value) ? [] : [path];
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, item]) =>
-    isStorable(key) ? unstorable(item, [...path, key]) : [[...path, 'key']],
-  );
-}
-
-function isStorable(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0');
 }
 
 /** Methods that the Request class does not allow. They are handled as OPTIONS, which no path supports either. */
@@ -245,16 +206,13 @@ const drainMs = 60_000;
 
 /** Sends a body as fast as the client reads it. If it fails or is not read for `drainMs`, the connection ends early. */
 async function sendStream(body: ReadableStream<Uint8Array>, response: ServerResponse): Promise<void> {
+  const closing = new AbortController();
+  response.once('close', () => closing.abort());
   for await (const chunk of body) {
     if (response.destroyed) return;
-    if (!response.write(chunk)) await outsideWait(drained(response));
+    if (response.write(chunk)) continue;
+    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(drainMs)]);
+    await outsideWait(once(response, 'drain', { signal })).catch(() => response.destroy());
   }
   response.end();
-}
-
-async function drained(response: ServerResponse): Promise<void> {
-  const waiting = new AbortController();
-  const events = ['drain', 'close'].map((event) => once(response, event, { signal: waiting.signal }));
-  await within(drainMs, Promise.race(events)).catch(() => response.destroy());
-  waiting.abort();
 }

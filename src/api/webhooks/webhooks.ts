@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Given } from '../../core/conditions.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { SecretBox } from '../../core/secret-box.ts';
+import type { Slots } from '../../core/slots.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import type { Caller } from '../../domain/access/caller.ts';
 import { type Declared, runIdempotent } from '../../domain/access/run-idempotent.ts';
@@ -20,8 +21,8 @@ export interface Webhooks {
   readonly box: SecretBox | undefined;
   /** The log for attempts; undefined to log none. */
   readonly attemptLog: Logger | undefined;
-  /** The number of webhook tests that await responses, by platform (test-event.ts). */
-  readonly waitingTests: Map<string, number>;
+  /** The places for webhook tests that await responses, by platform (test-event.ts). */
+  readonly waitingTests: Map<string, Slots>;
 }
 
 interface WebhookSettings {

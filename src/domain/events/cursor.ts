@@ -52,5 +52,5 @@ export const readAfterHeader = 'payments-read-after';
 export function readAfterOf(cursors: Cursors, platformId: string, text: string): string | undefined {
   if (isReadToken(text)) return text;
   if (text === latest || positionOf(cursors, platformId, text)) return undefined;
-  throw invalid('expected a read token, a feed cursor, or latest');
+  throw invalid('expected a read token, a feed cursor, or latest', ['Payments-Read-After']);
 }

@@ -1,16 +1,17 @@
 import { z } from '@hono/zod-openapi';
-import { publicId, uuidOf } from '../../../core/ids.ts';
+import { byId } from '../../../core/conditions.ts';
+import { publicId } from '../../../core/ids.ts';
 import { invalid, type PathTable, Refusal } from '../../../core/refusal.ts';
-import { canonicalText } from '../../../core/texts.ts';
 import type { Viewer } from '../../../domain/access/caller.ts';
-import { visibleCustomers } from '../../../domain/access/visible.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
+import { whereCustomers } from '../../../domain/commands/filters.ts';
 import {
   type LookUpReceiver,
   lookUpReceiver,
   lookupCurrencies,
   lookupFields,
 } from '../../../domain/receivers/lookups.ts';
+import { readRows } from '../../../infra/database/read-rows.ts';
 import type { Lookup } from '../../../infra/database/rows.ts';
 import { amountRecord, currencyRecord, jsonInteger, jsonNumber } from '../../records/fields.ts';
 import type { RestApp } from '../context.ts';
@@ -123,22 +124,11 @@ export function receiverEndpoints(app: RestApp, payments: Payments): void {
 }
 
 /** Returns the sender's id. Throws USER_NOT_FOUND, or INVALID_INPUT if the platform's id is ambiguous (decision 11). */
-async function senderOf(payments: Payments, viewer: Viewer, { customerId, platformUserId }: z.infer<typeof query>) {
+async function senderOf({ database }: Payments, viewer: Viewer, { customerId, platformUserId }: z.infer<typeof query>) {
   if (platformUserId === undefined) return customerId;
-  const uuid = customerId === undefined ? undefined : (uuidOf(customerId, 'Customer') ?? null);
-  const [customer, another] =
-    uuid === null
-      ? []
-      : await payments.database.prisma.customer.findMany({
-          where: {
-            AND: [visibleCustomers(viewer)],
-            platformCustomerId: canonicalText(platformUserId),
-            isDeleted: false,
-            ...(uuid && { id: uuid }),
-          },
-          select: { id: true },
-          take: 2,
-        });
+  const named = byId(customerId, (id) => ({ id }), 'Customer');
+  const where = { AND: [whereCustomers(viewer, { platformCustomerId: platformUserId }), named] };
+  const [customer, another] = await readRows(database, 'Customer', { where, take: 2 });
   const problem = 'several customers have this platformCustomerId: use customerId instead';
   if (another) throw invalid(problem, ['platformUserId']);
   if (!customer) throw new Refusal('USER_NOT_FOUND', 'no such customer', { path: ['platformUserId'] });

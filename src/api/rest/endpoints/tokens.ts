@@ -49,7 +49,7 @@ const NewTokenSchema = responseObject('NewToken', {
 
 const params = z.object({ tokenId: id('ApiToken', 'The id of the token.') });
 
-/** Adds the API token endpoints (decisions 27 and 56). */
+/** Adds the endpoints for API tokens and client tokens (decisions 27 and 56). */
 export function tokenEndpoints(app: RestApp, { database }: Payments): void {
   const { apiToken } = database.prisma;
   const endpoints = new Endpoints(app, 'Tokens');
@@ -111,6 +111,25 @@ export function tokenEndpoints(app: RestApp, { database }: Payments): void {
     }),
     answer: [204, null, 'The token is deleted.'],
     run: (input, { viewer, key }) => asRow(revokeApiToken(database, viewer, input, key)),
+  });
+
+  addPagedList(endpoints, 'listClientTokens', {
+    summary: 'List client tokens',
+    description: "The platform's client tokens, including those that expired or were revoked in the last 30 days.",
+    at: '/client-tokens',
+    access: 'MANAGE',
+    filters: {
+      active: choice('`true`: only valid tokens. `false`: only expired and revoked ones.'),
+      customerId: string('Only tokens bound to this customer, its quotes or its transactions.').optional(),
+    },
+    item: ClientTokenSchema,
+    name: 'ClientTokenPage',
+    list: rowList(database, 'ClientToken', {
+      where: (viewer, filter: Parameters<typeof whereClientTokens>[0]) => ({
+        AND: [visibleClientTokens(viewer), whereClientTokens(filter)],
+      }),
+      record: clientTokenRecord,
+    }),
   });
 }
 

@@ -19,28 +19,6 @@ const TestSchema = responseObject('WebhookTest', {
   url: string('The URL to which the event was posted.'),
 }).describe('The outcome of a test event.');
 
-/** Adds the REST endpoint that sends a test webhook (decision 51). Webhooks are configured in config.ts. */
-export function webhookEndpoints(app: RestApp, webhooks: Webhooks): void {
-  new Endpoints(app, 'Webhooks').command('sendTestWebhook', {
-    operationId: 'testWebhook',
-    summary: 'Send a test event',
-    description:
-      'Posts a TEST event to the webhookEndpoint in the settings and waits a few seconds for the response to the first attempt. The event is retried like any other.',
-    at: 'post /webhooks/test',
-    body: requestObject('TestWebhook', {
-      url: string(
-        'The URL of a registered endpoint to use instead of the endpoint in the settings.',
-        'https://example.com/webhooks',
-      ).optional(),
-    }),
-    isBodyOptional: true,
-    answer: [200, TestSchema, 'The receiver responded.'],
-    errors: [],
-    run: (input, { viewer, key }) => testConfigEndpoint(webhooks, viewer, input, key),
-    record: ({ url, responseStatus }) => ({ response_status: responseStatus, url }),
-  });
-}
-
 const DeliverySchema = responseObject('WebhookDelivery', {
   id: id('WebhookDelivery', 'The id of the delivery.'),
   endpointId: id('WebhookEndpoint', 'The endpoint that the webhook is delivered to.'),
@@ -70,10 +48,29 @@ const filters = {
   status: anyOf(WebhookDeliveryStatus, 'Only deliveries with any of these statuses.'),
 };
 
-/** Adds the webhook delivery endpoints (decision 71). */
-export function webhookDeliveryEndpoints(app: RestApp, webhooks: Webhooks): void {
+/** Adds the endpoints for test webhooks and deliveries (decisions 51 and 71). Webhooks are configured in config.ts. */
+export function webhookEndpoints(app: RestApp, webhooks: Webhooks): void {
   const { prisma } = webhooks.payments.database;
   const endpoints = new Endpoints(app, 'Webhooks');
+
+  endpoints.command('sendTestWebhook', {
+    operationId: 'testWebhook',
+    summary: 'Send a test event',
+    description:
+      'Posts a TEST event to the webhookEndpoint in the settings and waits a few seconds for the response to the first attempt. The event is retried like any other.',
+    at: 'post /webhooks/test',
+    body: requestObject('TestWebhook', {
+      url: string(
+        'The URL of a registered endpoint to use instead of the endpoint in the settings.',
+        'https://example.com/webhooks',
+      ).optional(),
+    }),
+    isBodyOptional: true,
+    answer: [200, TestSchema, 'The receiver responded.'],
+    errors: [],
+    run: (input, { viewer, key }) => testConfigEndpoint(webhooks, viewer, input, key),
+    record: ({ url, responseStatus }) => ({ response_status: responseStatus, url }),
+  });
 
   addPagedList(endpoints, 'listWebhookDeliveries', {
     summary: 'List webhook deliveries',

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import type { Given } from '../../../core/conditions.ts';
 import { outsideWait } from '../../../core/outside-wait.ts';
 import { Refusal } from '../../../core/refusal.ts';
+import { Slots } from '../../../core/slots.ts';
 import type { Caller } from '../../../domain/access/caller.ts';
 import { afterCommit } from '../../../infra/database/faults.ts';
 import { statement } from '../../../infra/database/statement.ts';
@@ -35,8 +36,20 @@ export async function announceTest(client: pg.PoolClient, platformId: string, en
  * @throws Refusal FORBIDDEN, WEBHOOK_ENDPOINT_NOT_FOUND, CONFLICT (the endpoint is disabled), RATE_LIMITED (too many
  *   tests are waiting), IDEMPOTENCY_MISMATCH
  */
-export function sendTest(webhooks: Webhooks, caller: Caller, input: NamedEndpoint, idempotencyKey: Given<string>) {
-  return limited(webhooks, caller, async () => {
+export async function sendTest(
+  webhooks: Webhooks,
+  caller: Caller,
+  input: NamedEndpoint,
+  idempotencyKey: Given<string>,
+) {
+  const { platformId } = caller;
+  const places = webhooks.waitingTests.get(platformId) ?? new Slots(maxWaiting);
+  webhooks.waitingTests.set(platformId, places);
+  if (places.isFull) {
+    const message = `${maxWaiting} webhook tests of this platform are already waiting for their receivers; try again`;
+    throw new Refusal('RATE_LIMITED', message, { retryAfter: 1 });
+  }
+  return places.run(async () => {
     const { id, eventId, url, replayed } = await testOnce(webhooks, caller, input, idempotencyKey);
     const outcome = await afterCommit(outsideWait(firstOutcome(webhooks, caller, id, eventId)));
     // The endpoint's URL at the time of the call.
@@ -62,26 +75,6 @@ const testOnce = webhookCommand((_webhooks, caller, { endpointId }: NamedEndpoin
     repeat: async (result) => ({ id, eventId: String(result.eventId), url: String(result.url) }),
   };
 });
-
-async function limited<Result>(
-  { waitingTests }: Webhooks,
-  { platformId }: Caller,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  const waiting = waitingTests.get(platformId) ?? 0;
-  if (waiting >= maxWaiting) {
-    const message = `${maxWaiting} webhook tests of this platform are already waiting for their receivers; try again`;
-    throw new Refusal('RATE_LIMITED', message, { retryAfter: 1 });
-  }
-  waitingTests.set(platformId, waiting + 1);
-  try {
-    return await work();
-  } finally {
-    const left = (waitingTests.get(platformId) ?? 0) - 1;
-    if (left > 0) waitingTests.set(platformId, left);
-    else waitingTests.delete(platformId);
-  }
-}
 
 async function firstOutcome(webhooks: Webhooks, caller: Caller, id: string, eventId: string) {
   const { prisma } = webhooks.payments.database;

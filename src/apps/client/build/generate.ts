@@ -10,6 +10,7 @@ import {
   type GraphQLInputObjectType,
   type GraphQLObjectType,
   type GraphQLSchema,
+  type GraphQLType,
   getNamedType,
   getOperationAST,
   isAbstractType,
@@ -36,7 +37,8 @@ const parsed = ['BigInt', 'DateTime'];
 /** Lists the fields with these types, by object type: `[DateTime]` for a list of DateTime. */
 function fieldsWith(types: readonly (GraphQLObjectType | GraphQLInputObjectType)[], names: ReadonlySet<string>) {
   const all = types.map((type) => {
-    const fields = Object.values(type.getFields()).filter((field) => names.has(getNamedType(field.type).name));
+    const ofType: readonly { readonly name: string; readonly type: GraphQLType }[] = Object.values(type.getFields());
+    const fields = ofType.filter((field) => names.has(getNamedType(field.type).name));
     return [type.name, fields.map((field) => [field.name, String(field.type).replaceAll('!', '')])] as const;
   });
   const found = all.filter(([, fields]) => fields.length > 0);
