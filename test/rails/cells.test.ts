@@ -79,6 +79,9 @@ async function configuration(port: number, cells: Readonly<Record<'north' | 'sou
     expect(text).toContain(`str ${name} `);
     text = text.replace(`str ${name} `, `str ${here} `);
   }
+  // A slow machine must not make a cell unavailable.
+  expect(text).toContain('fall 2 ');
+  text = text.replace('fall 2 ', 'fall 100 ');
   text = text.replace('bind :80', `bind 127.0.0.1:${port},127.0.0.2:${port},::1:${port}`);
   for (const [cell, url] of Object.entries(cells))
     text = text.replaceAll(new RegExp(`(server ${cell}-\\d) \\S+`, 'g'), `$1 ${new URL(url).host}`);
