@@ -4,10 +4,11 @@ import { schema } from '../../src/api/graphql/server/schema.ts';
 import { type Operation, operationNames } from '../../src/domain/access/operations.ts';
 import { usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway, uuidIn } from '../setup/gateway.ts';
+import { patient } from '../setup/locks.ts';
 import { restClient } from '../setup/rest.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
-const t = await testGateway({ PAYMENT_APPROVAL_MS: 60_000, SANDBOX_PACE_MS: 600_000 });
+const t = await testGateway({ PAYMENT_APPROVAL_MS: 60_000, SANDBOX_PACE_MS: 600_000 }, undefined, { pace: patient });
 const { platform } = t;
 
 /** Mutations that change no existing record: they create one, or move money, which the ledger checks. */

@@ -390,10 +390,10 @@ test('support view: a platform finds the customer and sees what happened to each
   const completed = view.customer.transactionTotals.filter(({ status }: Data) => status === 'COMPLETED');
   expect(completed.length).toBeGreaterThan(0);
   expect(nodes(view.webhookEndpoints)[0]).toMatchObject({ id: endpoint.id, failingSince: time });
-  expect(nodes(nodes(view.webhookEndpoints)[0].deliveries)[0]).toMatchObject({
-    status: 'PENDING',
-    attempts: [expect.objectContaining({ responseStatus: 500 })],
-  });
+  // Later deliveries may not have been attempted yet.
+  expect(nodes(nodes(view.webhookEndpoints)[0].deliveries)).toContainEqual(
+    expect.objectContaining({ status: 'PENDING', attempts: [expect.objectContaining({ responseStatus: 500 })] }),
+  );
 
   const another = await t.platform.newCustomer();
   expect(

@@ -1,7 +1,7 @@
 import { afterAll, expect, test, vi } from 'vitest';
 import { databaseProxy } from '../setup/database-proxy.ts';
 import { connect, type Data, testGateway } from '../setup/gateway.ts';
-import { commitEvents, nextOf } from '../setup/streams.ts';
+import { commitEvents, nextOf, sequenced } from '../setup/streams.ts';
 
 /** Tests the feed's own connection to the database, through a proxy that can cut or silence it. */
 
@@ -22,6 +22,7 @@ async function follow(stream: AsyncIterator<Data>): Promise<void> {
 }
 
 async function watch(): Promise<AsyncIterableIterator<Data>> {
+  await sequenced(real);
   const after = await real.platform.feedEnd();
   const there = connect(wired.url, real.platform.platformId, real.platform.authorization);
   return there.watch('subscription ($after: String) { events(after: $after) { type } }', { after });

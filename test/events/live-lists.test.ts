@@ -6,7 +6,7 @@ import { moving, usdToEur } from '../setup/acts.ts';
 import { type Data, ownGateway, testGateway } from '../setup/gateway.ts';
 import { history, play } from '../setup/live-list-histories.ts';
 import { Statements } from '../setup/statements.ts';
-import { nextOf, openRawSocket, subscribed } from '../setup/streams.ts';
+import { nextOf, openRawSocket, sequenced, subscribed } from '../setup/streams.ts';
 
 /** Tests lists that clients keep current by applying changes. `LISTS_SEED` repeats a run of random histories. */
 
@@ -55,6 +55,7 @@ test('a row enters a list, changes there, with the names of the changed fields, 
 
 test('changes within `waitMs` arrive in one message, with each row once and in its latest state', async () => {
   const { usd, eur } = await t.platform.makeScene(0n);
+  await sequenced(t);
   const query = `subscription { accountChanges(filter: { kind: INTERNAL }, waitMs: 500, snapshot: false) {
     cursor changes { op cursor changed node { id version ... on InternalAccount { balance { amount } } } } } }`;
   const last = new Map<string, Data>();

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
 import { ownClient, ownGateway, testGateway, uuidIn } from '../setup/gateway.ts';
-import { lockedCustomers, waitForLocks } from '../setup/locks.ts';
+import { lockedCustomers, patient, waitForLocks } from '../setup/locks.ts';
 import { Statements } from '../setup/statements.ts';
 import { openRawSocket, subscribed } from '../setup/streams.ts';
 
 // Once a client has disconnected, the gateway stops working for it: no further mutation in its document starts, and
 // nothing more is read.
 
-const t = await testGateway({ MAX_IN_FLIGHT: 1 });
-const hasty = await testGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { operationMs: 1_500 } });
+const t = await testGateway({ MAX_IN_FLIGHT: 1 }, undefined, { pace: patient });
+const hasty = await testGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { ...patient, operationMs: 1_500 } });
 const statements = new Statements(t.gateway.serving.pool);
 const scene = await t.platform.makeScene(10_000n);
 

@@ -8,7 +8,7 @@ import { readConfig } from '../../src/server/config.ts';
 import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
 import { startTestGateway, testGateway } from '../setup/gateway.ts';
 import { hangingUpload } from '../setup/hanging-upload.ts';
-import { lockedCustomers } from '../setup/locks.ts';
+import { lockedCustomers, patient } from '../setup/locks.ts';
 import { heardOn, openConnection } from '../setup/raw-http.ts';
 import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
@@ -173,7 +173,7 @@ test.each([
   'a request in progress at %s gets its response after the port has closed, and its connection is closed',
   async (path, options) => {
     // Only this request waits for the locked customers.
-    const stopping = await startTestGateway({ ROLE: 'serve' });
+    const stopping = await startTestGateway({ ROLE: 'serve' }, undefined, { pace: patient });
     const { authorization } = stopping.platform;
     const client = keepAliveClient(stopping.url, { authorization, 'content-type': 'application/json' });
     expect(await client.ask('/health/live')).toMatchObject({ status: 200, close: false });

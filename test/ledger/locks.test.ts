@@ -9,14 +9,14 @@ import { deferApproval } from '../../src/domain/orders/orders.ts';
 import { quoteEnd } from '../../src/domain/quotes/execute-quote.ts';
 import { between, sender, usdToEur } from '../setup/acts.ts';
 import { type Data, ownClient, tester, testGateway, untriggered, uuidIn } from '../setup/gateway.ts';
-import { waitForLocks } from '../setup/locks.ts';
+import { patient, waitForLocks } from '../setup/locks.ts';
 import type { Scene } from '../setup/scene.ts';
 
 // A plan locks the rows that it changes or depends on before it reads any of them. In each test another connection
 // changes a row while the plan arrives, and the plan must be refused because of the row's new state. Without the lock,
 // the plan would use the old state, and would be executed or violate the constraints of the tables.
 
-const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
+const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 }, undefined, { pace: patient });
 let scene: Scene;
 let quoted: Data;
 let holder: pg.Client;

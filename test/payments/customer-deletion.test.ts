@@ -3,6 +3,7 @@ import { releaseSuspense } from '../../src/domain/settlement/order-by-hand.ts';
 import { between, moving, refusal, usdToEur } from '../setup/acts.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { type Data, inTurn, type TestPlatform, tester, testGateway } from '../setup/gateway.ts';
+import { patient } from '../setup/locks.ts';
 import { expireToken, passDelay } from '../setup/passing-time.ts';
 import { restClient } from '../setup/rest.ts';
 import type { Scene } from '../setup/scene.ts';
@@ -10,7 +11,7 @@ import type { Scene } from '../setup/scene.ts';
 // A customer who holds money or has payments in flight cannot be deleted. The database checks this while it holds locks
 // on the accounts.
 
-const t = await testGateway();
+const t = await testGateway({}, undefined, { pace: patient });
 const { platform } = t;
 /** The platform's own account. */
 const own = await platform.ownAccount('USD');

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { between, moving, usdToEur } from '../setup/acts.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { type Data, inTurn, testGateway } from '../setup/gateway.ts';
+import { patient } from '../setup/locks.ts';
 import { runOps } from '../setup/ops.ts';
 import { passDelay } from '../setup/passing-time.ts';
 import { restClient, restTransfer } from '../setup/rest.ts';
@@ -10,7 +11,7 @@ import { chargeFees, type Scene } from '../setup/scene.ts';
 // Operators freeze a customer or an account: no new payment moves money to or from it, and payments in flight continue
 // (decision 78).
 
-const t = await testGateway();
+const t = await testGateway({}, undefined, { pace: patient });
 const platform = t.platform;
 /** The platform's own account. */
 const own = await platform.ownAccount('USD');

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { onAccount, refusal, usdToEur, went } from '../setup/acts.ts';
 import { type FundedQuote, fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { type Data, type TestGateway, testGateway, uuidIn, whileLocked } from '../setup/gateway.ts';
-import { waitForLocks } from '../setup/locks.ts';
+import { patient, waitForLocks } from '../setup/locks.ts';
 
 // Every gateway is audited when it stops. The auditor checks that a payment has at most one deposit, and that its
 // postings match its row.
 
 const t = await testGateway();
 /** Gateways whose quotes expire immediately. `still` does no background work, so it does not mark any as expired. */
-const short = await testGateway({ SANDBOX_QUOTE_SECONDS: 0 });
+const short = await testGateway({ SANDBOX_QUOTE_SECONDS: 0 }, undefined, { pace: patient });
 const still = await testGateway({ SANDBOX_QUOTE_SECONDS: 0, ROLE: 'serve' });
 const scene = await t.platform.makeScene(0n);
 

@@ -11,6 +11,7 @@ import { listen } from '../setup/free-port.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { startLoadBalancer } from '../setup/load-balancer.ts';
 import { startPrefixProxy } from '../setup/prefix-proxy.ts';
+import { sequenced } from '../setup/streams.ts';
 import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
 import { answer, ownReceiver, verify } from '../webhooks/receiver.ts';
 
@@ -202,6 +203,7 @@ describe('listen', () => {
   test('posts every webhook of the feed once, in order and signed, and resumes where it stopped', async () => {
     const platform = await t.newPlatform('listens');
     const { usd } = await platform.makeScene(0n);
+    await sequenced(t);
     const receiver = await ownReceiver();
     const port = new URL(receiver.url).port;
     const first = start(['listen', `${port}/hooks`], platform);

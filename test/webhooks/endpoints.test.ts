@@ -2,11 +2,12 @@ import { expect, test } from 'vitest';
 import { webhookTypes } from '../../src/api/webhooks/webhooks.ts';
 import { refusal, usdToEur } from '../setup/acts.ts';
 import { type Data, ownGateway, type TestPlatform, testGateway, uuidIn, whileLocked } from '../setup/gateway.ts';
+import { patient } from '../setup/locks.ts';
 import { countedGateway } from '../setup/statements.ts';
 import { createEndpoint, endpointUntil, replay, resend, tryCreate, updateEndpoint } from './endpoint.ts';
 import { answer, ownReceiver, type Received, verify } from './receiver.ts';
 
-const t = await testGateway();
+const t = await testGateway({}, undefined, { pace: patient });
 const counting = await countedGateway(t);
 
 /** Waits until this many balance changes of an account have been assigned feed positions. */
