@@ -20,6 +20,17 @@ export class Binding {
     this.aliases += 1;
     return `f${this.aliases}`;
   }
+
+  /** Builds an uncorrelated subquery. Its aliases are numbered from the start, so equal queries produce equal text. */
+  writeApart(write: () => void): void {
+    const aliases = this.aliases;
+    this.aliases = 0;
+    try {
+      write();
+    } finally {
+      this.aliases = Math.max(aliases, this.aliases);
+    }
+  }
 }
 
 /** Fields whose values differ widely in frequency or are compared by range. A generic plan would read all rows. */

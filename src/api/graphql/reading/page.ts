@@ -121,7 +121,7 @@ export class PageWriter {
       case 'nodes':
         return this.#list(this.#node(selected));
       case 'totalCount':
-        return sql`(select c.count::text from (select count(*) from ${this.#from('c', () => ({}))}) c)`;
+        return sql`(select c.count::text from ${{ shared: sql`select count(*) from ${this.#from('c', () => ({}))}` }} c)`;
       case 'pageInfo':
         return this.#object(selected);
       case 'hasNextPage':

@@ -22,7 +22,7 @@ import { notSequencedPlaceholder } from './finish.ts';
 import { type DocumentWalker, LeftToExecutor, PageWriter, type ReadField, type SelectedField } from './page.ts';
 import { textAt } from './paths.ts';
 import type { Env, Read, Rows } from './reads.ts';
-import { concatenate, joinSql, literal, Part, type Run, type Sql, sql } from './sql.ts';
+import { concatenate, inScope, joinSql, literal, Part, type Run, type Sql, sql } from './sql.ts';
 
 interface PlannerOptions {
   readonly schema: GraphQLSchema;
@@ -97,7 +97,7 @@ export class Planner implements DocumentWalker {
   }
 
   #row(type: GraphQLObjectType, nodes: readonly FieldNode[], env: Env): Sql {
-    return this.object(type, nodes, (selected) => this.openField(selected, env));
+    return inScope(this.object(type, nodes, (selected) => this.openField(selected, env)));
   }
 
   /** Writes a field, unless it needs its own permission, which only the executor checks. */

@@ -4,7 +4,7 @@ import type { Viewer } from '../../../domain/access/caller.ts';
 import type { Prisma } from '../../../infra/database/generated/client/client.ts';
 import { columnName, fieldName } from '../../../infra/database/rows.ts';
 import type { CursorArgument } from '../paging.ts';
-import { literal, Part, type Run, type Sql } from './sql.ts';
+import { isShared, literal, Part, type Run, type Sql } from './sql.ts';
 
 /** Defines how a plan reads fields: `read` (derive.ts) writes SQL; without one, graphql-js executes the document. */
 
@@ -174,7 +174,8 @@ function plainText(sql: Sql): string {
   return sql
     .map((piece) => {
       if (typeof piece === 'string') return piece;
-      return piece instanceof Part ? plainText(piece.sql) : '';
+      if (piece instanceof Part) return plainText(piece.sql);
+      return isShared(piece) ? plainText(piece.shared) : '';
     })
     .join(' ');
 }

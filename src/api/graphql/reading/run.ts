@@ -19,7 +19,7 @@ import { fillPlaceholders, NotSequenced, parseAnswer } from './finish.ts';
 import { LeftToExecutor } from './page.ts';
 import { Planner } from './plan.ts';
 import type { Read } from './reads.ts';
-import { PlanStatement, Run, type RunInput, type Sql, sql } from './sql.ts';
+import { inScope, PlanStatement, Run, type RunInput, type Sql, sql } from './sql.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
 
@@ -60,7 +60,7 @@ function planQuery({ schema, document, operation }: Prepared, variables: Variabl
     if (!query) return false;
     const root = { ...operation, kind: Kind.FIELD, name: { kind: Kind.NAME, value: 'query' } } as const;
     const json = planner.object(query, [root], (selected) => planner.openField(selected, {}));
-    return new PlanStatement(withinLimit(sql`select ${json} as json`));
+    return new PlanStatement(withinLimit(sql`select ${inScope(json)} as json`));
   } catch (error) {
     if (error instanceof LeftToExecutor) return false;
     throw error;
@@ -108,7 +108,7 @@ export async function runField(context: Context, info: GraphQLResolveInfo, { row
     // A message's field for its own row has no read: it returns the available row.
     const own: Read | undefined = field.extensions.read ?? (row && { kind: 'value', env: (env) => env });
     const read: Read | undefined = nodes ? { kind: 'node', types: nodes.types, idsFromRun: true } : own;
-    const json = planner.field({ key: '', field, node, below: fieldNodes }, row ? { row: 'r' } : {}, read);
+    const json = inScope(planner.field({ key: '', field, node, below: fieldNodes }, row ? { row: 'r' } : {}, read));
     const from: Sql = row
       ? sql` from jsonb_populate_record(null::${row.table}, ${(run) => run.bind(run.input.row)}::jsonb) r`
       : [];

@@ -95,8 +95,15 @@ export class Run extends Binding {
   }
 }
 
-/** A piece of SQL: text, a function of the run, or a part. */
-export type Piece = string | ((run: Run) => string | Sql) | Part;
+/**
+ * A piece of SQL: text, a function of the run, a part, a query that stands for a table in a FROM clause, or an
+ * expression for an object of the response, within which Postgres runs identical queries only once.
+ */
+export type Piece = string | ((run: Run) => string | Sql) | Part | Shared | { readonly scope: Sql };
+
+interface Shared {
+  readonly shared: Sql;
+}
 
 /** SQL in as few pieces as possible. */
 export type Sql = readonly Piece[];
@@ -116,6 +123,15 @@ export class Part {
     lastPart += 1;
     this.number = lastPart;
   }
+}
+
+export const isShared = (piece: Piece): piece is Shared => typeof piece === 'object' && 'shared' in piece;
+
+/** Creates a scope from an expression, if it contains shared queries that are not already in an inner scope. */
+export function inScope(expression: Sql): Sql {
+  const hasShared = (sql: Sql): boolean =>
+    sql.some((piece) => isShared(piece) || (piece instanceof Part && hasShared(piece.sql)));
+  return hasShared(expression) ? [{ scope: expression }] : expression;
 }
 
 /** Builds SQL from text and pieces. Adjacent text is merged, so running a plan is mostly concatenation. */
@@ -184,11 +200,20 @@ export class PlanStatement {
   }
 }
 
+interface SharedText {
+  readonly text: string;
+  /** Returns the text with values in place of parameters, which is the same for identical queries. */
+  readonly meaning: () => string;
+  /** The indexes in `texts` of the places that read the query. */
+  places: readonly number[];
+}
+
 class StatementDraft {
   /** Everything in the text that depends on the run. A statement's text is the same for every run with the same key. */
   key = '';
   readonly texts: string[] = [];
   readonly #run: Run;
+  #shared: SharedText[] = [];
 
   constructor(run: Run) {
     this.#run = run;
@@ -203,7 +228,9 @@ class StatementDraft {
 
   #addPiece(piece: Exclude<Piece, string>): void {
     if (typeof piece === 'function') this.#addRunText(piece(this.#run));
-    else this.#addPart(piece);
+    else if (piece instanceof Part) this.#addPart(piece);
+    else if (isShared(piece)) this.#addShared(piece.shared);
+    else this.#addScope(piece.scope);
   }
 
   /** Adds text that depends on the run, and therefore belongs to the key. */
@@ -217,8 +244,49 @@ class StatementDraft {
     }
   }
 
+  #addScope(scope: Sql): void {
+    const around = this.#shared;
+    const shared: SharedText[] = [];
+    this.#shared = shared;
+    try {
+      const start = this.texts.push('') - 1;
+      this.add(scope);
+      const withQueries: string[] = [];
+      for (const { text, places } of shared) {
+        const name = `q${withQueries.length}`;
+        if (places.length > 1) withQueries.push(`${name} as materialized (${text})`);
+        for (const place of places) this.texts[place] = places.length > 1 ? name : `(${text})`;
+      }
+      if (withQueries.length === 0) return;
+      this.texts[start] = `(with ${withQueries.join(', ')} select `;
+      this.texts.push(')');
+    } finally {
+      this.#shared = around;
+    }
+  }
+
+  #addShared(query: Sql): void {
+    const run = this.#run;
+    const start = this.texts.length;
+    const bound = run.values.length;
+    run.writeApart(() => this.add(query));
+    const text = this.texts.splice(start).join('');
+    // Computed lazily, because most statements have a single shared query and never need it.
+    const meaning = () =>
+      text.replaceAll(/\$(\d+)/g, (_parameter, number) => valueText(run.values[Number(number) - 1]));
+    const same = this.#shared.findIndex((one) => one.meaning() === meaning());
+    this.key += `@${same};`;
+    const known = this.#shared[same];
+    if (known) {
+      run.values.length = bound;
+      known.places = [...known.places, start];
+    } else this.#shared.push({ text, meaning, places: [start] });
+    this.texts.push('');
+  }
+
   #addPart({ sql, isGuarded, number }: Part): void {
     const { length } = this.texts;
+    const { length: sharedBefore } = this.#shared;
     const { key } = this;
     const run = this.#run;
     const bound = run.values.length;
@@ -229,11 +297,17 @@ class StatementDraft {
       if (!isGuarded || !(error instanceof GraphQLError)) throw error;
       this.texts.length = length;
       this.key = key;
+      this.#shared.length = sharedBefore;
+      for (const shared of this.#shared) shared.places = shared.places.filter((place) => place < length);
       // Postgres refuses parameters that the text does not use.
       run.values.length = bound;
       this.#addRunText(run.refuse(error));
     }
   }
+}
+
+function valueText(value: unknown): string {
+  return JSON.stringify(value, (_key, one: unknown) => (typeof one === 'bigint' ? `${one}n` : one)) ?? '';
 }
 
 /** Quotes text as an SQL string literal. */

@@ -76,10 +76,14 @@ export const statementSum =
   () => ({
     kind: 'row',
     costs: 'sums',
-    from: ({ row = '' }, alias) =>
-      sql`(select count(*), coalesce(sum(abs(p.amount)), 0) as amount, ${row}.currency from posting p
+    from: ({ row }, alias) =>
+      sql`${{
+        shared: [
+          `select count(*), coalesce(sum(abs(p.amount)), 0) as amount, ${row}.currency from posting p
         where p.platform_id = ${row}.platform_id and p.account_id = ${row}.id
-          and p.account_version > ${row}.opening_version and p.account_version <= ${row}.closing_version and p.amount ${sign} 0) ${alias}`,
+          and p.account_version > ${row}.opening_version and p.account_version <= ${row}.closing_version and p.amount ${sign} 0`,
+        ],
+      }} ${alias}`,
   });
 
 /** The totals of the related payments that the field's filter matches, by status, direction and currency. */
@@ -92,7 +96,8 @@ export const totalsOf =
       costs: 'sums',
       ways: Math.max(1, relations.length),
       from: (env, alias, args) => ({
-        from: sql`(select t.status, t.type, t.currency, count(*) as count, sum(t.amount) as amount
+        from: sql`${{
+          shared: sql`select t.status, t.type, t.currency, count(*) as count, sum(t.amount) as amount
       from (select x.status, x.type, case x.type when 'OUTGOING' then coalesce(x.sent_currency, x.received_currency) else x.received_currency end as currency,
           case x.type when 'OUTGOING' then coalesce(x.sent_amount, x.received_amount, 0) else coalesce(x.received_amount, 0) end as amount
         from ${(run) => {
@@ -103,7 +108,8 @@ export const totalsOf =
             run,
           );
         }}) t
-      group by t.status, t.type, t.currency) ${alias}`,
+      group by t.status, t.type, t.currency`,
+        }} ${alias}`,
         orderBy: `${alias}.status, ${alias}.type, ${alias}.currency`,
         env: { row: alias },
       }),
