@@ -106,7 +106,7 @@ describe('a wrong setting stops startup before anything is created, and is repor
       'HOST 192.0.2.1 is not an address of this',
     ],
     [{ METRICS_PORT: '0', METRICS_HOST: 'nowhere.invalid' }, 'METRICS_HOST nowhere.invalid is not an address of this'],
-    [{ DATABASE_URL: 'postgres://127.0.0.1:99999/payments' }, 'DATABASE_URL cannot be used (Invalid URL)'],
+    [{ DATABASE_URL: 'postgres://127.0.0.1/payments?schema=app' }, 'DATABASE_URL has the parameter schema'],
   ])('%o', async (environment, message) => {
     const folder = await ownDataDirectory();
     const { status, stderr } = runToEnd({ DATA_DIR: folder, ...environment });

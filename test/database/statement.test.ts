@@ -96,6 +96,22 @@ test('unsupported conditions are errors, and are never ignored', async () => {
   await expect(read({ AND: [{ nonsense: true }] })).rejects.toThrow('nonsense');
 });
 
+test('a statement with more parameters than the protocol allows is refused before it is sent', async () => {
+  const values = Array.from({ length: 65_536 }, () => '1');
+  const text = `select $1::text, ${values.length}::text`;
+  const { serving, payments } = t.gateway;
+  const ways: (() => Promise<unknown>)[] = [
+    () => database.pool.query(text, values),
+    () => database.pool.query({ text, values }),
+    () => asPlatform(t.platform.platformId, () => serving.pool.query(text, values)),
+    () => asPlatform(t.platform.platformId, () => serving.readText(text, { values, planning: 'anew' })),
+    () => payments.database.prisma.$queryRawUnsafe(text, ...values),
+  ];
+  for (const send of ways)
+    await expect(send()).rejects.toThrow('a statement has 65536 parameters; Postgres takes at most 65535');
+  expect(await database.pool.query('select 1 as one')).toMatchObject({ rows: [{ one: 1 }] });
+});
+
 test('a statement uses a generic plan only if the read requests one, and only for that statement', async () => {
   const { serving } = t.gateway;
   const plansOf = async (planning: 'once' | undefined) => {

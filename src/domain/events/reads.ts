@@ -136,7 +136,7 @@ export class FeedReads {
 }
 
 /** The maximum for all platforms, in bytes of JSON. As objects, events take two to four times as much memory. */
-const maxBytes = 32 * 1024 * 1024;
+const maxBytes = 16 * 1024 * 1024;
 
 /** The newest events of all feeds, for readers that were disconnected briefly. A position names only one event. */
 export class RecentEvents {

@@ -14,8 +14,7 @@ export function serversOf(address: string): Server[] {
   const [, , hosts = ''] = parts.exec(address) ?? [];
   const usualPort = Number(process.env.PGPORT || 5432);
   return hosts.split(',').map((host) => {
-    const [, name, port] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(host) ?? [];
-    if (name === undefined) throw new Error('Invalid host or port');
+    const [, name = '', port] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(host) ?? [];
     return { host: decodeURIComponent(name.replace(/^\[|\]$/g, '')), port: Number(port ?? usualPort) };
   });
 }
@@ -52,17 +51,40 @@ export function readAddress(given: string) {
   return { url: address.slice(0, start) + (query && `?${query}`), options, applicationName };
 }
 
+/** The parameters that pg supports, and libpq parameters that have no effect here. */
+const knownParameters = new Set([
+  ...ofSessions,
+  ...['sslmode', 'ssl', 'sslcert', 'sslkey', 'sslrootcert', 'sslnegotiation', 'uselibpqcompat'],
+  ...['host', 'port', 'user', 'password', 'client_encoding', 'fallback_application_name', 'connect_timeout'],
+  ...['keepalives', 'keepalives_idle', 'keepalives_interval', 'keepalives_count', 'tcp_user_timeout'],
+  ...['target_session_attrs', 'load_balance_hosts', 'channel_binding', 'gssencmode'],
+]);
+const sslModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+
 /** Returns what is wrong with an address that cannot be used as written, without revealing any part of a password. */
 export function faultOfAddress(address: string): string | undefined {
   if (!/^postgres(ql)?:\/\/\S+$/.test(address))
     return 'must be a Postgres address such as postgres://user:password@host:5432/database';
+  const [, , hosts = '', rest = ''] = parts.exec(address) ?? [];
+  const ports = hosts.split(',').map((host) => /:([^:\]]*)$/.exec(host)?.[1] ?? '5432');
+  if (
+    hosts.includes('@') ||
+    !ports.every((port) => /^\d{1,5}$/.test(port) && Number(port) > 0 && Number(port) < 65_536)
+  )
+    return 'has a port that is not a number from 1 to 65535, or special characters in its login, which must be escaped as in %40';
+  for (const [name, value] of new URLSearchParams(rest.slice(rest.indexOf('?') + 1 || rest.length))) {
+    if (name === 'schema')
+      return 'has the parameter schema, but the tables are always in the schema public: remove it, and use a separate database for the service';
+    if (!knownParameters.has(name)) return `has a parameter${/^\w+$/.test(name) ? ` ${name}` : ''} that has no effect`;
+    if (name === 'sslmode' && !sslModes.includes(value))
+      return `has an unknown sslmode: use one of ${sslModes.join(', ')}`;
+  }
   try {
     serversOf(address);
     new pg.Client({ connectionString: readAddress(address).url });
     return undefined;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : error;
-    return `cannot be used (${reason}): special characters in its login must be escaped, as in %40`;
+    return `cannot be used (${error instanceof Error ? error.message : error})`;
   }
 }
 

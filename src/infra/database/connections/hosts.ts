@@ -5,7 +5,7 @@ import { hasSpan } from '../../instruments/spans.ts';
 import { firstServer, type Server, serversOf } from './address.ts';
 import type { Connection } from './platform-statement.ts';
 import { trackStatements } from './statement-names.ts';
-import { TextQuery } from './text-reads.ts';
+import { checkParameters, TextQuery } from './text-reads.ts';
 import { traceQuery } from './traced-query.ts';
 
 /** How long a server may take to report whether it is writable, in milliseconds. */
@@ -111,8 +111,10 @@ export class DatabaseClient extends pg.Client {
   }
 
   // The overloads of `query` in pg's types cannot be overridden one by one.
-  override query = ((...given: unknown[]) =>
-    hasSpan() ? traceQuery(given, (values) => this.send(values)) : this.send(given)) as pg.Client['query'];
+  override query = ((...given: unknown[]) => {
+    checkParameters(given);
+    return hasSpan() ? traceQuery(given, (values) => this.send(values)) : this.send(given);
+  }) as pg.Client['query'];
 
   protected send(given: readonly unknown[]): unknown {
     const [query] = given;

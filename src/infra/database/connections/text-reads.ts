@@ -35,6 +35,7 @@ export class TextReads {
 
   /** Returns the string that a statement selects. @throws ReplicaBehind if a standby has not replayed `required` */
   async read(read: TextRead, required?: Replayed): Promise<string> {
+    checkParameters([read]);
     const name = this.#names.nameOf(read.text, read.planning);
     const end = beginStatement(name, read.text);
     const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -87,6 +88,16 @@ export class TextReads {
     const submit = this.pool.query.bind(this.pool) as (query: TextQuery, done: (error: unknown) => void) => void;
     asPlatform(platform, () => submit(query, answered));
   }
+}
+
+/** The maximum number of a statement's parameters. The protocol counts them in 16 bits, so more would be truncated. */
+const maxParameters = 65_535;
+
+/** Rejects a pg query that binds too many parameters, before anything is sent. */
+export function checkParameters([query, given]: readonly unknown[]): void {
+  const values = Array.isArray(given) ? given : Object(query).values;
+  if (Array.isArray(values) && values.length > maxParameters)
+    throw new Error(`a statement has ${values.length} parameters; Postgres takes at most ${maxParameters}`);
 }
 
 /** The statement with which a standby checks whether it may run the reads that follow in the same batch. */

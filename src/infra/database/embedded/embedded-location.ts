@@ -15,11 +15,14 @@ export async function makeFolder(folder: string): Promise<void> {
   });
 }
 
+const unfinished = new Set<string>();
+
 /** Creates a folder that appears either complete or not at all. Removes leftovers from processes that died. */
 export async function makeWhole(folder: string, fill: (staging: string) => Promise<void>): Promise<void> {
   await removeAbandoned(folder);
   if (await isFolder(folder)) return;
   const staging = await mkdtemp(`${folder}-${process.pid}-`);
+  unfinished.add(staging);
   try {
     await fill(staging);
     await rename(staging, folder);
@@ -27,14 +30,17 @@ export async function makeWhole(folder: string, fill: (staging: string) => Promi
     if (!(await isFolder(folder))) throw error;
   } finally {
     await rm(staging, { recursive: true, force: true });
+    unfinished.delete(staging);
   }
 }
 
-/** Removes unfinished folders whose processes are gone. */
+/** Removes unfinished folders whose processes are gone. In a container, such a process may have had our process id. */
 async function removeAbandoned(folder: string): Promise<void> {
   for (const name of await readdir(dirname(folder)).catch(() => [])) {
+    const path = join(dirname(folder), name);
     const pid = name.startsWith(`${basename(folder)}-`) && /-(\d+)-\w{6}$/.exec(name)?.[1];
-    if (pid && !isAlive(Number(pid))) await rm(join(dirname(folder), name), { recursive: true, force: true });
+    if (!pid || unfinished.has(path) || (Number(pid) !== process.pid && isAlive(Number(pid)))) continue;
+    await rm(path, { recursive: true, force: true });
   }
 }
 
