@@ -112,25 +112,6 @@ export function tokenEndpoints(app: RestApp, { database }: Payments): void {
     answer: [204, null, 'The token is deleted.'],
     run: (input, { viewer, key }) => asRow(revokeApiToken(database, viewer, input, key)),
   });
-
-  addPagedList(endpoints, 'listClientTokens', {
-    summary: 'List client tokens',
-    description: "The platform's client tokens, including those that expired or were revoked in the last 30 days.",
-    at: '/client-tokens',
-    access: 'MANAGE',
-    filters: {
-      active: choice('`true`: only valid tokens. `false`: only expired and revoked ones.'),
-      customerId: string('Only tokens bound to this customer, its quotes or its transactions.').optional(),
-    },
-    item: ClientTokenSchema,
-    name: 'ClientTokenPage',
-    list: rowList(database, 'ClientToken', {
-      where: (viewer, filter: Parameters<typeof whereClientTokens>[0]) => ({
-        AND: [visibleClientTokens(viewer), whereClientTokens(filter)],
-      }),
-      record: clientTokenRecord,
-    }),
-  });
 }
 
 function newTokenEndpoints(endpoints: Endpoints, database: Database): void {
