@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -64,6 +64,11 @@ describe.each([
       new RegExp(`${file()} should hold 32 bytes.*restore it; or remove it.*; or set ${setting}`),
     );
     expect(await readFile(file(), 'utf8')).toBe(content);
+  });
+
+  test('a folder with the name of the file is refused', async () => {
+    await mkdir(file());
+    await expect(find()).rejects.toThrow(`${file()} should hold 32 bytes`);
   });
 
   test('a process that dies between creating the file and writing it leaves no key file', async () => {

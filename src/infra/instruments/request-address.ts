@@ -15,6 +15,10 @@ export function refuseWrongAddresses(server: EventEmitter): void {
   const emit = server.emit.bind(server);
   server.emit = (event, ...args: unknown[]) => {
     const [request, answer] = args;
+    if (event === 'clientError' && isLongAddress(request)) {
+      refuseUpgrade(answer as Duplex, '414 URI Too Long');
+      return true;
+    }
     const fault = request instanceof IncomingMessage ? takeAddress(request) : undefined;
     if (fault === undefined) return emit(event, ...args);
     if (answer instanceof ServerResponse) refuse(answer, fault);
@@ -37,9 +41,18 @@ function refuse(response: ServerResponse, message: string): void {
 }
 
 /** Refuses a request on a socket left to the upgrade listeners, without waiting for the client to close it. */
-function refuseUpgrade(socket: Duplex): void {
+function refuseUpgrade(socket: Duplex, status = '400 Bad Request'): void {
   socket.on('error', () => undefined);
-  socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n', () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\n\r\n`, () => socket.destroy());
+}
+
+/** If the first line is longer than this, in bytes, the address is too long (RFC 9110, 4.1, recommends 8,000). */
+const longAddress = 8 * 1024;
+
+/** Returns whether a head is too long because of its address. For any other head that is too long, Node returns 431. */
+function isLongAddress(error: unknown): boolean {
+  const { code, rawPacket } = error as { readonly code?: string; readonly rawPacket?: Buffer };
+  return code === 'HPE_HEADER_OVERFLOW' && rawPacket?.subarray(0, longAddress).includes('\r\n') === false;
 }
 
 /** Reduces a request's target to its path, and returns what is wrong with its address. */
@@ -61,6 +74,12 @@ function takeAddress(request: IncomingMessage): string | undefined {
   return undefined;
 }
 
+/** The last valid host, because most requests have the same one. */
+let lastAuthority: string | undefined;
+
 function isAuthority(host: string): boolean {
-  return authorityForm.test(host) && URL.canParse(`http://${host}`);
+  if (host === lastAuthority) return true;
+  if (!authorityForm.test(host) || !URL.canParse(`http://${host}`)) return false;
+  lastAuthority = host;
+  return true;
 }

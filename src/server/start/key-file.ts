@@ -44,6 +44,8 @@ async function readOrMakeKey(dataDirectory: string, setting: keyof typeof keyFil
 async function readKey(file: string): Promise<string | undefined> {
   return readFile(file, 'utf8').catch((error: unknown) => {
     if (hasCode(error, 'ENOENT')) return undefined;
+    // Docker creates a folder in place of a mounted file that is missing.
+    if (hasCode(error, 'EISDIR')) return '';
     throw error;
   });
 }
