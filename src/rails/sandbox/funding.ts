@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
-import { ed25519 } from '@noble/curves/ed25519.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { keccak_256 } from '@noble/hashes/sha3.js';
 import { base58, bech32m, createBase58check, hex } from '@scure/base';
 import { clabe } from 'clabe-validator';
 import { composeIBAN } from 'ibantools';
@@ -97,25 +95,19 @@ const plainAccount =
     return { ...plain, ...bank } as Plain<Type>;
   };
 
-// Addresses for stablecoins. Each has its own key pair, derived from the owner's seed.
+// Addresses for stablecoins, derived from the owner's seed. Nobody has a key for them, because no real money arrives.
 
 const solanaWallet: Way = ({ owner, currency }) => ({
   accountType: 'SOLANA_WALLET',
-  address: base58.encode(ed25519.getPublicKey(seedOf(owner, 'SOLANA_WALLET'))),
+  address: base58.encode(seedOf(owner, 'SOLANA_WALLET')),
   assetType: currency.code,
 });
-
-/** Returns the last 20 bytes of the Keccak hash of an uncompressed public key without its leading byte. */
-function keyHash(owner: string, purpose: string): Uint8Array {
-  const key = secp256k1.getPublicKey(seedOf(owner, purpose), false);
-  return keccak_256(key.subarray(1)).subarray(-20);
-}
 
 const evmWallet =
   (accountType: 'BASE_WALLET' | 'POLYGON_WALLET'): Way =>
   ({ owner, currency }) => ({
     accountType,
-    address: eip55(hex.encode(keyHash(owner, accountType))),
+    address: eip55(seedOf(owner, accountType).toString('hex', 12)),
     assetType: currency.code,
   });
 
@@ -124,7 +116,7 @@ const tronNetwork = 0x41;
 
 /** Creates a Tron address: the network's byte and the 20 bytes of an EVM address, in base 58 with a checksum. */
 const tronWallet: Way = ({ owner, currency }) => {
-  const bytes = Uint8Array.of(tronNetwork, ...keyHash(owner, 'TRON_WALLET'));
+  const bytes = Uint8Array.of(tronNetwork, ...seedOf(owner, 'TRON_WALLET').subarray(12));
   return { accountType: 'TRON_WALLET', address: createBase58check(sha256).encode(bytes), assetType: currency.code };
 };
 
@@ -141,7 +133,7 @@ const lightning: Way = (request) => ({ accountType: 'LIGHTNING', invoice: invoic
 /** Creates a bitcoin wallet on the second-layer network: an address (bech32m), and an invoice as an alternative. */
 const layer2Wallet: Way = (request) => ({
   accountType: 'LAYER2_WALLET',
-  address: bech32m.encodeFromBytes('l2', secp256k1.getPublicKey(seedOf(request.owner, 'LAYER2_WALLET'))),
+  address: bech32m.encodeFromBytes('l2', seedOf(request.owner, 'LAYER2_WALLET')),
   invoice: invoiceOf(request, 'LAYER2_WALLET invoice'),
   assetType: 'BTC',
 });
