@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { ed25519 } from '@noble/curves/ed25519.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { base58, bech32m, createBase58check, hex } from '@scure/base';
@@ -95,11 +96,11 @@ const plainAccount =
     return { ...plain, ...bank } as Plain<Type>;
   };
 
-// Addresses for stablecoins, derived from the owner's seed. Nobody has a key for them, because no real money arrives.
+// Addresses for stablecoins, derived from the owner's seed.
 
 const solanaWallet: Way = ({ owner, currency }) => ({
   accountType: 'SOLANA_WALLET',
-  address: base58.encode(seedOf(owner, 'SOLANA_WALLET')),
+  address: base58.encode(ed25519.getPublicKey(seedOf(owner, 'SOLANA_WALLET'))),
   assetType: currency.code,
 });
 
@@ -133,7 +134,7 @@ const lightning: Way = (request) => ({ accountType: 'LIGHTNING', invoice: invoic
 /** Creates a bitcoin wallet on the second-layer network: an address (bech32m), and an invoice as an alternative. */
 const layer2Wallet: Way = (request) => ({
   accountType: 'LAYER2_WALLET',
-  address: bech32m.encodeFromBytes('l2', seedOf(request.owner, 'LAYER2_WALLET')),
+  address: bech32m.encodeFromBytes('l2', secp256k1.getPublicKey(seedOf(request.owner, 'LAYER2_WALLET'))),
   invoice: invoiceOf(request, 'LAYER2_WALLET invoice'),
   assetType: 'BTC',
 });
