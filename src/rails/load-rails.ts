@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { inSpan, makesSpans } from '../infra/instruments/spans.ts';
@@ -90,18 +89,10 @@ async function importRail(place: string, name: string, directory: string, own: L
   return checkModule(place, name, exported.default);
 }
 
-/** Returns the specifier to import: a package name or a file URL. Also resolves folders and omitted extensions. */
+/** Returns the specifier to import: a package name or a file URL. */
 export function railAddress(name: string, directory: string): string {
-  if (!name.startsWith('.') && !path.isAbsolute(name)) return name;
-  const file = path.resolve(directory, name);
-  const endings = ['.ts', '.js', '.mjs'];
-  const candidates = [
-    file,
-    ...endings.map((end) => file + end),
-    ...endings.map((end) => path.join(file, `index${end}`)),
-  ];
-  const found = candidates.find((candidate) => statSync(candidate, { throwIfNoEntry: false })?.isFile());
-  return pathToFileURL(found ?? file).href;
+  const isFile = name.startsWith('.') || path.isAbsolute(name);
+  return isFile ? pathToFileURL(path.resolve(directory, name)).href : name;
 }
 
 function checkModule(place: string, name: string, value: unknown): RailModule {

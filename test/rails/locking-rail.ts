@@ -17,7 +17,7 @@ const module: RailModule = {
   railPort: 1,
   name: 'locking',
   open: () => ({
-    ...sandboxRail({ paceMs: 5 }),
+    ...sandboxRail(5),
     lockRate: async (request) => lockOf(request),
     payOut: async ({ lock }) =>
       lock ? { kind: 'settled', amount: lock.received, sent: lock.sent } : { kind: 'settled' },

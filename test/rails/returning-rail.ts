@@ -16,7 +16,7 @@ const module: RailModule = {
   name: 'returning',
   open(settings) {
     const { returnMs: watchMs } = settingsSchema.parse(settings);
-    const sandbox = sandboxRail({ paceMs: 5 });
+    const sandbox = sandboxRail(5);
     const slow = async ({ ageMs }: RailOrder): Promise<RailOutcome> =>
       ageMs < slowMs ? { kind: 'pending', checkInMs: slowMs - ageMs } : { kind: 'settled' };
     return {

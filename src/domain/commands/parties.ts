@@ -6,8 +6,8 @@ import type { RailAccount } from '../../rails/rail-parts.ts';
 import { type Scope, sharedForCallers, visibleRow } from '../access/visible.ts';
 
 export interface TransferParties {
-  readonly source: Account | undefined;
-  readonly destination: Account | undefined;
+  readonly source: Account | null;
+  readonly destination: Account | null;
   /** Ids derived from the database's clock, in ascending order. */
   readonly ids: readonly string[];
 }
@@ -27,7 +27,7 @@ export interface PlatformFeeTerms {
 
 /** A quote's parties: its accounts, and the customer who is named in it or owns the source or the destination. */
 export interface Parties extends TransferParties {
-  readonly customer: Customer | undefined;
+  readonly customer: Customer | null;
   readonly platformFee: PlatformFeeTerms;
 }
 
@@ -40,19 +40,13 @@ const transferPartiesSql = `
   (select account_snapshot(a) from ${namedAccount('destination')}) as destination,
   array(select uuid_v7() from unnest(array_fill(0, array[named.ids]))) as ids`;
 
-interface TransferPartiesRow {
-  readonly source: Account | null;
-  readonly destination: Account | null;
-  readonly ids: string[];
-}
-
 interface PlatformFeeRow {
   readonly fixedFee: string | null;
   readonly variableFeeRate: string | null;
 }
 
 const transferPartiesStatement = sharedForCallers(
-  statement<TransferPartiesRow>(
+  statement<TransferParties>(
     'transfer_parties',
     `select ${transferPartiesSql} from unnest($4::uuid[], $5::uuid[], $6::int[])
      with ordinality as named (source, destination, ids, place) order by named.place`,
@@ -61,7 +55,7 @@ const transferPartiesStatement = sharedForCallers(
 );
 
 const partiesStatement = sharedForCallers(
-  statement<TransferPartiesRow & PlatformFeeRow & { customer: Customer | null }>(
+  statement<TransferParties & PlatformFeeRow & Pick<Parties, 'customer'>>(
     'parties',
     `select fee.fixed_fee::text, fee.variable_fee_rate::text, ${transferPartiesSql},
      (select to_jsonb(c) from customer c where ${visibleRow('customer', 'c')} and c.id = coalesce(named.customer,
@@ -76,14 +70,14 @@ const partiesStatement = sharedForCallers(
   ),
 );
 
-/** An account is undefined if the caller may not see it, or if it is of a different kind. */
+/** An account is null if the caller may not see it, or if it is of a different kind. */
 export async function readTransferParties(on: Queryable, caller: Scope, names: Named): Promise<TransferParties> {
   const { source, destination, ids } = names;
   const row = await transferPartiesStatement(on, caller, source?.id ?? null, destination?.id ?? null, ids);
   return transferPartiesOf(row, names);
 }
 
-/** A party is undefined if the caller may not see it, or if it is of a different kind. */
+/** A party is null if the caller may not see it, or if it is of a different kind. */
 export async function readParties(
   on: Queryable,
   caller: Scope,
@@ -92,7 +86,7 @@ export async function readParties(
   const { source, destination, customer = null, currency = null, ids } = names;
   const accounts = [source?.id ?? null, destination?.id ?? null] as const;
   const row = await partiesStatement(on, caller, ...accounts, ids, customer, currency);
-  return { ...transferPartiesOf(row, names), customer: row.customer ?? undefined, platformFee: feeOf(row) };
+  return { ...transferPartiesOf(row, names), customer: row.customer, platformFee: feeOf(row) };
 }
 
 const platformFeeStatement = statement<PlatformFeeRow>(
@@ -116,12 +110,12 @@ export async function currencyOfNamed(on: Queryable, caller: Scope, id: string):
   return source?.currency;
 }
 
-function transferPartiesOf({ source, destination, ids }: TransferPartiesRow, names: Named): TransferParties {
+function transferPartiesOf({ source, destination, ids }: TransferParties, names: Named): TransferParties {
   return {
-    source: source?.kind === names.source?.kind ? (source ?? undefined) : undefined,
-    destination: destination?.kind === names.destination?.kind ? (destination ?? undefined) : undefined,
+    source: source?.kind === names.source?.kind ? source : null,
+    destination: destination?.kind === names.destination?.kind ? destination : null,
     // Ids from the same microsecond may arrive out of order.
-    ids: ids.sort(),
+    ids: ids.toSorted(),
   };
 }
 

@@ -1,7 +1,7 @@
 import { type Claim, firstCallStatement } from '../../core/idempotency.ts';
 import { oncePer } from '../../core/once-per.ts';
 import type { Database } from '../../infra/database/database.ts';
-import { sqlState } from '../../infra/database/faults.ts';
+import { sqlState, waitedForRow } from '../../infra/database/faults.ts';
 import { retryLostRaces } from '../../infra/database/retry.ts';
 import { columnName, rowFromSnapshot, type SnapshotRows, trustedJson } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
@@ -142,7 +142,7 @@ async function commitAlone(database: Database, plan: PlatformPlan): Promise<Outc
     return requireOutcome(outcome);
   } catch (error) {
     if (sqlState(error) !== '55P03' || waitedForKey(error)) throw error;
-    throw new LockTimeout((await isTableLocked(database)) ? 'table' : 'account', { cause: error });
+    throw new LockTimeout(waitedForRow(error) ? 'account' : 'table', { cause: error });
   }
 }
 
@@ -150,20 +150,6 @@ async function commitAlone(database: Database, plan: PlatformPlan): Promise<Outc
 export function waitedForKey(error: unknown): boolean {
   return error instanceof Error && 'where' in error && /\block_claims\(/.test(String(error.where));
 }
-
-/** Whether a session has locked a whole table against changes, or blocks others by waiting for such a lock. */
-async function isTableLocked(database: Database): Promise<boolean> {
-  const [row] = await tableLockStatement(database.pool).catch(() => []);
-  return row?.isLocked ?? false;
-}
-
-const tableLockStatement = statement<{ isLocked: boolean }>(
-  'table_locked',
-  `select exists (select from pg_locks l join pg_class c on c.oid = l.relation
-     where l.locktype = 'relation' and l.database = (select oid from pg_database where datname = current_database())
-       and l.mode in ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
-       and c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')) as is_locked`,
-);
 
 const countedStatement = statement<{ readonly subjectId: string; readonly limits: readonly LimitState[] }>(
   'counted_policies',

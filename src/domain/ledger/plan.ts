@@ -33,10 +33,7 @@ export interface Plan {
   readonly quotes?: readonly QuoteMove[];
   readonly transactions?: readonly TransactionMove[];
   /** Customers to change. A customer who is deleted must hold no money and have no payment in flight. */
-  readonly customers?: readonly {
-    readonly id: string;
-    readonly set: Partial<Omit<model.Customer, 'platformId' | 'id'>>;
-  }[];
+  readonly customers?: readonly { readonly id: string; readonly set: Changes<model.Customer> }[];
   readonly accounts?: readonly AccountMove[];
   /** In milliseconds from now; null if the rail's last answer was final. */
   readonly checks?: readonly { readonly accountId: string; readonly dueInMs: number | null }[];
@@ -104,6 +101,9 @@ export type NewOrder = Pick<model.RailOrder, 'platformId' | 'id' | 'transactionI
     readonly dueInMs?: number;
   };
 
+/** New values of a row's columns. Of a transaction, a plan can change only those that apply_plans.sql reads. */
+type Changes<Row> = Partial<Omit<Row, 'platformId' | 'id' | Stamped>>;
+
 /** A change of a row's status, which the database refuses unless the row has one of the statuses in `from`. */
 interface Move<Status> {
   readonly id: string;
@@ -119,21 +119,8 @@ export interface QuoteMove extends Move<model.QuoteStatus> {
 }
 
 export interface TransactionMove extends Move<model.TransactionStatus> {
-  readonly set?: Partial<
-    Pick<
-      model.Transaction,
-      | 'failureReason'
-      | 'refundReference'
-      | 'refundAmount'
-      | 'counterpartyInformation'
-      | 'destinationAccountId'
-      | 'requestedInformation'
-      | 'createdBy'
-      | 'decidedById'
-      // Set only to null.
-      | 'approvalDueAt'
-    >
-  >;
+  /** `approvalDueAt` is set only to null. */
+  readonly set?: Changes<model.Transaction>;
   /** Whether the refund that `set` starts waits in suspense, so that it has no settlement time yet. */
   readonly refundWaits?: boolean | undefined;
   /** Whether the move pays a refund that waits in suspense; refused if none waits. `to` is the current status. */
@@ -152,17 +139,7 @@ export interface TransactionMove extends Move<model.TransactionStatus> {
 export interface AccountMove extends Omit<Move<model.ExternalAccountStatus>, 'to' | 'isNew'> {
   readonly to?: model.ExternalAccountStatus;
   /** A new default deposit account replaces the previous one. */
-  readonly set?: Partial<
-    Pick<
-      model.Account,
-      | 'beneficiaryVerificationStatus'
-      | 'beneficiaryVerifiedName'
-      | 'defaultUmaDepositAccount'
-      | 'platformAccountId'
-      | 'metadata'
-      | 'isDeleted'
-    >
-  >;
+  readonly set?: Changes<model.Account>;
 }
 
 export interface Approval {

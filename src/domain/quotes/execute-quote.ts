@@ -194,7 +194,7 @@ export function start(quote: NewRow<Quote>, source: Account, options: StartOptio
  * account), accounts that are not frozen (and ACTIVE, if they are external), and capacity for the amount.
  */
 export function requirements(
-  { sender, source }: { readonly sender: string | null | undefined; readonly source: Account | undefined },
+  { sender, source }: { readonly sender: string | null | undefined; readonly source: Account | null },
   { receivers, accounts, internalAccountId }: Route,
   { totalReceivingAmount: amount }: Pick<Quote, 'totalReceivingAmount'>,
 ) {

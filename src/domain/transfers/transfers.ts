@@ -64,7 +64,7 @@ async function readAccounts(
   return { from, to, parties, description, metadata, createdBy: tokenOf(caller) };
 }
 
-function requireKind(account: Account | undefined, kind: Account['kind'], side: string, path: FieldPath): Account {
+function requireKind(account: Account | null, kind: Account['kind'], side: string, path: FieldPath): Account {
   if (!account) accountNotFound(path);
   if (account.kind === kind) return account;
   throw invalid(`the ${side} must be an ${kind.toLowerCase()} account`, path);

@@ -15,7 +15,7 @@ import {
   withFault,
   words,
 } from './driver.ts';
-import type { Course, TrialLock, TrialReceivers } from './trial.ts';
+import type { Course, ProviderFault, TrialLock, TrialReceivers } from './trial.ts';
 
 type OrderCheck = readonly [
   name: string,
@@ -30,8 +30,8 @@ const orderChecks: readonly OrderCheck[] = [
   ['moves the money once, even if two processes have the same order', 'settles', answersTwice],
   ['reports no other outcome after settling', 'settles', contradicts],
   ['reports a slow order as pending, and settles it', 'slow', takesTime],
-  ['treats a late answer as an unknown outcome', 'settles', isSlow],
-  ['treats a provider that is down as an unknown outcome', 'settles', isDown],
+  ['treats a late answer as an unknown outcome', 'settles', survives('is-slow', 1)],
+  ['treats a provider that is down as an unknown outcome', 'settles', survives('is-down', 2)],
   ['continues the order of a killed process', 'settles', killed],
   ['reports an order as failed after refunding it', 'settles', givesBack],
 ];
@@ -92,14 +92,11 @@ async function takesTime(drive: TrialDrive, rail: Rail): Promise<void> {
   await drive.expectSettledOnce(rail);
 }
 
-async function isSlow(drive: TrialDrive, rail: Rail, tried: Tried): Promise<void> {
-  await withFault(tried, 'is-slow', () => drive.expectNothingFinal(rail, 1));
-  await drive.expectSettledOnce(rail);
-}
-
-async function isDown(drive: TrialDrive, rail: Rail, tried: Tried): Promise<void> {
-  await withFault(tried, 'is-down', () => drive.expectNothingFinal(rail, 2));
-  await drive.expectSettledOnce(rail);
+function survives(fault: ProviderFault, times: number): OrderCheck[2] {
+  return async (drive, rail, tried) => {
+    await withFault(tried, fault, () => drive.expectNothingFinal(rail, times));
+    await drive.expectSettledOnce(rail);
+  };
 }
 
 /** Simulates a process that is killed before it sees the answer. A new process knows nothing of the call. */

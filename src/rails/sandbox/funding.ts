@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { keccak_256 } from '@noble/hashes/sha3.js';
 import { base58, bech32m, createBase58check, hex } from '@scure/base';
 import { clabe } from 'clabe-validator';
 import { composeIBAN } from 'ibantools';
@@ -97,7 +96,7 @@ const plainAccount =
     return { ...plain, ...bank } as Plain<Type>;
   };
 
-// Addresses for stablecoins. Each has its own key pair, derived from the owner's seed.
+// Addresses for stablecoins, derived from the owner's seed.
 
 const solanaWallet: Way = ({ owner, currency }) => ({
   accountType: 'SOLANA_WALLET',
@@ -105,17 +104,11 @@ const solanaWallet: Way = ({ owner, currency }) => ({
   assetType: currency.code,
 });
 
-/** Returns the last 20 bytes of the Keccak hash of an uncompressed public key without its leading byte. */
-function keyHash(owner: string, purpose: string): Uint8Array {
-  const key = secp256k1.getPublicKey(seedOf(owner, purpose), false);
-  return keccak_256(key.subarray(1)).subarray(-20);
-}
-
 const evmWallet =
   (accountType: 'BASE_WALLET' | 'POLYGON_WALLET'): Way =>
   ({ owner, currency }) => ({
     accountType,
-    address: eip55(hex.encode(keyHash(owner, accountType))),
+    address: eip55(seedOf(owner, accountType).toString('hex', 12)),
     assetType: currency.code,
   });
 
@@ -124,7 +117,7 @@ const tronNetwork = 0x41;
 
 /** Creates a Tron address: the network's byte and the 20 bytes of an EVM address, in base 58 with a checksum. */
 const tronWallet: Way = ({ owner, currency }) => {
-  const bytes = Uint8Array.of(tronNetwork, ...keyHash(owner, 'TRON_WALLET'));
+  const bytes = Uint8Array.of(tronNetwork, ...seedOf(owner, 'TRON_WALLET').subarray(12));
   return { accountType: 'TRON_WALLET', address: createBase58check(sha256).encode(bytes), assetType: currency.code };
 };
 

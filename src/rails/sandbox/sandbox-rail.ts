@@ -14,13 +14,6 @@ import { checkedSettings } from '../rail-settings.ts';
 import { waysToPay } from './funding.ts';
 import { rateOverrides, sandboxTerms } from './rates.ts';
 
-interface SandboxRailOptions {
-  /** The duration of one settlement step, in milliseconds. */
-  readonly paceMs: number;
-  /** Entries that override the rate table. */
-  readonly rates?: Parameters<typeof sandboxTerms>[2];
-}
-
 const settingsSchema = z
   .strictObject({
     paceMs: z.int({ error: 'must be a whole number of milliseconds' }).min(0).max(600_000).optional(),
@@ -35,7 +28,7 @@ export function sandboxModule(usualPaceMs: number): RailModule {
     name: 'sandbox',
     open(given) {
       const { paceMs = usualPaceMs, rates } = checkedSettings(settingsSchema, given);
-      return sandboxRail({ paceMs, rates });
+      return sandboxRail(paceMs, rates);
     },
   };
 }
@@ -56,8 +49,12 @@ const magicSuffixes: Readonly<Record<string, MagicSuffix>> = {
   '007': { explanation: 'neither paid out nor refunded (sandbox suffix 007)', paces: 1, moneyStuck: true },
 };
 
-/** Creates a stateless rail that simulates the outside world. Outcomes depend on magic values and on an order's age. */
-export function sandboxRail({ paceMs, rates }: SandboxRailOptions) {
+/**
+ * Creates a stateless rail that simulates the outside world. Outcomes depend on magic values and on an order's age.
+ * @param paceMs the duration of one settlement step, in milliseconds
+ * @param rates entries that override the rate table
+ */
+export function sandboxRail(paceMs: number, rates?: Parameters<typeof sandboxTerms>[2]) {
   return {
     name: 'sandbox',
     rate: async (sending, receiving) => sandboxTerms(sending, receiving, rates),

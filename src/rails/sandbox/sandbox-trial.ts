@@ -1,11 +1,9 @@
 import type { RailTrial } from '../conformance/trial.ts';
 import { sandboxRail } from './sandbox-rail.ts';
 
-const paceMs = 30;
-
 /** The sandbox rail's trial for `npm run rail:conformance`. The rail makes no calls, so there is no provider. */
 export const trial: RailTrial = {
-  open: async () => sandboxRail({ paceMs }),
+  open: async () => sandboxRail(30),
   order: (course) => ({
     amount: 1_000n,
     currency: 'USD',

@@ -98,13 +98,22 @@ export const rateList = z.object({
   ),
 });
 
+function isSafeUrl(text: string): boolean {
+  const url = URL.parse(text);
+  const isLocal = url !== null && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
+  return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLocal);
+}
+
 export const upstreamConnection = z.object({
   /** The URL, which ends with the version, such as https://host/2025-10-13. */
-  baseUrl: z.string(),
+  baseUrl: z.string().refine(isSafeUrl, 'must be an https URL, or an http URL of this machine'),
   clientId: z.string().min(1),
   secret: z.string().min(1),
   /** The signing secret of the platform's webhook endpoint upstream. Without one, upstream's webhooks are refused. */
-  webhookSecret: z.string().optional(),
+  webhookSecret: z
+    .string()
+    .regex(/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/, 'must be the secret of the webhook endpoint upstream: whsec_ and base64')
+    .optional(),
 });
 export type UpstreamConnection = z.infer<typeof upstreamConnection>;
 

@@ -31,20 +31,7 @@ function parseConnection(text: string): api.UpstreamConnection {
   } catch {
     throw new RangeError('the connection must be JSON with baseUrl, clientId and secret');
   }
-  const parsed = api.upstreamConnection.safeParse(value);
-  if (!parsed.success)
-    throw new RangeError('the connection must have baseUrl, clientId and secret, all of them strings');
-  const { baseUrl, webhookSecret } = parsed.data;
-  if (webhookSecret !== undefined && !/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/.test(webhookSecret)) {
-    throw new RangeError(
-      'webhookSecret must be the secret of the webhook endpoint upstream: whsec_ followed by base64',
-    );
-  }
-  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
-  const isLocal = url !== undefined && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
-  if (!url || !(url.protocol === 'https:' || (url.protocol === 'http:' && isLocal)))
-    throw new RangeError('baseUrl must be an https URL, or an http URL of this machine');
-  return parsed.data;
+  return checkedSettings(api.upstreamConnection, value);
 }
 
 /** The module of the rail whose provider is another service with the specified REST API (docs/rails.md). */
