@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { refusalIn } from '../../core/refusal.ts';
 import { RateLimited, rateLimitFields } from '../../domain/access/limits/rate-limits.ts';
 import { isAcceptedFrom, type Viewer } from '../../domain/access/viewer.ts';
@@ -19,6 +20,8 @@ export interface CallerOptions extends Pick<GraphqlOptions, 'credentials' | 'lim
 /** Identifies the caller of a request before its API processes it, to choose its share and its rate limits. */
 export class Callers {
   readonly #options: CallerOptions;
+  /** The credentials that were last found valid on each connection, and their platform. */
+  readonly #known = new WeakMap<Socket, { readonly authorization: string | undefined; readonly platformId: string }>();
 
   constructor(options: CallerOptions) {
     this.#options = options;
@@ -27,21 +30,31 @@ export class Callers {
   /** Returns a request's caller if its credentials were recently found valid. Does not query the database. */
   find(request: IncomingMessage): Viewer | undefined {
     const { credentials, addressOf } = this.#options;
-    const viewer = credentials.cached(request.headers.authorization);
+    const { authorization } = request.headers;
+    const viewer = credentials.cached(authorization);
     if (!viewer || (viewer.addresses.length > 0 && !isAcceptedFrom(viewer, addressOf(request)))) return undefined;
     noteCaller(viewer);
+    if (this.#known.get(request.socket)?.authorization !== authorization)
+      this.#known.set(request.socket, { authorization, platformId: viewer.platformId });
     return viewer;
   }
 
-  /** Returns the tenant whose share of the capacity a request uses: its caller's platform, or else its address. */
+  /**
+   * Returns the tenant whose share of the capacity a request uses: its platform, if the credentials were found valid
+   * recently or earlier on the same connection, and otherwise its address, regardless of the credentials it sends.
+   */
   tenantOf(request: IncomingMessage, caller: Viewer | undefined): Tenant {
     if (caller) return { key: caller.platformId, isPlatform: true };
+    const known = this.#known.get(request.socket);
+    if (known && known.authorization === request.headers.authorization)
+      return { key: known.platformId, isPlatform: true };
     return { key: `address ${this.#options.addressOf(request)}`, isPlatform: false };
   }
 
-  /** Returns a request's platform if its credentials were recently found valid. */
+  /** Returns a request's platform if its credentials were found valid recently or earlier on the same connection. */
   known(request: IncomingMessage): string | undefined {
-    return this.find(request)?.platformId;
+    const { key, isPlatform } = this.tenantOf(request, this.find(request));
+    return isPlatform ? key : undefined;
   }
 
   /**
