@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIPv4 } from 'node:net';
 import type { Logger } from 'pino';
 import { boundedCache } from '../../core/bounded-cache.ts';
-import { TokenBucket } from '../../domain/access/limits/rate-limits.ts';
 
 /** Which pages from other origins may call this server. Credentials are never cookies. */
 interface OriginOptions {
@@ -19,15 +18,13 @@ const allowed = {
   'access-control-max-age': '600',
 } as const;
 
-/** Each refused origin is logged at most once per `ttl` milliseconds, and at most `perMinute` are logged in all. */
-const logging = { max: 1_000, ttl: 600_000, perMinute: 20 } as const;
+/** Of the refused origins, at most `max` are logged in `ttlMs` milliseconds, each once. */
+const logging = { max: 200, ttlMs: 600_000 } as const;
 
 /** Decides whether the page that sends a request may read the response, and logs refused origins. */
 export class Origins {
   readonly #options: OriginOptions;
-  readonly #logged = boundedCache<true>(logging.max, logging.ttl);
-  readonly #rate = { perSecond: logging.perMinute / 60, burst: logging.perMinute };
-  readonly #lines = new TokenBucket(this.#rate, performance.now());
+  readonly #logged = boundedCache<true>(logging.max, logging.ttlMs);
 
   constructor(options: OriginOptions) {
     this.#options = options;
@@ -67,10 +64,8 @@ export class Origins {
   }
 
   #logRefusal(origin: string): void {
-    if (this.#logged.has(origin)) return;
-    this.#lines.refill(this.#rate, performance.now());
-    if (this.#lines.tokens < 1) return;
-    this.#lines.tokens -= 1;
+    this.#logged.purgeStale();
+    if (this.#logged.has(origin) || this.#logged.size >= logging.max) return;
     this.#logged.set(origin, true);
     // All pages without a web address, such as files, have the origin null, so no setting can tell them apart.
     const wanted = /^https?:\/\/[^\s/]+$/.test(origin) ? [...this.#options.origins, origin] : ['*'];
