@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/server/config.ts';
 import { moving, refusal, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { patient } from '../setup/locks.ts';
 import type { Scene } from '../setup/scene.ts';
 
 /**
@@ -50,7 +51,8 @@ describe.each([DATABASE_POOL, 1])('with a database pool of %i', (poolSize) => {
   let t: TestGateway;
   beforeAll(async () => {
     // Payments do not settle during these tests, but the source account is debited immediately.
-    t = await startTestGateway({ DATABASE_POOL: poolSize, SANDBOX_PACE_MS: 600_000 });
+    const settings = { DATABASE_POOL: poolSize, SANDBOX_PACE_MS: 600_000 };
+    t = await startTestGateway(settings, undefined, { pace: patient });
   });
   afterAll(() => t.stop());
 
