@@ -210,9 +210,9 @@ const partChecks: Checks<Patient> = {
 
 const databaseChecks = { ...catalogChecks, ...serverChecks, ...serviceChecks, ...partChecks };
 
-export const checkNames = [
-  ...Object.keys({ ...settingsChecks, database: undefined, ...beginningChecks, ...databaseChecks }),
-];
+const allChecks = { ...settingsChecks, database: undefined, ...beginningChecks, ...databaseChecks };
+
+export const checkNames = Object.keys(allChecks);
 
 /** Runs all checks, without changing anything. */
 export async function examine(
