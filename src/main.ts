@@ -58,15 +58,7 @@ async function main(): Promise<void> {
     const embedded = await starting;
     const { databaseUrl, pooler } = await prepareDatabase(config, embedded, (line) => log.info(line));
     if (pooler) log.info({ prepares: pooler.prepares }, 'requests use the connection pooler of DATABASE_URL');
-    await prepareKeys(databaseUrl, config, log);
-    let sandbox: LocalSandbox | undefined;
-    if (local) {
-      const database = openDatabase({ url: databaseUrl, role: 'gateway_work', poolSize: 2 });
-      const payments = await openPayments(database, config, log);
-      sandbox = await prepareSandboxPlatform(payments);
-      await closeRails(payments.rails);
-      await database.close();
-    }
+    const sandbox = await prepareRows(databaseUrl, config, log);
     if (!config.CLIENT_TOKEN_KEY) log.warn('CLIENT_TOKEN_KEY is not set: no client tokens can be created');
     gateway = await startGateway({ databaseUrl, pooler, config, log, sandbox });
     collectStart();
@@ -79,16 +71,20 @@ async function main(): Promise<void> {
   }
 }
 
-/** Checks that this instance has the keys used by other instances on the same database, and logs its own key ids. */
-async function prepareKeys(url: string, config: Config, log: Logger): Promise<void> {
-  const role = config.ROLE === 'work' ? 'gateway_work' : 'gateway_serving';
-  const database = openDatabase({ url, role, poolSize: 1 });
+/** Checks that this instance has the keys used by others, logs its own key ids, and prepares the local sandbox. */
+async function prepareRows(url: string, config: Config, log: Logger): Promise<LocalSandbox | undefined> {
+  const isLocal = config.DATABASE_URL === undefined;
+  const role = isLocal || config.ROLE === 'work' ? 'gateway_work' : 'gateway_serving';
+  const database = openDatabase({ url, role, poolSize: 2 });
   try {
     for (const fault of await checkKeys(database, config)) log.warn(fault);
     log.info(
       { SECRET_KEY: idsOfKeys(config, 'SECRET_KEY'), CLIENT_TOKEN_KEY: idsOfKeys(config, 'CLIENT_TOKEN_KEY') },
       'the ids of the keys; the first of each kind signs or encrypts',
     );
+    if (!isLocal) return undefined;
+    const payments = await openPayments(database, config, log);
+    return await prepareSandboxPlatform(payments).finally(() => closeRails(payments.rails));
   } finally {
     await database.close();
   }

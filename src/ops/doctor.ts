@@ -90,16 +90,13 @@ const differencesOf = oncePer(async ({ database }: Patient) => {
       note('there', `${object} is missing`);
       continue;
     }
-    for (const fact of facts) {
-      if (there.includes(fact)) continue;
-      if (/^(body|columns) /.test(fact)) note(fact, `${object} differs in its ${fact.split(' ', 1)[0]}`);
-      else note(fact, `${object} lacks the ${fact}`);
+    for (const fact of facts.filter((one) => !there.includes(one))) {
+      const isHash = /^(body|columns) /.test(fact);
+      note(fact, isHash ? `${object} differs in its ${fact.split(' ', 1)[0]}` : `${object} lacks the ${fact}`);
     }
     // An additional index is harmless to the service.
-    for (const fact of there) {
-      if (!facts.includes(fact) && !/^(body|columns|index) /.test(fact))
-        note(fact, `${object} has the additional ${fact}`);
-    }
+    for (const fact of there.filter((one) => !facts.includes(one)))
+      if (!/^(body|columns|index) /.test(fact)) note(fact, `${object} has the additional ${fact}`);
   }
   return different;
 });
@@ -213,9 +210,9 @@ const partChecks: Checks<Patient> = {
 
 const databaseChecks = { ...catalogChecks, ...serverChecks, ...serviceChecks, ...partChecks };
 
-export const checkNames = [
-  ...Object.keys({ ...settingsChecks, database: undefined, ...beginningChecks, ...databaseChecks }),
-];
+const allChecks = { ...settingsChecks, database: undefined, ...beginningChecks, ...databaseChecks };
+
+export const checkNames = Object.keys(allChecks);
 
 /** Runs all checks, without changing anything. */
 export async function examine(

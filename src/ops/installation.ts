@@ -1,7 +1,6 @@
 import { reencryptSecrets } from '../api/webhooks/endpoints/reencrypt.ts';
 import { type Answer, Failure, jsonOf, listed } from '../apps/terminal/answer.ts';
 import type { Program, Screen } from '../apps/terminal/program.ts';
-import { keyId } from '../core/secret-box.ts';
 import { recordAct } from '../domain/access/operator-acts.ts';
 import { connectionName } from '../infra/database/connections/address.ts';
 import type { Database } from '../infra/database/database.ts';
@@ -47,8 +46,9 @@ function shown(config: Config, name: keyof typeof settings): string | null {
     return JSON.stringify(config.RAILS, (key, of) => (key === 'settings' ? hidden : of));
   if (name === 'OTEL_EXPORTER_OTLP_HEADERS') return config[name] === undefined ? null : 'set';
   const kind = keySettings.find((one) => name.startsWith(one));
-  const value: unknown = config[name];
-  return textOf(kind && value ? [value].flat().map((key) => `the key with the id ${keyId(kind, key)}`) : value);
+  if (!kind) return textOf(config[name]);
+  const [own = null, ...fallbacks] = idsOfKeys(config, kind).map((id) => `the key with the id ${id}`);
+  return name === kind ? own : fallbacks.join(', ');
 }
 
 /** Hides the password in an address, wherever it occurs, including in the parameters. */

@@ -20,7 +20,7 @@ import { runConformance } from '../rails/conformance/run.ts';
 import type { RailTrial } from '../rails/conformance/trial.ts';
 import { railAddress } from '../rails/load-rails.ts';
 import { openConnections } from '../server/gateway.ts';
-import { strangeKey } from '../server/start/keys-in-use.ts';
+import { listKeysInUse, missingKeys } from '../server/start/keys-in-use.ts';
 import { platformNamed } from './platforms.ts';
 import { actOf, type Decided, decisionOf, operatorOf, periodOf, type Said, type Tools, withDatabase } from './tools.ts';
 
@@ -74,8 +74,9 @@ async function compare({ database, payments }: Tools, name: string, { from, to, 
 async function connect({ database, config }: Tools, name: string, said: Said): Promise<Answer> {
   const { platformId } = await platformNamed(database, name);
   if (!config.SECRET_KEY) throw new Failure('Set SECRET_KEY: it encrypts the connection.');
-  const strange = await strangeKey(database, config);
-  if (strange !== undefined) throw new Failure(strange);
+  const inUse = (await listKeysInUse(database)).filter(({ setting }) => setting === 'SECRET_KEY');
+  const [missing] = missingKeys(inUse, config);
+  if (missing !== undefined) throw new Failure(missing);
   const connection = (await text(process.stdin)).trim();
   if (connection === '') throw new Failure('Standard input is empty.');
   await inTransaction(database, async (act) => {
@@ -100,18 +101,18 @@ async function check({ database, payments }: Tools, name: string): Promise<Answe
 }
 
 /** Prints each check of a rail with its result. Exits with 1 if one fails, or if none was run. */
-async function tryRail({ screen, json }: Job, name: string): Promise<Answer> {
+async function tryRail(_job: Job, name: string): Promise<Answer> {
   const trial = await trialOf(name);
   const results = await runConformance(trial);
   await trial.close?.();
   const failed = results.filter(({ result }) => result === 'failed').length;
   const passed = results.filter(({ result }) => result === 'passed').length;
-  if (!json) {
-    for (const { check, kind, result, reason } of results)
-      screen.out(`${result.padEnd(9)}  ${kind.padEnd(10)}  ${check}${reason === undefined ? '' : `: ${reason}`}`);
-    screen.out(`\n${passed} passed, ${failed} failed, ${results.length - passed - failed} not tried`);
-  }
-  return { data: results, exitCode: failed === 0 && passed > 0 ? 0 : 1 };
+  const lines = results.map(
+    ({ check, kind, result, reason }) =>
+      `${result.padEnd(9)}  ${kind.padEnd(10)}  ${check}${reason === undefined ? '' : `: ${reason}`}`,
+  );
+  lines.push('', `${passed} passed, ${failed} failed, ${results.length - passed - failed} not tried`);
+  return { data: results, lines, exitCode: failed === 0 && passed > 0 ? 0 : 1 };
 }
 
 async function trialOf(name: string): Promise<RailTrial> {

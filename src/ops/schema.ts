@@ -44,9 +44,9 @@ async function run(_job: Job, { check, breaks }: { readonly check?: true; readon
     );
   for (const [place, print] of Object.entries(printed)) {
     const file = new URL(`../../${place}`, import.meta.url);
-    if (!check) await writeFile(file, print());
-    else if ((await readFile(file, 'utf8')) !== print())
-      throw new Failure(`${place} is stale: run \`npm run schema\` and commit it`);
+    const before = await readFile(file, 'utf8');
+    if (!check) await writeFile(file, print(before));
+    else if (before !== print(before)) throw new Failure(`${place} is stale: run \`npm run schema\` and commit it`);
   }
   return {};
 }
@@ -107,22 +107,10 @@ function textOf(value: unknown): string {
   return `${perSecond}/${burst}`;
 }
 
-/** Generates docs/accounts.md from the declared account types and their examples. */
-function accountsPage(): string {
+/** Generates the sections of docs/accounts.md from the declared account types and their examples. */
+function accountsPage(page: string): string {
   const kinds = Object.entries(accountTypes) as [ExternalAccountType, AccountType][];
-  return `# External accounts
-
-This page is generated from \`src/core/account-types.ts\` and \`src/core/account-examples.ts\` (\`npm run schema\`).
-
-An external account has one of sixteen types. REST, GraphQL and the forms for payees (\`externalAccountForms\`) are generated from one declaration, so they cannot differ.
-
-- **Accepted spellings**: numbers may be written as on an invoice, with spaces and dashes between the characters and, where case does not matter, in lower case. If a character is invalid, the error gives its position (not counting spaces and dashes), and suggests a similar valid character, such as the digit 0 for the letter O. The service never corrects a character by itself.
-- **Stored spelling**: each account is stored in one canonical spelling, which is used to display it, to send it to the rail and to compare it with other accounts. Registering the same account in a different spelling is refused with CONFLICT, which names the existing account. For one owner and currency, an account is identified by its type, its number and its bank ([Decision 37](decisions.md#decision-37)).
-- **Check digits** are verified for PRODUCTION platforms. This covers ABA routing numbers, CLABE, CPF and CNPJ (with letters, too), IBANs and the national account numbers that they contain, Nigerian account numbers at known banks, bech32, bech32m, Base58Check and EIP-55. The country codes in BICs and IBANs are checked, too. Numbers that consist only of zeros are refused, and so are Lightning invoices that have expired. The sandbox's suffixes ([Decision 21](decisions.md#decision-21)) can break check digits, so the sandbox accepts such accounts, and the \`warnings\` in its response list what PRODUCTION would refuse.
-- **Only the form is checked** for UK account numbers and UPI addresses. The check digits of a UK account number depend on a table of weights for each sort code. The table is reissued several times a year, and an outdated copy would refuse valid accounts. For these accounts the rail's own check decides.
-- **Names** are sent to the rail both as entered, and converted to the characters that the rail supports: SEPA allows up to 70 characters from the European Payments Council's Latin set, and ACH allows up to 22 printable ASCII characters. If the converted name differs, the \`warnings\` in the response show it before a payment is made. A name that contains no supported characters is refused. \`beneficiaryVerificationStatus\` says whether the bank found that the owner's name matches; if the names differ, \`statusReason\` contains both.
-
-${kinds.map(([name, type]) => section(name, type)).join('\n')}`;
+  return `${page.slice(0, page.indexOf('## '))}${kinds.map(([name, type]) => section(name, type)).join('\n')}`;
 }
 
 function section(name: ExternalAccountType, type: AccountType): string {

@@ -20,7 +20,7 @@ import { ConfigError, type GatewaySettings } from './config.ts';
 import { startMetrics } from './observe/metrics.ts';
 import { type Served, type ServingOptions, startServing } from './serve.ts';
 import { listenError } from './start/listening.ts';
-import { stopInOrder } from './stop.ts';
+import { type Running, stopInOrder } from './stop.ts';
 import { startWorkers } from './workers/workers.ts';
 
 export interface Gateway extends Pick<Served, 'feed' | 'sessions' | 'replicas' | 'metricsUrl'> {
@@ -86,61 +86,59 @@ interface GatewayOptions extends ServingOptions {
 
 /** Starts an instance in its ROLE on a migrated database. @throws ConfigError for a bad HOST, PORT or SECRET_KEY */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { config } = options;
+  const { config, log } = options;
   if (config.ROLE !== 'work' && !config.SECRET_KEY) {
     throw new ConfigError([
       'SECRET_KEY is required to serve, the same on all instances: it encrypts cursors and secrets. Create one with "openssl rand -base64 32"',
     ]);
   }
-  const started = new AsyncDisposableStack();
-  return startParts(options, started).catch(async (error: unknown) => {
-    await started.disposeAsync();
+  const databases = openDatabases(options);
+  const { serving, working } = databases;
+  const running: Running = {
+    feed: new Feed(serving, log),
+    sessions: new Sessions(serving, log),
+    readiness: new ReadinessWatch(config.ROLE === 'work' ? working : serving, log, options.pace?.readiness),
+    close: databases.close,
+    log,
+  };
+  return startParts(options, running, databases).catch(async (error: unknown) => {
+    await stopInOrder(running);
     throw error;
   });
 }
 
-/** Starts an instance. If a part cannot start, `started` stops the earlier ones in reverse order. */
-async function startParts(options: GatewayOptions, started: AsyncDisposableStack): Promise<Gateway> {
+/** Starts the parts of an instance, and adds those to `running` that must be stopped. */
+async function startParts(
+  options: GatewayOptions,
+  running: Running,
+  { serving, working, replicas, close }: ReturnType<typeof openDatabases>,
+): Promise<Gateway> {
   const { config, log } = options;
-  const { serving, working, replicas, close: closeDatabases } = openDatabases(options);
-  started.defer(closeDatabases);
+  const { feed, sessions, readiness } = running;
   const payments = await openPayments(working, config, log);
-  started.defer(() => closeRails(payments.rails));
+  running.close = () => closeRails(payments.rails).then(close);
   const webhooks = openWebhooks(payments, config, options.webhooks);
   if (!webhooks.box) log.warn('SECRET_KEY is not set: webhooks are off');
-  const sequencer = config.ROLE === 'serve' ? undefined : new Sequencer(working, log);
-  const feed = new Feed(serving, log);
-  const sessions = started.adopt(new Sessions(serving, log), (one) => one.leave(0));
-  const watched = config.ROLE === 'work' ? working : serving;
-  const readiness = started.adopt(new ReadinessWatch(watched, log, options.pace?.readiness), (watch) => watch.close());
-  if (!config.ALLOW_UNSAFE.includes('owner-login')) await refuseOwners(watched);
+  if (!config.ALLOW_UNSAFE.includes('owner-login')) await refuseOwners(config.ROLE === 'work' ? working : serving);
   await feed.open();
-  started.defer(() => feed.close());
   readiness.open();
   await replicas?.open();
   const observed = { serving, working, replicas, feed, sessions, readiness };
-  const metrics = await startMetrics(config, observed, log).catch((error: unknown) => {
+  running.metrics = await startMetrics(config, observed, log).catch((error: unknown) => {
     throw listenError(error, config, 'METRICS');
   });
-  started.defer(() => metrics?.close());
-  const workers = sequencer && startWorkers(webhooks, sequencer, config.RECONCILE_HOUR);
-  started.defer(() => workers?.stop());
-  const close = () => closeRails(payments.rails).then(closeDatabases);
-  const parts = { sessions, workers, feed, readiness, metrics, database: { close }, log };
-  const instance = { payments, metricsUrl: metrics?.url, serving, replicas, feed, sessions };
+  if (config.ROLE !== 'serve')
+    running.workers = startWorkers(webhooks, new Sequencer(working, log), config.RECONCILE_HOUR);
+  const instance = { payments, metricsUrl: running.metrics?.url, serving, replicas, feed, sessions };
   const ofRequests = { ...payments, database: serving };
-  const apis =
-    config.ROLE === 'work'
-      ? undefined
-      : await startServing(options, {
-          payments: ofRequests,
-          webhooks: { ...webhooks, payments: ofRequests },
-          ...{ feed, sessions, readiness, replicas, metricsUrl: metrics?.url },
-        }).catch((error: unknown) => {
-          throw listenError(error, config);
-        });
+  if (config.ROLE !== 'work') {
+    const served = { ...instance, readiness, payments: ofRequests, webhooks: { ...webhooks, payments: ofRequests } };
+    running.serving = await startServing(options, served).catch((error: unknown) => {
+      throw listenError(error, config);
+    });
+  }
   readiness.begin();
-  return { ...instance, url: apis?.http.url, stop: () => stopInOrder({ ...parts, serving: apis }) };
+  return { ...instance, url: running.serving?.http.url, stop: () => stopInOrder(running) };
 }
 
 /** Opens the database for requests and, with half as many connections, for the background work that commits wake. */

@@ -5,10 +5,9 @@ import type { HttpServer } from '../api/http/server.ts';
 import type { RefusalPace } from '../domain/access/limits/rate-limits.ts';
 import type { Sessions } from '../domain/access/tokens/sessions.ts';
 import type { Feed } from '../domain/events/feed.ts';
-import type { Database } from '../infra/database/database.ts';
 import type { ReadinessWatch } from '../infra/health/readiness.ts';
-import type { OperatorServer } from '../infra/instruments/operator-server.ts';
 import { TooLate, within } from '../infra/instruments/within.ts';
+import type { MetricsServer } from './observe/metrics.ts';
 import type { startWorkers } from './workers/workers.ts';
 
 /** The APIs that an instance serves, and the time limits for closing their connections. */
@@ -22,15 +21,16 @@ export interface Serving {
   readonly idleMs: number;
 }
 
+/** The parts of an instance. Those that have not been started yet, or that its ROLE does not need, are absent. */
 export interface Running {
-  /** Undefined for an instance that only does background work. */
-  readonly serving: Serving | undefined;
+  serving?: Serving | undefined;
+  workers?: ReturnType<typeof startWorkers> | undefined;
+  metrics?: MetricsServer | undefined;
+  /** Closes the rails and the databases. */
+  close: () => Promise<void>;
   readonly sessions: Sessions;
-  readonly workers: ReturnType<typeof startWorkers> | undefined;
   readonly feed: Feed;
-  readonly readiness: Pick<ReadinessWatch, 'end' | 'close'>;
-  readonly metrics: Pick<OperatorServer, 'close'> | undefined;
-  readonly database: Pick<Database, 'close'>;
+  readonly readiness: ReadinessWatch;
   readonly log: Logger;
 }
 
@@ -41,7 +41,7 @@ const spread = { mostMs: 3_000, eachMs: 5 } as const;
 
 /** Stops an instance: first its readiness; after a delay, the port and streams; then the workers, feed and database. */
 export async function stopInOrder(running: Running): Promise<void> {
-  const { serving, sessions, workers, feed, readiness, metrics, database, log } = running;
+  const { serving, sessions, workers, feed, readiness, metrics, log } = running;
   readiness.end();
   if (serving) {
     serving.http.connections.announceEnd();
@@ -67,7 +67,7 @@ export async function stopInOrder(running: Running): Promise<void> {
     feed.close().then(() => {
       readiness.close();
       metrics?.close();
-      return database.close();
+      return running.close();
     }),
   );
 }

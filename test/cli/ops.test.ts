@@ -285,6 +285,6 @@ test('keys are checked at startup: an instance that lacks a key in use does not 
   expect((await answer(['keys', 'list'], without)).map(({ id }: Data) => id)).toEqual([secondId]);
 
   expect(await refusal(['rails', 'connect', 'test'], { SECRET_KEY: firstKey.toString('hex') })).toBe(
-    `SECRET_KEY has the id ${firstId}, but instances on this database use the key with the id ${secondId} and could not read what is encrypted with this one. Set the key of the instances.`,
+    `SECRET_KEY has the id ${firstId}, but instances on this database use the key with the id ${secondId}: set that key, or add it to SECRET_KEY_FALLBACKS. If it is no longer needed: npm run ops -- keys retire ${secondId}`,
   );
 });

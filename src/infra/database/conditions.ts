@@ -48,24 +48,12 @@ interface Found {
   narrow: boolean;
 }
 
+type Model = ReturnType<typeof getDatamodel>['datamodel']['models'][string];
+
 /** A field of a model: a column or, for kind `object`, a relation to the model `type`. */
-export interface ModelField {
-  readonly name: string;
-  readonly kind: string;
-  readonly type: string;
-  readonly isList: boolean;
-  readonly isRequired: boolean;
-  readonly relationName?: string | undefined;
-  readonly relationFromFields?: readonly string[] | undefined;
-}
+export type ModelField = Model['fields'][number];
 
-interface ModelKeys {
-  readonly fields: readonly (ModelField & { readonly isId?: boolean })[];
-  readonly primaryKey?: { readonly fields: readonly string[] } | null;
-  readonly uniqueIndexes?: readonly { readonly fields: readonly string[] }[];
-}
-
-const keys: Readonly<Record<string, ModelKeys>> = getDatamodel().datamodel.models;
+const keys: Readonly<Record<string, Model>> = getDatamodel().datamodel.models;
 const models: ReadonlyMap<string, ReadonlyMap<string, ModelField>> = new Map(
   Object.entries(keys).map(([name, { fields }]) => [name, new Map(fields.map((field) => [field.name, field]))]),
 );

@@ -99,7 +99,8 @@ function ofValue(model: string, field: ModelField, condition: unknown): Test {
         return [(row, find) => values.some((test) => test(row, find))];
       }
       case 'startsWith':
-        return [beginningWith(model, field, value)];
+        if (typeof value !== 'string') break;
+        return [(row) => typeof row[name] === 'string' && row[name].startsWith(value)];
       case 'not': {
         const isEqual: Test = value === null ? () => false : equalTo(model, field, value);
         // As in SQL, a comparison with null is unknown, so null does not match.
@@ -129,14 +130,6 @@ function equalTo(model: string, field: ModelField, value: unknown): Test {
   if (!isPlain || field.type === 'Decimal' || field.type === 'Json') throw new NotFollowable(model, field.name);
   const { name } = field;
   return (row) => row[name] === value;
-}
-
-function beginningWith(model: string, { name }: ModelField, start: unknown): Test {
-  if (typeof start !== 'string') throw new NotFollowable(model, name);
-  return (row) => {
-    const text = row[name];
-    return typeof text === 'string' && text.startsWith(start);
-  };
 }
 
 /** Compares times, numbers and UUIDs as Postgres does. The order of other strings depends on the collation. */

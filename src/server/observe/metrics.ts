@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Registry, register } from 'prom-client';
 import type { Sessions } from '../../domain/access/tokens/sessions.ts';
@@ -5,7 +8,7 @@ import type { Feed } from '../../domain/events/feed.ts';
 import type { Database } from '../../infra/database/database.ts';
 import type { Replicas } from '../../infra/database/replicas/replicas.ts';
 import type { ReadinessWatch } from '../../infra/health/readiness.ts';
-import { type OperatorServer, startOperatorServer } from '../../infra/instruments/operator-server.ts';
+import { refuseWrongAddresses } from '../../infra/instruments/request-address.ts';
 import { singleFlight } from '../../infra/instruments/single-flight.ts';
 import { databaseFigures } from './database-figures.ts';
 
@@ -104,24 +107,48 @@ interface MetricsSettings {
   readonly ROLE: string;
 }
 
+export interface MetricsServer {
+  readonly url: string;
+  /** Also ends requests that are still in progress. */
+  close(): void;
+}
+
 /** Serves metrics and health on METRICS_PORT, if it is set. An instance with ROLE=serve reads no database figures. */
 export async function startMetrics(
   { METRICS_PORT: port, METRICS_HOST: host, ROLE }: MetricsSettings,
   observed: Observed,
   log: Logger,
-): Promise<OperatorServer | undefined> {
+): Promise<MetricsServer | undefined> {
   if (port === undefined) return undefined;
   const scrape = metricsOf(observed, ROLE !== 'serve');
-  return startOperatorServer(
-    { host, port },
-    {
-      '/metrics': async () => ({ type: register.contentType, body: await scrape() }),
-      '/health/live': async () => ({ type: 'application/json', body: JSON.stringify({ status: 'ok' }) }),
-      '/health/ready': async () => {
-        const { status, body } = await observed.readiness.answer();
-        return { status, type: 'application/json', body: JSON.stringify(body) };
+  const json = (status: number, body: object) => ({ status, type: 'application/json', body: JSON.stringify(body) });
+  const answers = new Map([
+    ['/metrics', async () => ({ status: 200, type: register.contentType, body: await scrape() })],
+    ['/health/live', async () => json(200, { status: 'ok' })],
+    ['/health/ready', () => observed.readiness.answer().then(({ status, body }) => json(status, body))],
+  ]);
+  const server = createServer((request, response) => {
+    const [path = ''] = (request.url ?? '').split('?', 1);
+    const answer = request.method === 'GET' ? answers.get(path) : undefined;
+    if (!answer) return void response.writeHead(404).end();
+    answer().then(
+      ({ status, type, body }) => response.writeHead(status, { 'content-type': type }).end(body),
+      (error: unknown) => {
+        log.error({ err: error }, `could not serve ${path}`);
+        response.writeHead(500).end();
       },
+    );
+  });
+  refuseWrongAddresses(server);
+  server.listen(port, host);
+  await once(server, 'listening');
+  // The address of a server that listens on a host and a port has this type.
+  const { port: listening } = server.address() as AddressInfo;
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${listening}`,
+    close() {
+      server.close();
+      server.closeAllConnections();
     },
-    log,
-  );
+  };
 }

@@ -40,15 +40,6 @@ export async function checkKeys(database: Database, config: Keys & Pick<Config, 
   });
 }
 
-/** Returns a warning if no instance uses this SECRET_KEY, because none could then read what it encrypts. */
-export async function strangeKey(database: Pick<Database, 'prisma'>, config: Keys): Promise<string | undefined> {
-  const inUse = (await listKeysInUse(database)).filter(({ setting }) => setting === 'SECRET_KEY');
-  const [id] = idsOfKeys(config, 'SECRET_KEY');
-  if (id === undefined || inUse.length === 0 || inUse.some(({ keyId: known }) => known === id)) return undefined;
-  const ids = inUse.map(({ keyId: known }) => known).join(', ');
-  return `SECRET_KEY has the id ${id}, but instances on this database use the key with the id ${ids} and could not read what is encrypted with this one. Set the key of the instances.`;
-}
-
 /**
  * Returns a sentence about each key in use that the settings lack. Kinds of keys that are not set at all are ignored.
  */

