@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
+import { databaseAway } from '../../core/refusal.ts';
 import type { ReadinessWatch } from '../../infra/health/readiness.ts';
 import { refuseWrongAddresses } from '../../infra/instruments/request-address.ts';
 import { asRequest, clientIn, factsOf, pathOf } from '../../infra/instruments/request-facts.ts';
@@ -27,7 +28,7 @@ import { namesThisMachine, type Origins, protectResponse } from './cors.ts';
 import { type AdmissionLimits, InFlight, WatchedResponse } from './in-flight.ts';
 import { keepAlive, listen } from './listeners.ts';
 import type { ProviderWebhooks } from './provider-webhooks.ts';
-import { answer, formBody } from './refusals.ts';
+import { answer, formBody, refuse, unavailable } from './refusals.ts';
 
 interface HttpOptions {
   /** The time limit for a request, in milliseconds, from the arrival of its body until its response begins. */
@@ -198,7 +199,15 @@ async function answerGraphql(options: HttpOptions, response: ServerResponse, bod
   }
   if (request.url?.startsWith(streamPath)) request.url = `/graphql${request.url.slice(streamPath.length)}`;
   const types = acceptedTypes(request);
-  if (types.includes(eventStream) && (await options.distinctConnections(response, body))) return;
+  if (types.includes(eventStream)) {
+    // Reject wrong credentials first: once a stream has begun, its status is 200.
+    const viewer = await options.callers.credentials
+      .authenticate(request.headers.authorization)
+      .catch(() => 'UNAVAILABLE' as const);
+    if (viewer === 'UNAVAILABLE') return refuse(response, 'GRAPHQL', unavailable(databaseAway));
+    if (!viewer) return refuseStranger(response);
+    if (await options.distinctConnections(response, body)) return;
+  }
   const [type] = types;
   if (!type) return refuseMethod(response, 406, 'NOT_ACCEPTABLE', `available media types: ${mediaTypes.join(', ')}`);
   const isShort = type !== eventStream && !isSafe(request.method) && !options.throughYoga;
