@@ -232,6 +232,7 @@ class Replica {
   readonly #options: ReplicaOptions;
   readonly #primary: PrimaryPosition;
   readonly #log: Logger;
+  readonly #running = new Set<(error: Error) => void>();
   readonly #meter = new LagMeter();
   #reads: TextReads;
   readonly #connection: OwnConnection;
@@ -286,8 +287,15 @@ class Replica {
   }
 
   /** Runs a read, for which the replica itself checks the position. @throws ReplicaBehind */
-  read(read: TextRead, { lsn, history }: Position): Promise<string> {
-    return this.#reads.read(read, { lsn: lsnText(lsn), history });
+  async read(read: TextRead, { lsn, history }: Position): Promise<string> {
+    const required = { lsn: lsnText(lsn), history };
+    const { promise: lost, reject } = Promise.withResolvers<never>();
+    this.#running.add(reject);
+    try {
+      return await Promise.race([this.#reads.read(read, required), lost]);
+    } finally {
+      this.#running.delete(reject);
+    }
   }
 
   async close(): Promise<void> {
@@ -325,6 +333,9 @@ class Replica {
   #report(trouble: string | undefined): void {
     const before = this.trouble;
     this.trouble = trouble;
+    // The results of reads in progress may never arrive.
+    if (trouble !== undefined)
+      for (const reject of this.#running) reject(new Error(`the replica cannot be used: ${trouble}`));
     if (this.#closed || (before !== notChecked && (before === undefined) === (trouble === undefined))) return;
     if (trouble === undefined) this.#log.info('the replica is used for reads');
     else this.#log.warn({ trouble }, 'the replica is not used: its reads go to the primary');
