@@ -40,21 +40,18 @@ test.for(Object.entries(faults))(
     const { id, secret } = await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['ACCOUNT_STATUS'] });
     await deposit(scene.usd, 3);
     await receiver.until((received) => distinct(received) === 4);
-    const taken: string[] = [];
-    receiver.answer = (response, one) => {
-      taken.push(one.id);
-      response.writeHead(200).end();
-    };
+    receiver.answer = answer(200);
     // The health of the endpoint is stored right after the delivery.
     const isHealed = (one: Data) => one.failingSince === null && hasAll('DELIVERED')(one);
     const endpoint = await endpointUntil(t.platform, id, isHealed);
     expect(endpoint.status).toBe('ENABLED');
     expect(endpoint.deliveries).toHaveLength(4);
-    expect(taken.toSorted()).toEqual([...new Set(receiver.received.map((one) => one.id))].toSorted());
     for (const { attempts, nextAttemptAt } of endpoint.deliveries) {
       expect(attempts.length).toBeGreaterThan(1);
       expect(attempts[0].error).toEqual(expect.any(String));
-      expect(attempts.at(-1)).toMatchObject({ responseStatus: 200, error: null });
+      // On a slow machine, an attempt can time out although the receiver has answered it.
+      expect(attempts.filter(({ responseStatus }: Data) => responseStatus === 200)).toEqual([attempts.at(-1)]);
+      expect(attempts.at(-1).error).toBe(null);
       expect(nextAttemptAt).toBe(null);
     }
     for (const one of receiver.received) expect(verify(secret, one)).toEqual(one.body);
