@@ -8,7 +8,7 @@ import { commitEvents, nextOf, openEventStream, openRawSocket, subscribed } from
 
 const t = await testGateway();
 /** A second instance, with short limits for silent sockets and slow operations. */
-const hasty = await testGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { keepAliveMs: 200, operationMs: 1_500 } });
+const hasty = await testGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { keepAliveMs: 2_000, operationMs: 1_500 } });
 const scene = await t.platform.makeScene();
 
 const watchEvents = 'subscription { events { id } }';
@@ -40,7 +40,8 @@ test('a half-open socket is closed when a ping goes unanswered', async () => {
 });
 
 test('a reader that stops reading is dropped with 1013, and misses nothing when it resumes', async () => {
-  const slow = await ownGateway();
+  // On a slow machine, the unanswered pings of the default interval would close the socket first.
+  const slow = await ownGateway({}, undefined, { pace: { keepAliveMs: 3_600_000 } });
   const after = await slow.platform.feedEnd();
   const raw = await openRawSocket(slow.url, slow.platform.authorization);
   const fields = Array.from({ length: 15 }, (_, at) => `c${at}: cursor`).join(' ');

@@ -6,7 +6,9 @@ import { ownClient, testClient, testGateway, untilWaiting, uuidIn } from '../set
 import type { Scene } from '../setup/scene.ts';
 
 // Only one of three connections commits plans, so all plans share one lane.
-const t = await testGateway({ SANDBOX_PACE_MS: 600_000, DATABASE_POOL: 3 });
+// A payment whose operation times out may still be made, so that limit is longer than a slow machine needs.
+const settings = { SANDBOX_PACE_MS: 600_000, DATABASE_POOL: 3 };
+const t = await testGateway(settings, undefined, { pace: { operationMs: 60_000 } });
 const database = await testClient(t);
 
 afterEach(() => {
@@ -44,8 +46,7 @@ test('a payment refused because of a locked account is not made later, and does 
   const outcome = () => pay(stuck).then(({ code }) => code, String);
   const refused = Promise.all(Array.from({ length: 20 }, outcome));
   expect(await pay(free)).toHaveProperty('status');
-  for (const each of await refused)
-    expect(each).toMatch(/^SERVICE_UNAVAILABLE$|the operation took longer than|unreachable or overloaded/);
+  for (const each of await refused) expect(each).toMatch(/^SERVICE_UNAVAILABLE$|unreachable or overloaded/);
   await release();
   const { id } = await pay(stuck);
   const { rows } = await database.query('select id from transaction where source_account_id = $1', [uuidIn(stuck.usd)]);

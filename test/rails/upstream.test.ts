@@ -258,7 +258,7 @@ test('the rail passes the conformance suite with upstream behind a faulty proxy'
   const proxy = await ownUpstreamProxy(upstream.url);
   // The suite, not the gateway, processes the trial's deposits.
   await gateway.owner.query("update rail_connection set deposits_due_at = 'infinity'");
-  const results = await runConformance(await upstreamTrial(proxy), { answerMs: 700, outcomeMs: 20_000 });
+  const results = await runConformance(await upstreamTrial(proxy), { answerMs: 3_000, outcomeMs: 60_000 });
   expect(results.filter(({ result }) => result !== 'passed')).toMatchObject([
     { result: 'not tried', kind: 'PAYOUT', check: 'reports an order as failed after refunding it' },
     { result: 'not tried', kind: 'PAYOUT', check: 'keeps a lock for as long as it promises' },
