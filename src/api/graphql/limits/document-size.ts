@@ -329,9 +329,8 @@ function expandField(pass: Pass, field: FieldNode, parent: Type): Expansion {
   const below = dearestOf(inner.costs);
   const times = rows ?? 1;
   const cost = own + below.once + times * (below.cost - below.once);
-  const costliest = costlyField(field.alias?.value ?? name, below.costliest, {
-    ...{ cost, isOnce, times, isSized: rows !== undefined || own > 1 },
-  });
+  const isSized = rows !== undefined || own > 1;
+  const costliest = costlyField(field.alias?.value ?? name, below.costliest, { cost, isOnce, times, isSized });
   return {
     depth: 1 + inner.depth,
     leadingFragments: 0,
