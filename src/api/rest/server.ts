@@ -6,6 +6,7 @@ import { matchedRoutes } from 'hono/route';
 import type { Logger } from 'pino';
 import { InexactJson, parseJson, withoutNulls } from '../../core/json.ts';
 import { outsideWait } from '../../core/outside-wait.ts';
+import { invalid } from '../../core/refusal.ts';
 import type { Credentials } from '../../domain/access/tokens/credentials.ts';
 import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
 import type { Replicas } from '../../infra/database/replicas/replicas.ts';
@@ -94,6 +95,8 @@ export function createRestServer(options: RestOptions) {
       const errors = [{ field: 'X-Idempotency-Key', constraint: 'unknown', message }];
       throw new RestError('INVALID_INPUT', `X-Idempotency-Key ${message}`, { errors });
     }
+    for (const [name, values] of Object.entries(context.req.queries()))
+      if (values.join().includes('\0')) throw invalid('the text must not contain NUL characters', [name]);
     if (context.req.raw.body) await readJson(context.req);
     await next();
   });
