@@ -158,18 +158,18 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.locator('.graphiql-execute-button').waitFor();
     await lab.isOpen('First payment');
     expect(await page.getByRole('tab', { name: 'New tab' }).count()).toBe(0);
-    // Neither a stream nor a request is sent without the id that an earlier tab provides.
-    for (const [tab, name] of [
-      ['Watch', 'transaction'],
-      ['Execute', 'quote'],
+    // Neither a stream nor a request is sent without the id that another tab provides.
+    for (const [tab, name, other] of [
+      ['Watch', 'transaction', 'the tab First'],
+      ['Execute', 'quote', 'the tab before'],
     ] as const) {
       await lab.open(tab);
-      expect(await lab.run(`the variable $${name} has no value yet`)).toContain('an earlier tab');
+      expect(await lab.run(`The variable $${name} has no value yet`)).toContain(other);
     }
     await lab.open('Deliveries');
     await page.getByText('a test at first, then the payments').waitFor();
     await page.route(/\/graphql$/, (route) => route.abort());
-    await lab.run('the service cannot be reached');
+    await lab.run('The service cannot be reached');
 
     const openTab = page.getByRole('tab', { selected: true });
     const lastStep = page.getByRole('tab', { name: 'Remove the endpoint' });
@@ -201,7 +201,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await editor.focus();
     expect(await editor.evaluate((element) => getComputedStyle(element).outlineOffset)).toBe('-3px');
     // A copy without the id would fail, too. All of the copied text is visible.
-    expect(await lab.copied('Copy as curl')).toContain('the variable $endpoint has no value yet');
+    expect(await lab.copied('Copy as curl')).toContain('The variable $endpoint has no value yet');
     await page.keyboard.press('Escape');
     await lab.open('Fail on purpose');
     await page.getByRole('button', { name: 'Copy as curl' }).click();
@@ -224,6 +224,17 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.getByRole('button', { name: 'Resume', exact: true }).click();
     await lab.state('live');
     await failing.waitFor();
+
+    // A stream of a tab ends when another cursor replaces the one that it follows.
+    const [running, accounts] = [page.locator('.lab-running'), lab.event('Account status')];
+    await accounts.last().click();
+    await lab.isOpen('Resume');
+    await page.locator('.graphiql-execute-button').click();
+    await running.waitFor();
+    await accounts.first().click();
+    await running.waitFor({ state: 'detached' });
+    await page.getByText('No answer yet').waitFor();
+    await lab.open('Fail on purpose');
 
     // The curl command copied from a tab sends the same request as the tab.
     const curl = await lab.copied('Copy as curl');

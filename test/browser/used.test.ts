@@ -212,8 +212,6 @@ async function useUp({ sandbox, ops }: ReturnType<typeof sandboxInBrowser>): Pro
   const pay = () => sandbox.succeed('transferOut', moving(sourceAccountId, payee, 100));
   for (let made = 0; made < payments; made += 10) await Promise.all(Array.from({ length: 10 }, pay));
   await sandbox.succeed('transferIn', moving(payee, sourceAccountId, 100));
-  for (let number = 1; number < 12; number += 1) await sandbox.newCustomer();
-  await sandbox.succeed('deleteCustomer', { customerId: await sandbox.newCustomer() });
   for (let added = 0; ; added += 1) {
     const url = `http://127.0.0.1:${5_000 + added}/webhooks`;
     if ((await sandbox.act('createWebhookEndpoint', { url })).code === 'CONFLICT') break;
@@ -223,7 +221,9 @@ async function useUp({ sandbox, ops }: ReturnType<typeof sandboxInBrowser>): Pro
   await sandbox.succeed('setPolicy', { subjectId: limited.customerId, limits: [{ period: 'DAY', payments: 1 }] });
   const { customerId: rejected } = await payerOf(sandbox.url);
   await sandbox.succeed('sandboxSetKycStatus', { customerId: rejected, kycStatus: 'REJECTED' });
-  // The newest customer who can pay is not one of the sample customers.
+  // The newest customer who can pay is not one of the sample customers, who are no longer among the newest.
   await payerOf(sandbox.url);
+  for (let number = 0; number < 20; number += 1) await sandbox.newCustomer();
+  await sandbox.succeed('deleteCustomer', { customerId: await sandbox.newCustomer() });
   await sandbox.fund(await sandbox.internalAccount(await sandbox.newCustomer(), 'USD'), 100_000n);
 }

@@ -79,7 +79,7 @@ export function paymentOf({ subject }: FeedEvent): string | undefined {
 }
 
 /** Small phones, where open events would leave no room for the document. */
-const littleRoom = '(max-width: 52rem) and (max-height: 42rem), (max-height: 30rem)';
+const littleRoom = matchMedia('(max-width: 52rem) and (max-height: 42rem), (max-height: 30rem)');
 
 interface EventPaneProps {
   readonly socket: Client;
@@ -90,7 +90,10 @@ interface EventPaneProps {
 /** Shows the platform's feed live, newest first, whichever tab is open. */
 export function EventPane({ socket, onPick }: EventPaneProps) {
   const { state, setState, events, reason } = useFeed(socket);
-  const [isOpen, setOpen] = useState(() => !matchMedia(littleRoom).matches);
+  const [isOpen, setOpen] = useState(!littleRoom.matches);
+  useEffect(() => {
+    littleRoom.onchange = () => setOpen(!littleRoom.matches);
+  }, []);
   return (
     <aside className="lab-events" data-open={isOpen} aria-label="Events of the platform">
       <header>
@@ -149,8 +152,10 @@ function statusOf({ subject }: FeedEvent): string {
 
 function aboutOf({ subject }: FeedEvent): string {
   if (!subject) return '';
-  if ('displayName' in subject) return words(subject.displayName, 'balance' in subject && subject.balance.formatted);
-  if ('transactionStatus' in subject) return words(subject.sentAmount?.formatted, partiesOf(subject));
+  if ('balance' in subject) return words(subject.customer?.name, subject.displayName, subject.balance.formatted);
+  if ('displayName' in subject) return subject.displayName;
+  if ('transactionStatus' in subject)
+    return words((subject.sentAmount ?? subject.receivedAmount)?.formatted, partiesOf(subject));
   if ('quoteStatus' in subject) return words(subject.totalSendingAmount.formatted, partiesOf(subject));
   return ('kycStatus' in subject && subject.name) || `…${subject.id.slice(-6)}`;
 }

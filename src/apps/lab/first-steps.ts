@@ -47,7 +47,7 @@ export const firstSteps: readonly WrittenStep[] = [
   {
     title: 'Look around',
     about:
-      'Who you are, and the newest accounts: in dollars those that pay, in euros those to pay to. Other tabs take one if theirs cannot pay.',
+      'Who you are, and the newest accounts: in dollars those that pay, in euros those to pay to. Other tabs take one if theirs is listed and cannot pay.',
     query: `query LookAround {
   viewer ${selection('kind serverTime')}
   internal: accounts(
@@ -71,11 +71,12 @@ export const firstSteps: readonly WrittenStep[] = [
 `,
     gives: ({ internal, external }, payer) => {
       const known = internal.edges.find(({ node }: Data) => node.id === payer);
-      if (known && canPay(known)) return undefined;
+      if (known ? canPay(known) : payer) return undefined;
       const source = internal.edges.find(canPay)?.node;
       const owned = ({ node }: Data) => node.customer?.id === source?.customer?.id && node.frozenAt === null;
+      const destination = external.edges.find(owned)?.node.id;
       return (
-        source && { source: source.id, customer: source.customer?.id, destination: external.edges.find(owned)?.node.id }
+        source && { source: source.id, customer: source.customer.id, payerName: source.customer.name, destination }
       );
     },
   },
@@ -121,7 +122,7 @@ export const firstSteps: readonly WrittenStep[] = [
   },
   {
     title: 'Execute',
-    about: 'Executes the quote before it expires. The events beside the tabs show the payment moving.',
+    about: 'Executes the quote before it expires. The events show the payment moving.',
     query: `mutation Execute($quote: ID!) {
   executeQuote(input: { quoteId: $quote }) ${selection(`... on ExecuteQuoteSuccess { replayed quote { status transaction { id status } } } ${refused}`)}
 }

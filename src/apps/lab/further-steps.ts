@@ -55,20 +55,20 @@ const furtherSteps: readonly WrittenStep[] = [
     title: 'UMA: pay',
     about: 'Pays to that address in one request, with the information that its receiver requires.',
     query: quoteMutation({
-      head: 'PayToUma($source: ID!, $lookup: ID!, $address: String!)',
+      head: 'PayToUma(\n  $source: ID!\n  $payerName: String!\n  $lookup: ID!\n  $address: String!\n)',
       destination: '{ uma: { umaAddress: $address, currency: "EUR" } }',
       amount: '"20.00"',
       more: [
         'lookupId: $lookup',
         `senderCustomerInfo: [
-        { name: "FULL_NAME", value: "Sample Person" }
+        { name: "FULL_NAME", value: $payerName }
         { name: "BIRTH_DATE", value: "1990-12-10" }
       ]`,
         'immediatelyExecute: true',
       ],
       fields: 'id exchangeRate totalReceivingAmount { formatted }',
     }),
-    variables: { address: '$success.eur@sandbox.uma.money' },
+    variables: { payerName: 'Sample Person', address: '$success.eur@sandbox.uma.money' },
     gives: quoteAndTransaction,
   },
   {
@@ -132,7 +132,7 @@ const furtherSteps: readonly WrittenStep[] = [
   {
     title: 'Resume',
     about:
-      'Everything that came after a cursor, each change once and in order. Take the cursor of an event beside the tabs, or one from the tab Watch.',
+      'Everything that came after a cursor, each change once and in order. Take the cursor of an event, or one from the tab Watch.',
     docs: 'docs/streams.md',
     query: `subscription Resume($cursor: String!) {
   events(after: $cursor) ${selection('type occurredAt transaction { id status } cursor')}

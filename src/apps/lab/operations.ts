@@ -78,13 +78,12 @@ export class Operations {
     };
   };
 
-  /** Sets the open tab. Returns `run` if its operation is running, or its last answer unless outdated. */
+  /** Sets the open tab. Returns `run` if its operation is running, or its last answer. Ends what is outdated. */
   open(tab: string, isOutdated: boolean): 'run' | Answer | undefined {
     this.#openTab = tab;
+    if (isOutdated) this.close(tab);
     const running = this.#byTab.get(tab);
-    if (running && !running.isOver) return 'run';
-    if (isOutdated) this.#byTab.delete(tab);
-    return isOutdated ? undefined : running?.latest;
+    return running?.isOver === false ? 'run' : running?.latest;
   }
 
   /** Returns the last answer to a tab's operation. Each answer is a new object. */
@@ -236,9 +235,9 @@ function failure(error: unknown): Received {
 }
 
 function messageOf(error: unknown): string {
-  if (error instanceof CloseEvent) return `the connection was closed: ${error.reason || error.code}`;
+  if (error instanceof CloseEvent) return `The connection was closed: ${error.reason || error.code}`;
   // What `fetch` throws without a connection; each browser words it differently.
-  if (error instanceof TypeError) return 'the service cannot be reached: check that it is running, and send again';
+  if (error instanceof TypeError) return 'The service cannot be reached: check that it is running, and send again';
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -43,7 +43,10 @@ export function Session({ settings, authorization, carried, operations, linked, 
   const tab = tabs[activeTabIndex];
   const step = stepOf(tab?.operationName ?? tab?.title);
   const running = useSyncExternalStore(operations.subscribe, operations.running);
-  const answer = useSyncExternalStore(operations.subscribe, () => operations.answer(tab?.id));
+  const answer = useSyncExternalStore(operations.subscribe, () =>
+    // What GraphiQL shows instead of the last answer if the variables or headers are not JSON.
+    tab?.response?.includes('Request not sent') ? undefined : operations.answer(tab?.id),
+  );
   useOpenTab(tab, { carried, operations, picked: picked?.operation === step?.operation ? picked : undefined });
   const open = (index: number) => index >= 0 && operations.leave(() => changeTab(index));
   const openStep = (operation: string) =>

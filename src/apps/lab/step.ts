@@ -1,25 +1,26 @@
 /** The building blocks of the lab's journey. */
 
-/** The placeholders of variables until a response provides their values. */
+/** The placeholders of variables until a response provides their values, and what provides them. */
 const open = {
-  customer: 'Customer:…',
-  source: 'InternalAccount:…',
-  destination: 'ExternalAccount:…',
-  quote: 'Quote:…',
-  transaction: 'Transaction:…',
-  cursor: '…',
-  lookup: 'Lookup:…',
-  endpoint: 'WebhookEndpoint:…',
-};
+  customer: ['Customer:…', 'the tab Look around'],
+  payerName: ['…', 'the tab Look around'],
+  source: ['InternalAccount:…', 'the tab Look around'],
+  destination: ['ExternalAccount:…', 'the tab Look around'],
+  quote: ['Quote:…', 'the tab before this one'],
+  transaction: ['Transaction:…', 'the tab First payment'],
+  cursor: ['…', 'the tab Watch'],
+  lookup: ['Lookup:…', 'the tab “UMA: look up”'],
+  endpoint: ['WebhookEndpoint:…', 'the tab Webhooks'],
+} as const;
 
 /** The name of a variable whose value responses can provide. */
 export type CarriedName = keyof typeof open;
 
 /** Says which variable still has its placeholder; undefined if none has. */
 export function missingIn(variables: Readonly<Record<string, unknown>>): string | undefined {
-  const placeholders: readonly unknown[] = Object.values(open);
-  const name = Object.keys(variables).find((one) => placeholders.includes(variables[one]));
-  return name && `the variable $${name} has no value yet: send an earlier tab that provides it, or enter one`;
+  const [name, [, tab] = []] =
+    Object.entries(open).find(([one, [placeholder]]) => variables[one] === placeholder) ?? [];
+  return name && `The variable $${name} has no value yet: send ${tab} first, or enter one`;
 }
 
 /** The `data` of a response. Its shape follows the document. */
@@ -52,8 +53,7 @@ export type Step = ReturnType<typeof stepFrom>;
 export function stepFrom({ variables: given, ...written }: WrittenStep) {
   const [, operation = ''] = /^\w+ (\w+)/.exec(written.query) ?? [];
   const names = Array.from(written.query.matchAll(/\$(\w+): /g), ([, name = '']) => name);
-  const known: Readonly<Record<string, string>> = { ...open, ...given };
-  const values = Object.fromEntries(names.map((name) => [name, known[name]]));
+  const values = Object.fromEntries(names.map((name) => [name, given?.[name] ?? open[name as CarriedName][0]]));
   return { ...written, operation, variables: names.length > 0 ? JSON.stringify(values, null, 2) : '' };
 }
 

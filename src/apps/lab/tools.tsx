@@ -32,7 +32,7 @@ export function DocumentTools({ authorization }: { readonly authorization: strin
   const copy = ({ what, write }: Copy) => {
     const variables = parseObject(variableEditor?.getValue() ?? '') ?? {};
     const missing = (write === asCurl || write === asCode) && missingIn(variables);
-    if (missing) return show('Nothing was copied:', missing);
+    if (missing) return show('Nothing was copied.', missing);
     const written = write({
       url: new URL('graphql', location.href).href,
       query: queryEditor?.getValue() ?? '',

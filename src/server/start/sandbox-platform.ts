@@ -194,7 +194,7 @@ const accountsOfPerson = [
     details: { lightningAddress: 'person@sandbox.uma.money' },
     beneficiary: null,
   },
-  { ...inEur('DE89370400440532013000', 'COBADEFF'), beneficiary: person },
+  { ...inEur('DE89370400440532013000', 'COBADEFF'), beneficiary: { ...person, fullName: 'Sample Payee' } },
 ] as const;
 const accountsOfCompany = [
   { ...inEur('FR1420041010050500013M02606', 'PSSTFRPP'), beneficiary: company },

@@ -78,9 +78,9 @@ export const ReceiveUma =
 export const Whoami =
   'sha256:a220fa99931e8792982243ac02da9653c75e0ab56a60e79e1a9ad88c46d2170e' as Operation<of.WhoamiQuery, of.WhoamiQueryVariables>;
 export const LatestEvents =
-  'sha256:7132d24c04c54cdf5e1d6e30d03b5370b96ab68e99d024293a2a6957961be57a' as Operation<of.LatestEventsQuery, of.LatestEventsQueryVariables>;
+  'sha256:9cc6a1dc848a00cc5f838e6803aeb5f845d1cd83fd035a4775cdf12e12595f3e' as Operation<of.LatestEventsQuery, of.LatestEventsQueryVariables>;
 export const Tail =
-  'sha256:320770bd7a5b190cfeefb34fb475ab49092ece33a8fed3edf0d8da9a0f75ec5b' as Operation<of.TailSubscription, of.TailSubscriptionVariables>;
+  'sha256:46d237b03b40dee9439ae8b6a93b3fdb677a8e8faf69852d1eb4b40c975835a9' as Operation<of.TailSubscription, of.TailSubscriptionVariables>;
 export const WebhookBodies =
   'sha256:e291f2fdea9c22068912da4cf8ea8f7efcb8b1dd1170f44d687c7c1f5217e9d8' as Operation<of.WebhookBodiesSubscription, of.WebhookBodiesSubscriptionVariables>;
 export const WebhookBody =

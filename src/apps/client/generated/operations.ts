@@ -1755,12 +1755,12 @@ export type EventPartsFragment = { id: string, cursor: string, type: EventType, 
     | { name: string | null, kycStatus: KycStatus, id: string }
     | { id: string }
     | { displayName: string, id: string, accountStatus: ExternalAccountStatus }
-    | { displayName: string, id: string, balance: { formatted: string } }
+    | { displayName: string, id: string, customer: { name: string | null } | null, balance: { formatted: string } }
     | { id: string }
     | { id: string, quoteStatus: QuoteStatus, totalSendingAmount: { formatted: string }, customer: { name: string | null } | null, destination:
         | { displayName: string }
       , transaction: { id: string } }
-    | { id: string, transactionStatus: TransactionStatus, sentAmount: { formatted: string } | null, customer: { name: string | null } | null, destination:
+    | { id: string, transactionStatus: TransactionStatus, sentAmount: { formatted: string } | null, receivedAmount: { formatted: string } | null, customer: { name: string | null } | null, destination:
         | { displayName: string }
        }
     | { id: string }
@@ -1782,12 +1782,12 @@ export type LatestEventsQuery = { viewer: { feedCursor: string }, events: { edge
           | { name: string | null, kycStatus: KycStatus, id: string }
           | { id: string }
           | { displayName: string, id: string, accountStatus: ExternalAccountStatus }
-          | { displayName: string, id: string, balance: { formatted: string } }
+          | { displayName: string, id: string, customer: { name: string | null } | null, balance: { formatted: string } }
           | { id: string }
           | { id: string, quoteStatus: QuoteStatus, totalSendingAmount: { formatted: string }, customer: { name: string | null } | null, destination:
               | { displayName: string }
             , transaction: { id: string } }
-          | { id: string, transactionStatus: TransactionStatus, sentAmount: { formatted: string } | null, customer: { name: string | null } | null, destination:
+          | { id: string, transactionStatus: TransactionStatus, sentAmount: { formatted: string } | null, receivedAmount: { formatted: string } | null, customer: { name: string | null } | null, destination:
               | { displayName: string }
              }
           | { id: string }
@@ -1804,12 +1804,12 @@ export type TailSubscription = { events: { id: string, cursor: string, type: Eve
       | { name: string | null, kycStatus: KycStatus, id: string }
       | { id: string }
       | { displayName: string, id: string, accountStatus: ExternalAccountStatus }
-      | { displayName: string, id: string, balance: { formatted: string } }
+      | { displayName: string, id: string, customer: { name: string | null } | null, balance: { formatted: string } }
       | { id: string }
       | { id: string, quoteStatus: QuoteStatus, totalSendingAmount: { formatted: string }, customer: { name: string | null } | null, destination:
           | { displayName: string }
         , transaction: { id: string } }
-      | { id: string, transactionStatus: TransactionStatus, sentAmount: { formatted: string } | null, customer: { name: string | null } | null, destination:
+      | { id: string, transactionStatus: TransactionStatus, sentAmount: { formatted: string } | null, receivedAmount: { formatted: string } | null, customer: { name: string | null } | null, destination:
           | { displayName: string }
          }
       | { id: string }
@@ -2025,6 +2025,9 @@ const EventParts = `fragment EventParts on Event {
       sentAmount {
         formatted
       }
+      receivedAmount {
+        formatted
+      }
       customer {
         name
       }
@@ -2049,6 +2052,9 @@ const EventParts = `fragment EventParts on Event {
     }
     ... on InternalAccount {
       displayName
+      customer {
+        name
+      }
       balance {
         formatted
       }
