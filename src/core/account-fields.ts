@@ -189,7 +189,7 @@ export const text = (description: string, more: Partial<AccountField> = {}): Acc
 });
 export const bankName = text('Bank name, for display only.', { optional: true });
 /** Defines a bank's name for accounts whose numbers are unique only within their bank. */
-export const identifyingBankName = text('Bank name, which is part of what identifies the account.', {
+export const identifyingBankName = text('Bank name, as on an account statement. It helps identify the account.', {
   differIn: 'spaces, dashes, letter case',
   compared: (value) => foldedText(value.normalize('NFKC')).replace(gapsOfPrint, ''),
 });

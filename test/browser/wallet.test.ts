@@ -242,9 +242,10 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     const amount = pay.getByLabel('Amount in USD');
     await pay.getByLabel('To').selectOption({ index: 0 });
     await amount.fill('0');
+    await amount.evaluate((field) => field.scrollIntoView(false));
     await amount.press('Enter');
     // Amounts in the service's messages use the page's number format.
-    await pay.getByText('the amount must be at least $0.01.').waitFor();
+    await expect.poll(() => pay.getByText('the amount must be at least $0.01.').evaluate(isInView)).toBe(true);
     expect(await amount.getAttribute('aria-invalid')).toBe('true');
     expect(await amount.evaluate(isFocused)).toBe(true);
     await amount.fill('90000000000000.01');
@@ -294,7 +295,10 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await pay.getByRole('button', { name: 'Pay $3.00' }).press('Enter');
     await pay.getByRole('alert').filter({ hasText: 'There is no connection.' }).waitFor();
     await opened.locator('summary').click();
-    await opened.getByText('There is no connection.').waitFor();
+    await opened
+      .getByRole('alert')
+      .filter({ hasText: 'There is no connection. Restore the network to continue.' })
+      .waitFor();
     await page.getByRole('button', { name: 'Restore the network' }).click();
     // Messages about the lost connection disappear once it is restored.
     await opened.getByRole('figure', { name: 'The payment' }).waitFor();
@@ -324,6 +328,10 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await page.getByRole('button', { name: 'Statement of USD account' }).click();
     const statement = page.getByRole('dialog', { name: 'Statement of USD account' });
     await statement.getByText('There is no connection.').waitFor();
+    await page.keyboard.press('Escape');
+    await pay.getByText('New payee').click();
+    await expect.poll(() => pay.getByText('There is no connection.').count()).toBe(2);
+    await page.getByRole('button', { name: 'Statement of USD account' }).click();
     await page.context().setOffline(false);
     await statement.getByText('Balance now').waitFor();
     await page.getByText('live', { exact: true }).waitFor();
@@ -461,7 +469,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await add.click();
     expect(await form.getByRole('alert').allTextContents()).toEqual(['Fill exactly one of these 3.']);
     await form.getByLabel('BOLT 12 offer').fill(' ');
-    await add.click();
+    await form.getByLabel('BOLT 12 offer').press('Enter');
     await form.getByText('The payee is added.').waitFor();
     expect(await page.getByLabel('To').locator('option:checked').textContent()).toBe(
       'BTC a••••@example.com · Lightning wallet',
@@ -484,9 +492,18 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
       expect(await options.filter({ hasText: 'Ada Waiting' }).count()).toBe(0);
     }
     const [accountId = ''] = await sandbox.idsIn('accounts', { status: ['PENDING'] });
+    await sandbox.setAccountStatus(accountId, { status: 'UNDER_REVIEW' });
+    const note = page.getByText('The account is being reviewed. It can be paid once that is done.');
+    await note.waitFor();
+    // After a payment, the payees are read again.
+    const read = page.waitForResponse((response) => /PayeePicker/.test(response.request().postData() ?? ''));
+    const [from, to] = await accountsIn(sandbox, await sampleCustomer(sandbox), 'EUR');
+    await sandbox.succeed('transferOut', moving(from, to, 1));
+    await (await read).finished();
+    expect(await note.count()).toBe(1);
     await sandbox.setAccountStatus(accountId, { status: 'ACTIVE' });
     await options.filter({ hasText: 'Ada Waiting' }).waitFor({ state: 'attached' });
-    await page.getByText('Its bank is still checking').waitFor({ state: 'detached' });
+    await note.waitFor({ state: 'detached' });
     expect(await page.getByLabel('To').locator('option:checked').textContent()).toMatch(/· Ada Waiting$/);
   });
 
@@ -631,7 +648,9 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     const [last, button] = [await boxOf(form.getByRole('textbox').last()), await boxOf(form.getByRole('button'))];
     expect(button.top).toBeGreaterThan(last.bottom);
     expect(await hints('LAYER2_WALLET')).toEqual(['20 to 120 letters or digits']);
-    expect(await hints('NGN_ACCOUNT')).toContain('part of what identifies the account; 1 to 140 characters');
+    expect(await hints('NGN_ACCOUNT')).toContain(
+      'as on an account statement. It helps identify the account; 1 to 140 characters',
+    );
     expect(await hints('LIGHTNING')).toContain('can be paid once; starting with ln');
   });
 });

@@ -117,10 +117,12 @@ function responseValidators(document: Data) {
       const takes = validator(place('requestBody'));
       if (!takes(sent)) return `the document does not allow this body: ${ajv.errorsText(takes.errors)}`;
     }
-    if (operation && !operation.responses[answer.status].content) {
+    const { $ref, content } = operation?.responses[answer.status] ?? {};
+    if (operation && !$ref && !content) {
       return answer.text === '' ? undefined : 'the document has no body for this answer';
     }
-    const pointer = operation ? placeOf(type, 'responses', String(answer.status)) : '/components/schemas/Error';
+    const pointer =
+      operation && !$ref ? placeOf(type, 'responses', String(answer.status)) : '/components/schemas/Error';
     return fault(pointer, answer.body);
   };
   return { ofAnswer, fault };

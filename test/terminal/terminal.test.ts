@@ -268,7 +268,7 @@ describe('logs and resend', () => {
     const [{ id, event }] = await json(['logs'], platform);
     const { out } = await run(['logs', '--status', 'PENDING'], platform);
     expect(out.split('\n')[1]).toMatch(new RegExp(`TEST +${id} +${receiver.url} +PENDING +\\d+ +418 `));
-    expect((await run(['logs', '--status', 'DELIVERED'], platform)).out).toBe('Nothing was sent.');
+    expect((await run(['logs', '--status', 'DELIVERED'], platform)).out).toBe('No delivery is DELIVERED.');
 
     receiver.answer = answer(200);
     expect(await json(['resend', id], platform)).toEqual({ id, status: 'PENDING' });

@@ -2,6 +2,7 @@ import { type OpenAPIHono, z } from '@hono/zod-openapi';
 import { KycStatus } from '../../infra/database/generated/client/client.ts';
 import type { webhookTypes } from '../webhooks/webhooks.ts';
 import { type RestApp, restPrefix, restVersion } from './context.ts';
+import { documentErrors } from './endpoint.ts';
 import { exampleGuide } from './examples.ts';
 import { AmountSchema, boolean, id, listOf, oneOf, responseObject, string, time, whole } from './schemas/fields.ts';
 import { TransactionSchema } from './schemas/payment-schemas.ts';
@@ -46,6 +47,7 @@ export function restDocument(app: RestApp) {
     description:
       'The entity tag (`ETag`) of the record as you last read it. If the tag has changed since then, nothing is changed and the response is 412. `*` matches any.',
   });
+  documentErrors(registry);
   documentWebhooks(registry);
   const document = plain(
     app.getOpenAPI31Document({

@@ -13,7 +13,7 @@ import {
 } from '../../domain/access/operations.ts';
 import type { CommandResult } from '../../domain/commands/command.ts';
 import { demandedTag, ifMatch, onReplicas, type RestApp, type RestEnvironment, setTag, versionIn } from './context.ts';
-import { ErrorBody, invalidRequest } from './errors.ts';
+import { ErrorBody, errorCodes, errorStatuses, invalidRequest } from './errors.ts';
 import { examples } from './examples.ts';
 
 type RestContext = Context<RestEnvironment>;
@@ -270,7 +270,6 @@ const reasons: Readonly<Record<number, string>> = {
   401: 'Credentials are missing or wrong.',
   403: 'The token, or the customer concerned, is not allowed to do this.',
   404: 'An object in the request does not exist, or belongs to another platform.',
-  405: 'The path does not support this method; `Allow` lists the supported methods.',
   409: 'The request conflicts with existing data or with an earlier change.',
   410: 'The customer has been deleted.',
   412: 'The record no longer has the entity tag in `If-Match`: the code is CONFLICT, and `details` contains its `version`.',
@@ -288,13 +287,24 @@ const reasons: Readonly<Record<number, string>> = {
 const commonErrors = [400, 401, 403, 429, 500, 503];
 const commandErrors = [409, 413, 415, 422, 504];
 
-/** Defines error responses, including the common ones. Handlers throw these errors, so no result type contains them. */
+/** Refers to error responses, including the common ones. Handlers throw these errors, so no result type contains them. */
 export function errorResponses(...statuses: readonly number[]): Record<never, never> {
-  return Object.fromEntries(
-    [...new Set([...commonErrors, ...statuses])]
-      .sort()
-      .map((status) => [status, response(ErrorBody, reasons[status] ?? 'Refused.')]),
-  );
+  const all = [...new Set([...commonErrors, ...statuses])].sort();
+  return Object.fromEntries(all.map((status) => [status, { $ref: `#/components/responses/Error${status}` }]));
+}
+
+/** Documents the error responses, each with an example. */
+export function documentErrors(registry: RestApp['openAPIRegistry']): void {
+  registry.register('Error', ErrorBody);
+  const schema = { $ref: '#/components/schemas/Error' };
+  for (const [name, description] of Object.entries(reasons)) {
+    const status = Number(name);
+    const [reason] = description.split(/[;:] /);
+    const otherwise = status === 412 ? 'CONFLICT' : 'INVALID_REQUEST_FORMAT';
+    const code = errorCodes.find((one) => errorStatuses[one] === status) ?? otherwise;
+    const content = { 'application/json': { schema, example: { status, code, message: reason, details: { reason } } } };
+    registry.registerComponent('responses', `Error${status}`, { description, content });
+  }
 }
 
 /** Converts the result of a command that returns no row: the result itself takes the place of the row. */

@@ -36,10 +36,12 @@ const ownCodes = {
   NOT_IMPLEMENTED: 501,
 } as const;
 
-export type ErrorCode = keyof typeof ownCodes | keyof typeof refusals;
+export const errorStatuses = { ...ownCodes, ...refusals };
+
+export type ErrorCode = keyof typeof errorStatuses;
 
 /** Every code that can appear in an error body, for the document. */
-export const errorCodes = [...Object.keys(ownCodes), ...Object.keys(refusals)] as [ErrorCode, ...ErrorCode[]];
+export const errorCodes = Object.keys(errorStatuses) as [ErrorCode, ...ErrorCode[]];
 
 /** The body of every error response (decision 46). */
 export const ErrorBody = z
@@ -194,7 +196,7 @@ export function presentError(thrown: unknown, context: Context<RestEnvironment>,
   if (isUnknown && context.get('tookEffect')) return presentRefusal(outcomeUnknown(), context);
   if (error instanceof Refusal) return presentRefusal(error, context);
   const { code, message, options } = error;
-  const { errors, headers, facts, status = { ...ownCodes, ...refusals }[code] } = options;
+  const { errors, headers, facts, status = errorStatuses[code] } = options;
   const details = errors?.[0] ? { field: errors[0].field, reason: message, errors } : { reason: message, ...facts };
   // Hono's type requires a status that allows a body; every refusal has such a status.
   return context.json({ status, code, message, details }, { status: status as 400, headers });

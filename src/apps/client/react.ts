@@ -5,6 +5,7 @@ import {
   type ReactNode,
   useContext,
   useEffect,
+  useLayoutEffect,
   useRef,
   useState,
   useSyncExternalStore,
@@ -139,7 +140,8 @@ export function useLiveList<Result, Variables, R extends Row>(
 export function useCountdown(expiresAt: string | undefined, serverTime: string | undefined): number | undefined {
   const [end, setEnd] = useState<number>();
   const [, setTick] = useState(0);
-  useEffect(() => {
+  // Before the first paint, so that no countdown is shown without its time.
+  useLayoutEffect(() => {
     if (expiresAt === undefined || serverTime === undefined) {
       setEnd(undefined);
       return;

@@ -38,7 +38,7 @@ const documentUrl = new URL(settings.document, location.href);
 original.servers = original.servers.map(({ url }) => ({ url: new URL(url, documentUrl).href }));
 
 /** Puts the sandbox's current ids into the examples, including those that the last request created, such as a quote. */
-async function filled(signal?: AbortSignal): Promise<ExampleDocument> {
+async function filled(signal?: AbortSignal): Promise<ExampleDocument & SearchedDocument> {
   if (!settings.credentials) return original;
   const base = settings.document.replace('/openapi.json', '');
   return fillExamples(original, await findIds(original, (path) => get(`${base}${path}`, signal), settings.payer));
@@ -52,6 +52,21 @@ if (root) {
 
 let lastMethod = '';
 
+/** Replaces the document. Bodies that the user has not edited become the new examples. */
+function update(document: ExampleDocument & SearchedDocument): void {
+  const { hasUserEditedBody, activeExamplesMember } = ui.oas3Selectors;
+  const bodies = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).flatMap(([method, { requestBody }]) => {
+      const { examples } = requestBody?.content['application/json'] ?? {};
+      const example = examples?.[activeExamplesMember(path, method, 'requestBody', 'requestBody')];
+      if (!example || hasUserEditedBody(path, method)) return [];
+      return [{ pathMethod: [path, method], value: JSON.stringify(example.value, null, 2) }];
+    }),
+  );
+  ui.specActions.updateJsonSpec(document);
+  for (const body of bodies) ui.oas3Actions.setRequestBodyValue(body);
+}
+
 const ui = SwaggerUI({
   dom_id: '#console',
   // Waits for the ids, but only briefly, because an open operation keeps the examples it was opened with.
@@ -63,7 +78,7 @@ const ui = SwaggerUI({
     return request;
   },
   responseInterceptor: (answer: { readonly ok: boolean }) => {
-    if (answer.ok && lastMethod !== 'GET') void filled().then(ui.specActions.updateJsonSpec);
+    if (answer.ok && lastMethod !== 'GET') void filled().then(update);
     return answer;
   },
   deepLinking: true,

@@ -6,7 +6,10 @@ interface Operation {
   readonly summary: string;
   readonly description: string;
   readonly tags: readonly string[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly examples?: Examples }>> };
 }
+
+type Examples = Readonly<Record<string, { readonly value: object }>>;
 
 export interface SearchedDocument {
   readonly paths: Operations;

@@ -39,7 +39,8 @@ export const logs: Work<[LogsOptions]> = async ({ service }, { last, status, end
       nextAttemptAt,
     };
   });
-  return { data: rows, lines: tableOf(table, 'Nothing was sent.') };
+  const none = status ? `No delivery is ${status.join(' or ')}.` : 'Nothing was sent.';
+  return { data: rows, lines: tableOf(table, none) };
 };
 
 const noEndpoint =

@@ -61,7 +61,7 @@ function endOf(status: string, { failureReason, fees, receivedAmount, refund }: 
   const facts = [
     failureReason && `because of ${failureReason}`,
     status === 'COMPLETED' && receivedAmount && `${receivedAmount.formatted} received`,
-    fees && `${fees.formatted} fees`,
+    status === 'COMPLETED' && fees && `${fees.formatted} fees`,
     refund && `${refund.amount.formatted} ${refund.settledAt ? 'refunded' : 'to be refunded'}`,
   ].filter((fact) => typeof fact === 'string');
   return `\n${status}${facts.length > 0 ? `: ${facts.join(', ')}` : ''}`;

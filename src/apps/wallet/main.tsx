@@ -13,7 +13,7 @@ if (root) {
     <StrictMode>
       <ApolloProvider client={service.apollo}>
         <PaymentsProvider payments={service.payments}>
-          <Wallet network={service.network} />
+          <Wallet />
         </PaymentsProvider>
       </ApolloProvider>
     </StrictMode>,

@@ -172,7 +172,7 @@ export function Pay() {
           Get a quote
         </button>
         {refusal && (
-          <p role="alert" id="refusal">
+          <p role="alert" id="refusal" ref={inView}>
             {refusal.message}
           </p>
         )}

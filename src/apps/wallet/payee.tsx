@@ -65,7 +65,7 @@ interface Outcome {
   readonly faults?: Readonly<Record<string, string>>;
   readonly refusal?: string;
   readonly notes?: readonly string[];
-  /** The new payee, as it was when it was added. */
+  /** The new payee in its latest known state, which remains when an INACTIVE one leaves the list. */
   readonly payee?: Payee;
 }
 
@@ -85,7 +85,7 @@ interface NewPayeeProps {
  * character.
  */
 export function NewPayee({ customerId, listed, onAdded, onChecked }: NewPayeeProps) {
-  const { data } = useQuery(PayeeForm);
+  const { data, error } = useQuery(PayeeForm);
   const [addPayee, { loading }] = useMutation(AddPayee, { update: (cache, { data }) => insert(cache, data) });
   const [kind, setKind] = useState<string>();
   const [outcome, setOutcome] = useState<Outcome>({});
@@ -99,6 +99,7 @@ export function NewPayee({ customerId, listed, onAdded, onChecked }: NewPayeePro
   // biome-ignore lint/correctness/useExhaustiveDependencies: a payee is chosen once, when its state changes
   useEffect(() => {
     if (payee?.status === 'ACTIVE' && outcome.payee?.status !== 'ACTIVE') onChecked(payee);
+    if (payee) setOutcome((now) => ({ ...now, payee }));
   }, [payee?.id, payee?.status]);
   const about = payee && [statusNotes[payee.status], nameWarning(payee)];
   const notes = [...(outcome.notes ?? []), ...(about ?? [])].filter((note) => note !== undefined);
@@ -122,6 +123,8 @@ export function NewPayee({ customerId, listed, onAdded, onChecked }: NewPayeePro
       };
       if (result?.__typename === 'CreateExternalAccountSuccess' && 'status' in result.accountEdge.node) {
         const warnings = result.warnings.map(({ path, message }) => `${labelAt(form, path)}: ${warningText(message)}`);
+        // The focus would be lost together with the field in which Enter was pressed.
+        if (shown.current?.contains(document.activeElement)) shown.current.querySelector('button')?.focus();
         setAdded(added + 1);
         show(result.accountEdge.node, 'The payee is added.', ...warnings);
       } else if (result?.__typename === 'ConflictError' && result.existing && 'status' in result.existing) {
@@ -132,7 +135,7 @@ export function NewPayee({ customerId, listed, onAdded, onChecked }: NewPayeePro
     }
   }
 
-  if (!form) return null;
+  if (!form) return error && <p role="alert">{reasonOf(error)}</p>;
   return (
     <form onSubmit={add} aria-labelledby="new-payee" ref={shown}>
       <label>
@@ -275,8 +278,8 @@ function Choice({ name, label, values, onChange }: ChoiceProps) {
   );
 }
 
-/** Formats an enum value for people: "Goods or services". Short values, such as USD, CPF and EVP, are names. */
-const choiceText = (value: string) => (/^[A-Z_]{5,}$/.test(value) ? wordOf(value) : value);
+/** Formats an enum value for people: "Goods or services". Abbreviations, such as USDC, CPF and CNPJ, are kept. */
+const choiceText = (value: string) => (/^(?!USD|CNPJ)[A-Z_]{4,}$/.test(value) ? wordOf(value) : value);
 
 /** Returns a field's format, which may depend on the value of another field. */
 function formatOf(field: Field, form: Form, values: Readonly<Record<string, string>>): string | null | undefined {

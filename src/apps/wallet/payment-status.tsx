@@ -1,7 +1,7 @@
 import type { FailureReason } from '../client/generated/documents.ts';
 import { type LiveTransaction, useConnectionState, useTransaction } from '../client/react.ts';
 import { PaymentDrawing, wordOf } from './payment.tsx';
-import { locale, noConnection, reasonOf, statusText } from './service.ts';
+import { locale, noConnectionText, reasonOf, statusText } from './service.ts';
 
 /** The reasons for failures, as shown to customers. */
 const reasons: Readonly<Record<FailureReason, string>> = {
@@ -18,11 +18,12 @@ const reasons: Readonly<Record<FailureReason, string>> = {
 /** Shows a payment as its customer sees it, with the entries of the customer's own accounts, and follows it. */
 export function PaymentStatus({ id }: { id: string }) {
   const { value, error } = useTransaction(id, locale);
-  const waiting = useConnectionState() === 'OPEN' ? 'loading …' : noConnection;
+  const isConnected = useConnectionState() === 'OPEN';
+  const problem = error ? reasonOf(error) : value || isConnected ? undefined : noConnectionText();
   return (
     <div>
-      <p role="status" className={value && !error ? 'hidden' : undefined}>
-        {error ? reasonOf(error) : value ? statusText(value) : waiting}
+      <p role={problem ? 'alert' : 'status'} className={value && !problem ? 'hidden' : undefined}>
+        {problem ?? (value ? statusText(value) : 'loading …')}
       </p>
       {value && (
         <PaymentDrawing payment={{ ...value, timeline: statesOf(value) }}>

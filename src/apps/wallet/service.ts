@@ -9,7 +9,6 @@ import { useConnectionState } from '../client/react.ts';
 
 /** Opens the service. The token comes from the wallet's own server (src/api/pages/pages.ts in the sandbox). */
 export function openService() {
-  const network = new Network();
   const payments = openPayments({
     url: new URL('graphql', location.href).href,
     fetch: network.fetch,
@@ -39,7 +38,7 @@ export function openService() {
       ),
     ]),
   });
-  return { payments, apollo, network };
+  return { payments, apollo };
 }
 
 /** Keeps the pages after the first one when that one is read again, which happens after each payment. */
@@ -64,13 +63,14 @@ export function statusText({ status, approvalDueAt }: { status: string; approval
 
 /** Returns why a request failed. `fetch` throws a TypeError without a connection; each browser words it differently. */
 export function reasonOf(error: unknown): string {
-  if (error instanceof NetworkCut) return `${noConnection} Restore the network to continue.`;
-  if (error instanceof TypeError) return noConnection;
+  if (error instanceof TypeError) return noConnectionText();
   if (ServerError.is(error)) return 'The service is busy. Please try again.';
   return messageText(error instanceof Error ? error.message : String(error));
 }
 
 export const noConnection = 'There is no connection.';
+export const noConnectionText = () =>
+  network.isCut ? `${noConnection} Restore the network to continue.` : noConnection;
 
 /** Calls `act` whenever the connection is back, for example to remove messages about a lost connection. */
 export function useReconnected(act: () => void): void {
@@ -119,20 +119,17 @@ export function timeText(time: string): string {
   return times.format(new Date(time));
 }
 
-/** The failure of a request while the wallet's own switch has cut the network. */
-class NetworkCut extends TypeError {}
-
 /** The event that a request succeeds after another one failed: the socket may have stayed open meanwhile. */
 const recovered = 'wallet-recovered';
 
 /** Cuts and restores the wallet's network, to show what happens when a phone is in a tunnel. */
-export class Network {
+class Network {
   isCut = false;
   #hasFailed = false;
 
   readonly fetch: typeof fetch = async (input, init) => {
     try {
-      if (this.isCut) throw new NetworkCut('the network is cut');
+      if (this.isCut) throw new TypeError('the network is cut');
       const response = await fetch(input, init);
       if (this.#hasFailed) dispatchEvent(new Event(recovered));
       this.#hasFailed = false;
@@ -143,3 +140,5 @@ export class Network {
     }
   };
 }
+
+export const network = new Network();

@@ -51,7 +51,7 @@ export function Statement({ of, onClose }: { of: Listed; onClose: () => void }) 
               <strong>{breakable(account.statement.closingBalance.formatted)}</strong>
             </dd>
           </dl>
-          <BalanceLine edges={account.ledgerEntries.edges} />
+          <BalanceLine edges={account.ledgerEntries.edges} to={Date.parse(period.to)} />
           {account.ledgerEntries.edges.length === 0 && <p>Nothing in these 30 days.</p>}
           <ul className="rows">
             {account.ledgerEntries.edges.map(({ node }) => {
@@ -82,11 +82,11 @@ export function Statement({ of, onClose }: { of: Listed; onClose: () => void }) 
 
 type Entries = Extract<StatementData['account'], { readonly statement: unknown }>['ledgerEntries'];
 
-/** Draws the balance over time, up to now, with a step at each entry that the list shows. */
-function BalanceLine({ edges }: Pick<Entries, 'edges'>) {
+/** Draws the balance from the oldest entry that the list shows up to now, with a step at each entry. */
+function BalanceLine({ edges, to }: Pick<Entries, 'edges'> & { readonly to: number }) {
   const entries = edges.flatMap(({ node }) => (node.balanceAfter ? [{ ...node, after: node.balanceAfter }] : []));
-  const [newest, oldest] = [entries[0], entries.at(-1)];
-  if (!newest || !oldest) return null;
+  const oldest = entries.at(-1);
+  if (!oldest) return null;
   entries.reverse();
   const times = entries.map(({ occurredAt }) => Date.parse(occurredAt));
   const before = Number(oldest.after.amount) - Number(oldest.amount.amount);
@@ -96,7 +96,7 @@ function BalanceLine({ edges }: Pick<Entries, 'edges'>) {
     return most === least ? 50 : ((value - least) / (most - least)) * 100;
   };
   const heights = balances.map((balance) => 100 - scale(balance, balances));
-  const steps = times.map((time, index) => `H${scale(time, times) * 0.96 + 2}V${heights[index + 1]}`);
+  const steps = times.map((time, index) => `H${scale(time, [...times, to]) * 0.96 + 2}V${heights[index + 1]}`);
   return (
     <figure className="balance">
       <svg viewBox="0 -4 100 108" preserveAspectRatio="none" role="img" aria-label="The balance over time">
@@ -104,7 +104,7 @@ function BalanceLine({ edges }: Pick<Entries, 'edges'>) {
       </svg>
       <figcaption>
         <span>{timeText(oldest.occurredAt)}</span>
-        <span>{timeText(newest.occurredAt)}</span>
+        <span>now</span>
       </figcaption>
     </figure>
   );

@@ -4,11 +4,11 @@ import { FollowAccounts, FollowTransactions, History, Home, PayeePicker } from '
 import { useConnectionState, usePayments } from '../client/react.ts';
 import { Payments } from './history.tsx';
 import { Pay } from './pay.tsx';
-import { breakable, locale, type Network, reasonOf, useReconnected } from './service.ts';
+import { breakable, locale, network, reasonOf, useReconnected } from './service.ts';
 import { type Listed, Statement } from './statement.tsx';
 
 /** Renders the wallet: balances, a payment, past payments, and a statement. */
-export function Wallet({ network }: { network: Network }) {
+export function Wallet() {
   const { data, error } = useQuery(Home, { variables: { locale } });
   const [extensions, setExtensions] = useState<{ readonly after: string }>();
   if (data && !extensions) setExtensions({ after: data.viewer.feedCursor });
@@ -54,7 +54,7 @@ export function Wallet({ network }: { network: Network }) {
     <>
       <header>
         <h1>{customer?.name ?? 'Wallet'}</h1>
-        <NetworkSwitch network={network} />
+        <NetworkSwitch />
       </header>
       <main>
         {error && <p role="alert">{reasonOf(error)}</p>}
@@ -90,7 +90,7 @@ export function Wallet({ network }: { network: Network }) {
 const states = { IDLE: 'not connected', CONNECTING: 'connecting …', OPEN: 'live' } as const;
 
 /** Renders the switch that cuts and restores the network. Missed changes are shown when it comes back. */
-function NetworkSwitch({ network }: { network: Network }) {
+function NetworkSwitch() {
   const { socket } = usePayments();
   const state = useConnectionState();
   const [isCut, setCut] = useState(network.isCut);

@@ -16,7 +16,7 @@ const RateSchema = responseObject('ExchangeRate', {
     'SEPA_INSTANT',
   ),
   sendingAmount: amount('The amount to send, fees included, in the smallest unit of the source currency.'),
-  receivingAmount: amount('The amount that would arrive, in the smallest unit of the destination currency.'),
+  receivingAmount: amount('The amount that would arrive, in the smallest unit of the destination currency.', 12495),
   minSendingAmount: amount('The smallest amount that can be sent, in the smallest unit of the source currency.'),
   maxSendingAmount: amount('The largest amount that can be sent, in the smallest unit of the source currency.'),
   exchangeRate: rate(
@@ -24,8 +24,8 @@ const RateSchema = responseObject('ExchangeRate', {
   ),
   fees: z
     .object({
-      fixed: amount('The fixed fees, in the smallest unit of the source currency.'),
-      total: amount('All fees, in the smallest unit of the source currency.'),
+      fixed: amount('The fixed fees, in the smallest unit of the source currency.', 5),
+      total: amount('All fees, in the smallest unit of the source currency.', 55),
     })
     .describe('The fees that are deducted.'),
   updatedAt: time('When the rate was read.'),

@@ -47,18 +47,19 @@ export const CurrencySchema = responseObject('Currency', {
 const { MAX_SAFE_INTEGER: maximum } = Number;
 
 /** Defines an amount in a response: an integer, in smallest units. */
-export function amount(description: string, minimum = 0) {
-  return z.int().openapi({ type: 'integer', format: 'int64', minimum, maximum, description, example: 12550 });
+export function amount(description: string, example = 12550, minimum = 0) {
+  return z.int().openapi({ type: 'integer', format: 'int64', minimum, maximum, description, example });
 }
 
 /** Defines a count, or a number of milliseconds. */
 export const whole = (description: string) => z.int().min(0).max(maximum).describe(description);
 
 /** Defines a rate in a response: a number with at most 15 digits. */
-export const rate = (description: string) => z.number().openapi({ minimum: 0, maximum, description });
+export const rate = (description: string, example = 1) =>
+  z.number().openapi({ minimum: 0, maximum, description, example });
 
 export const AmountSchema = responseObject('Amount', {
-  amount: amount('The amount in the smallest unit of its currency: 12550 is 125.50 with 2 decimals.', -maximum),
+  amount: amount('The amount in the smallest unit of its currency: 12550 is 125.50 with 2 decimals.', 12550, -maximum),
   currency: CurrencySchema,
 }).describe('An amount of money in a currency.');
 
@@ -75,8 +76,8 @@ export function amountInput(description: string, max: bigint = maxAmount) {
 }
 
 /** Defines a time in a response: RFC 3339, in UTC, with milliseconds. */
-export function time(description: string) {
-  return z.string().openapi({ format: 'date-time', description, example: '2026-01-31T09:30:00.000Z' });
+export function time(description: string, example = '2026-01-31T09:30:00.000Z') {
+  return z.string().openapi({ format: 'date-time', description, example });
 }
 
 export const exampleId = (type: string) => `${type}:0199d5c1-7a3c-7b6e-9f51-2f6f3c1d8e42`;

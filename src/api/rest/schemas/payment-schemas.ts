@@ -77,12 +77,12 @@ export const PaymentInstructionSchema = responseObject('PaymentInstruction', {
 }).describe('A payment instruction for a deposit. If there are several, use any one of them.');
 
 const RateDetailsSchema = responseObject('RateDetails', {
-  counterpartyMultiplier: rate('Smallest units of the receiving currency per millisatoshi.').optional(),
-  counterpartyFixedFee: amount("The receiving side's fixed fee, in the receiving currency.").optional(),
-  serviceApiMultiplier: rate('Millisatoshi per smallest unit of the sending currency.').optional(),
-  serviceApiFixedFee: amount("The service's fixed fee, in the sending currency.").optional(),
-  serviceApiVariableFeeRate: rate("The service's variable fee as a fraction: 0.003 is 0.3 %.").optional(),
-  serviceApiVariableFeeAmount: amount('The variable fee as an amount, in the sending currency.').optional(),
+  counterpartyMultiplier: rate('Smallest units of the receiving currency per millisatoshi.', 0.0001).optional(),
+  counterpartyFixedFee: amount("The receiving side's fixed fee, in the receiving currency.", 0).optional(),
+  serviceApiMultiplier: rate('Millisatoshi per smallest unit of the sending currency.', 10_000).optional(),
+  serviceApiFixedFee: amount("The service's fixed fee, in the sending currency.", 5).optional(),
+  serviceApiVariableFeeRate: rate("The service's variable fee as a fraction: 0.004 is 0.4 %.", 0.004).optional(),
+  serviceApiVariableFeeAmount: amount('The variable fee as an amount, in the sending currency.', 50).optional(),
 }).describe('The parts of a price: multipliers and fees.');
 
 const exchangeRate = rate(
@@ -92,7 +92,7 @@ const exchangeRate = rate(
 export const QuoteSchema = responseObject('Quote', {
   quoteId: id('Quote', 'The id of the quote.'),
   status: oneOf(QuoteStatus, "The quote's status."),
-  createdAt: time('When the quote was created.'),
+  createdAt: time('When the quote was created.', '2026-01-31T09:25:00.000Z'),
   expiresAt: time("When the quote expires, by the service's clock. Until then it can be executed or funded."),
   source: SourceSchema,
   destination: DestinationSchema,
@@ -101,9 +101,9 @@ export const QuoteSchema = responseObject('Quote', {
   totalSendingAmount: amount(
     'The amount debited from the source, fees included, in the smallest unit of the sending currency.',
   ),
-  totalReceivingAmount: amount('The exact amount that arrives, in the smallest unit of the receiving currency.'),
+  totalReceivingAmount: amount('The exact amount that arrives, in the smallest unit of the receiving currency.', 12495),
   exchangeRate,
-  feesIncluded: amount('All fees, in the smallest unit of the sending currency.'),
+  feesIncluded: amount('All fees, in the smallest unit of the sending currency.', 55),
   transactionId: id('Transaction', "The quote's payment, created together with it."),
   paymentInstructions: listOf(PaymentInstructionSchema)
     .optional()
@@ -125,7 +125,7 @@ export const TransactionSchema = responseObject('Transaction', {
   platformCustomerId: string("The platform's own id for the customer.").nullable(),
   quoteId: id('Quote', "The payment's quote.").optional(),
   exchangeRate: exchangeRate.optional(),
-  fees: amount('All fees, in the smallest unit of the sending currency.').optional(),
+  fees: amount('All fees, in the smallest unit of the sending currency.', 55).optional(),
   rateDetails: RateDetailsSchema.optional(),
   reconciliationInstructions: z
     .object({ reference: string('The reference by which both sides identify the payment.') })

@@ -22,7 +22,7 @@ export const PayIn =
 export const PayeeForm =
   'sha256:1aa51609ba45a51687540f1e6f4762f4dc766b695a9c839ff788575f50b64703' as Operation<of.PayeeFormQuery, of.PayeeFormQueryVariables>;
 export const PayeePicker =
-  'sha256:5713535ebfe667c596b437c77ab84d38c2f143c8ce8674b579ecb7aff9c9a2d4' as Operation<of.PayeePickerQuery, of.PayeePickerQueryVariables>;
+  'sha256:dff539b732a4f4f1664bf3d08de862b513912286cacda74b61afbb915250d676' as Operation<of.PayeePickerQuery, of.PayeePickerQueryVariables>;
 export const Quote =
   'sha256:fce4338520b496b95c5ef844b9b320eea856da8a60ea227df5671f68d631fee8' as Operation<of.QuoteQuery, of.QuoteQueryVariables>;
 export const Receipt =

@@ -550,7 +550,7 @@ export type MetadataInput = {
 export type NgnAccountInput = {
   /** Account number (NUBAN), 10 digits. */
   accountNumber: string;
-  /** Bank name, which is part of what identifies the account. */
+  /** Bank name, as on an account statement. It helps identify the account. */
   bankName: string;
   /** The purpose of payments to the account: GIFT, SELF, GOODS_OR_SERVICES, EDUCATION, HEALTH_OR_MEDICAL, REAL_ESTATE_PURCHASE, TAX_PAYMENT, LOAN_PAYMENT, UTILITY_BILL, DONATION, TRAVEL, OTHER. */
   purposeOfPayment: PurposeOfPayment;
@@ -585,7 +585,7 @@ export type Permission =
 export type PhpAccountInput = {
   /** Account number. */
   accountNumber: string;
-  /** Bank name, which is part of what identifies the account. */
+  /** Bank name, as on an account statement. It helps identify the account. */
   bankName: string;
 };
 
@@ -2405,7 +2405,7 @@ export const PayeePicker = /* @__PURE__ */ operation<PayeePickerQuery, PayeePick
       payees: accounts(
         first: $first
         after: $after
-        filter: {kind: EXTERNAL, status: [ACTIVE]}
+        filter: {kind: EXTERNAL, status: [ACTIVE, PENDING, UNDER_REVIEW]}
       ) {
         edges {
           cursor
