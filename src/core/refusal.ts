@@ -139,13 +139,8 @@ export type PathTable<Input = never> = readonly (readonly [
 
 /** Translates a path in a command's input for an API, using the longest matching prefix, if any. */
 export function translatePath(path: FieldPath, table: PathTable): FieldPath {
-  const found = table
-    .filter(([from]) => from.every((step, depth) => step === path[depth]))
-    .reduce<readonly [FieldPath, FieldPath]>(
-      (longest, entry) => (entry[0].length >= longest[0].length ? entry : longest),
-      [[], []],
-    );
-  const [from, to] = found;
+  const matching = table.filter(([from]) => from.every((step, depth) => step === path[depth]));
+  const [[from, to] = [[], []]] = matching.toSorted(([one], [other]) => other.length - one.length);
   return [...to, ...path.slice(from.length)];
 }
 

@@ -1,5 +1,6 @@
+import type { Database } from '../../infra/database/database.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
-import type { Transaction } from '../../infra/database/transaction.ts';
+import { inTransaction, readClock, type Transaction } from '../../infra/database/transaction.ts';
 
 /** An operator who runs a command that changes something (decision 79). */
 export interface Operator {
@@ -50,5 +51,17 @@ export async function recordAct(
       ...(before && { before }),
       ...(after && { after }),
     },
+  });
+}
+
+/** Makes a change by hand, and records it in the same transaction. `change` gets the database's time. */
+export function actByHand(
+  database: Database,
+  operator: Operator,
+  change: (transaction: Transaction, now: Date) => Promise<ActFacts>,
+): Promise<void> {
+  return inTransaction(database, async (transaction) => {
+    const { now } = await readClock(transaction.client);
+    await recordAct(transaction, operator, await change(transaction, now));
   });
 }

@@ -219,18 +219,12 @@ function moveOf(
   decision: Decision,
   given: Information,
 ): DecisionMove {
-  switch (decision.kind) {
-    case 'reject': {
-      const reason = decision.reason ? `rejected by the platform: ${decision.reason}` : 'rejected by the platform';
-      return { to: 'REJECTED', reason };
-    }
-    case 'webhook-error': {
-      const set = { failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR' } as const;
-      return { to: 'FAILED', reason: decision.explanation, set };
-    }
-    case 'approve':
-      return approvalMove(payments, caller, found, given);
-  }
+  const { kind } = decision;
+  if (kind === 'approve') return approvalMove(payments, caller, found, given);
+  if (kind === 'webhook-error')
+    return { to: 'FAILED', reason: decision.explanation, set: { failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR' } };
+  const why = decision.reason ? `: ${decision.reason}` : '';
+  return { to: 'REJECTED', reason: `rejected by the platform${why}` };
 }
 
 function approvalMove(payments: Payments, caller: Caller, found: PendingApproval, given: Information): DecisionMove {

@@ -45,7 +45,7 @@ export async function proposeAdjustment(
     const expiresAt = new Date(now.getTime() + openMs);
     const data = { platformId, id, accountId: account.id, amount, currency, reason, proposedBy, expiresAt };
     const made = await act.prisma.adjustment.create({ data, include: withAccount });
-    await record(act, operator, made, { after: factsOf(made) });
+    await recordAct(act, operator, actOn(made, { after: factsOf(made) }));
     return made;
   });
 }
@@ -70,24 +70,23 @@ async function approve(act: Transaction, found: Adjustment, operator: Operator):
   });
   if (outcome.kind === 'refused') return outcome.refusal;
   const { status, journalId: journal } = await requireOne(act.prisma, found);
-  await record(act, operator, found, { before: factsOf(found), after: { status, journal } });
+  await recordAct(act, operator, actOn(found, { before: factsOf(found), after: { status, journal } }));
   return undefined;
 }
 
 /** Rejects a proposal without moving money. Its proposer can do so, too. @throws RefusedByHand */
 export async function rejectAdjustment(database: Database, id: string, operator: Operator): Promise<Adjustment> {
   const found = await findAdjustment(database, id);
-  await inTransaction(database, async (act) => {
-    const { now } = await readClock(act.client);
-    const { count } = await act.prisma.adjustment.updateMany({
+  await actByHand(database, operator, async ({ prisma }, now) => {
+    const { count } = await prisma.adjustment.updateMany({
       where: { platformId: found.platformId, id: found.id, status: 'PROPOSED' },
       data: { status: 'REJECTED', decidedBy: operator.by, decidedReason: operator.reason ?? null, decidedAt: now },
     });
     if (count === 0) {
-      const { status } = await requireOne(act.prisma, found);
+      const { status } = await requireOne(prisma, found);
       throw new RefusedByHand(`${id} ${conflictWords(status)}`);
     }
-    await record(act, operator, found, { before: factsOf(found), after: { status: 'REJECTED' } });
+    return actOn(found, { before: factsOf(found), after: { status: 'REJECTED' } });
   });
   return requireOne(database.prisma, found);
 }
@@ -114,13 +113,8 @@ function requireOne(prisma: Pick<Transaction['prisma'], 'adjustment'>, { platfor
   return prisma.adjustment.findFirstOrThrow({ where: { platformId, id }, include: withAccount });
 }
 
-function record(
-  act: Transaction,
-  operator: Operator,
-  { platformId, id }: Adjustment,
-  facts: Pick<ActFacts, 'before' | 'after'>,
-): Promise<void> {
-  return recordAct(act, operator, { platformId, subject: publicId('Adjustment', id), ...facts });
+function actOn({ platformId, id }: Adjustment, facts: Pick<ActFacts, 'before' | 'after'>): ActFacts {
+  return { platformId, subject: publicId('Adjustment', id), ...facts };
 }
 
 function factsOf({ accountId, amount, currency, reason, proposedBy }: Adjustment) {

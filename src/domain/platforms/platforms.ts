@@ -16,7 +16,7 @@ import {
 import { inTransaction, readClock, type Transaction } from '../../infra/database/transaction.ts';
 import { simulatedDomain } from '../../rails/rail-parts.ts';
 import type { Caller } from '../access/caller.ts';
-import { type Operator, recordAct } from '../access/operator-acts.ts';
+import { actByHand, type Operator, recordAct } from '../access/operator-acts.ts';
 import { changedColumns, formatRate, ownRates, type Rate, type RateChanges, type Rates } from '../access/rates.ts';
 import { runIdempotent } from '../access/run-idempotent.ts';
 import { newCredentials } from '../access/tokens/credentials.ts';
@@ -84,21 +84,19 @@ async function requireMayTake(
  */
 export async function giveUmaDomain(database: Database, platformId: string, operator: Operator, written: string) {
   const umaDomain = umaDomainIn(written, ['domain']);
-  const give = async (transaction: Transaction): Promise<string> => {
-    const { client, prisma } = transaction;
+  const give = async ({ prisma }: Transaction, updatedAt: Date) => {
     const where = { id: platformId };
     const before = await prisma.platform.findFirstOrThrow({ where });
     const reserved = await prisma.umaDomain.count({ where: { domain: umaDomain, platformId } });
     if (isOfService(umaDomain) && reserved === 0) throw taken();
-    const { now: updatedAt } = await readClock(client);
     await prisma.platform.updateMany({ where, data: { umaDomain, updatedAt } });
     const facts = { before: { umaDomain: before.umaDomain }, after: { umaDomain } };
-    await recordAct(transaction, operator, { platformId, subject: publicId('Platform', platformId), ...facts });
-    return umaDomain;
+    return { platformId, subject: publicId('Platform', platformId), ...facts };
   };
-  return inTransaction(database, give).catch((error: unknown) => {
+  await actByHand(database, operator, give).catch((error: unknown) => {
     throw sqlState(error) === '23505' ? taken() : error;
   });
+  return umaDomain;
 }
 
 const taken = () => new Refusal('CONFLICT', 'another platform has this UMA domain', ['domain']);

@@ -6,9 +6,9 @@ import type { Prisma, RailDeposit as StoredDeposit } from '../../infra/database/
 import { type Lease, type LeasedTable, leasing, postponing, workOnDue } from '../../infra/database/leases.ts';
 import { retryLostRaces } from '../../infra/database/retry.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
-import { inTransaction, readClock, type Transaction } from '../../infra/database/transaction.ts';
+import { inTransaction, type Transaction } from '../../infra/database/transaction.ts';
 import type { RailDeposit } from '../../rails/rail-parts.ts';
-import { type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
+import { actByHand, type Operator, RefusedByHand } from '../access/operator-acts.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
 import { deposit as depositJournal } from '../commands/movements.ts';
 import { commitPlanOn } from '../ledger/commit.ts';
@@ -259,7 +259,7 @@ export function listDeposits({ prisma }: Pick<Database, 'prisma'>): Promise<Depo
  * @throws RefusedByHand
  */
 export function attributeDeposit(database: Database, id: string, accountId: string, operator: Operator): Promise<void> {
-  return decide(database, id, operator, async ({ client, prisma }, deposit) => {
+  return decide(database, id, operator, async ({ prisma }, deposit, dueAt) => {
     const name = accountNameIn(accountId);
     const { platformId, currency } = deposit;
     const where = { platformId, id: name?.id ?? '', kind: 'INTERNAL' } as const;
@@ -270,7 +270,6 @@ export function attributeDeposit(database: Database, id: string, accountId: stri
       throw new RefusedByHand(`${accountId} is in ${account.currency}, but the deposit is in ${currency}`);
     }
     if (account.customer?.isDeleted) throw new RefusedByHand(`the customer of ${accountId} is deleted`);
-    const { now: dueAt } = await readClock(client);
     return { data: { status: 'RECEIVED', accountId: account.id, reason: null, dueAt }, after: { account: accountId } };
   });
 }
@@ -292,20 +291,19 @@ async function decide(
   database: Database,
   id: string,
   operator: Operator,
-  change: (transaction: Transaction, deposit: { platformId: string; currency: string }) => Promise<Change>,
+  change: (transaction: Transaction, deposit: { platformId: string; currency: string }, now: Date) => Promise<Change>,
 ): Promise<void> {
   const uuid = uuidOf(id, 'Deposit');
   if (uuid === undefined) throw new RefusedByHand(`${id} is not a deposit id (Deposit:…)`);
-  await inTransaction(database, async (transaction) => {
+  await actByHand(database, operator, async (transaction, now) => {
     const { prisma } = transaction;
     const deposit = await prisma.railDeposit.findFirst({ where: { id: uuid } });
     if (!deposit) throw new RefusedByHand(`there is no ${id}`);
-    const { data, after } = await change(transaction, deposit);
+    const { data, after } = await change(transaction, deposit, now);
     const { platformId, status, reason } = deposit;
     const where = { platformId, id: uuid, status: 'UNATTRIBUTED' } as const;
     const { count } = await prisma.railDeposit.updateMany({ where, data });
     if (count === 0) throw new RefusedByHand(`${id} needs no decision: it is ${status}`);
-    const subject = publicId('Deposit', uuid);
-    await recordAct(transaction, operator, { platformId, subject, before: { status, reason }, after });
+    return { platformId, subject: publicId('Deposit', uuid), before: { status, reason }, after };
   });
 }

@@ -8,7 +8,7 @@ import { connectionConfig, type Database } from '../../infra/database/database.t
 import type { Prisma, ReconciliationFault } from '../../infra/database/generated/client/client.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
 import { inTransaction, readClock, type Transaction, transactionOn } from '../../infra/database/transaction.ts';
-import { type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
+import { actByHand, type Operator, RefusedByHand } from '../access/operator-acts.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
 import { railAnswer } from '../orders/orders.ts';
 import { type Difference, type Reconciled, reconcile, type Total } from './differences.ts';
@@ -249,18 +249,13 @@ export async function closeDifference(
   const found = uuid && (await database.prisma.reconciliationDifference.findFirst({ where: { id: uuid } }));
   if (!found) throw new RefusedByHand(`there is no ${id}`);
   const { platformId, fault, here, there } = found;
-  await inTransaction(database, async (act) => {
-    const { now } = await readClock(act.client);
-    const { count } = await act.prisma.reconciliationDifference.updateMany({
+  await actByHand(database, operator, async ({ prisma }, now) => {
+    const { count } = await prisma.reconciliationDifference.updateMany({
       where: { platformId, id: found.id, closedAt: null, goneAt: null },
       data: { closedAt: now, closedBy: operator.by, closedReason: operator.reason },
     });
     if (count === 0) throw new RefusedByHand(`${id} is no longer open`);
-    await recordAct(act, operator, {
-      platformId,
-      subject: publicId('ReconciliationDifference', found.id),
-      before: { fault, here, there },
-    });
+    return { platformId, subject: publicId('ReconciliationDifference', found.id), before: { fault, here, there } };
   });
 }
 

@@ -4,10 +4,9 @@ import { publicId } from '../../core/ids.ts';
 import type { Database } from '../../infra/database/database.ts';
 import type { RailCase, TransactionStatus } from '../../infra/database/generated/client/client.ts';
 import { statement } from '../../infra/database/statement.ts';
-import { inTransaction, readClock } from '../../infra/database/transaction.ts';
 import type { RailOrder, RailOutcome } from '../../rails/rail.ts';
 import type { RateLock } from '../../rails/rail-parts.ts';
-import { type ActFacts, type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
+import { type ActFacts, actByHand, type Operator, RefusedByHand } from '../access/operator-acts.ts';
 import type { Payments } from '../commands/command.ts';
 import { difference, type Moves } from '../commands/movements.ts';
 import type { Journal, Money } from '../ledger/plan.ts';
@@ -107,11 +106,9 @@ export function listCases({ prisma }: Pick<Database, 'prisma'>, { all } = { all:
  */
 export async function closeCases(database: Database, transactionId: string, operator: Operator): Promise<void> {
   const uuid = paymentUuid(transactionId);
-  await inTransaction(database, async (transaction) => {
-    const { client, prisma } = transaction;
+  await actByHand(database, operator, async ({ prisma }, now) => {
     const where = { transactionId: uuid, closedAt: null };
     const open = await prisma.railCase.findMany({ where });
-    const { now } = await readClock(client);
     const { count } = await prisma.railCase.updateMany({
       where: { ...where, id: { in: open.map(({ id }) => id) } },
       data: { closedAt: now, closedBy: operator.by, closedReason: operator.reason ?? null },
@@ -120,7 +117,7 @@ export async function closeCases(database: Database, transactionId: string, oper
     if (count === 0 || !one) throw new RefusedByHand(`${transactionId} has no open case`);
     const before = { open: open.map(({ said, stands }) => ({ said, stands })) };
     const after = { closed: count };
-    await recordAct(transaction, operator, { platformId: one.platformId, subject: transactionId, before, after });
+    return { platformId: one.platformId, subject: transactionId, before, after };
   });
 }
 
