@@ -6,7 +6,14 @@ import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import { retryLostRaces } from '../../infra/database/retry.ts';
 import { statement } from '../../infra/database/statement.ts';
 import { inTransaction, readClock, runCommitting, type Transaction } from '../../infra/database/transaction.ts';
-import { type ActFacts, isSamePerson, type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
+import {
+  type ActFacts,
+  actByHand,
+  isSamePerson,
+  type Operator,
+  RefusedByHand,
+  recordAct,
+} from '../access/operator-acts.ts';
 import { platformItself } from '../access/platform-itself.ts';
 import { commitPlanOn, type PlanRefusal } from '../ledger/commit.ts';
 import { adjustment as journalOf } from './movements.ts';
