@@ -70,7 +70,7 @@ describe("the rates in the sandbox's settings", () => {
   });
 
   it.each<[string, string]>([
-    ['[]', ''],
+    ['[]', 'must be an object of pairs such as "USD/EUR"'],
     ['{"USD": {"rate": "1"}}', 'USD must be the codes of two known currencies, such as "USD/EUR"'],
     ['{"USD/EUR/GBP": {"rate": "1"}}', 'USD/EUR/GBP must be the codes of two known currencies, such as "USD/EUR"'],
     ['{"USD/XAU": {"rate": "1"}}', 'USD/XAU must be the codes of two known currencies, such as "USD/EUR"'],

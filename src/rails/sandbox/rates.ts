@@ -110,7 +110,8 @@ const pair = z.string().refine((name) => {
 }, 'must be the codes of two known currencies, such as "USD/EUR"');
 
 /** Replaced table entries by pair, such as `{"USD/EUR": {"rate": "1.08695652", "fixedFee": 500}}`. */
-export const rateOverrides = z.record(pair, overrideSchema).transform((entries, context) => {
+const overridesByPair = z.record(pair, overrideSchema, { error: 'must be an object of pairs such as "USD/EUR"' });
+export const rateOverrides = overridesByPair.transform((entries, context) => {
   for (const [name, { rate }] of Object.entries(entries)) {
     const isConverted = new Set(name.split('/')).size > 1;
     if (isConverted || parseDecimal(rate).toDecimal(rateDigits) === '1') continue;
