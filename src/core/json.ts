@@ -42,12 +42,6 @@ export function withoutNulls<T>(json: T): WithoutNulls<T> {
 
 /** The maximum nesting depth of JSON. It is limited because the code that reads the values is recursive. */
 const maxDepth = 64;
-/** All integers with up to this number of digits are exact. */
-const exactDigits = 15;
-
-const strings = /"[^"\\]*(?:\\.[^"\\]*)*"/g;
-/** A number that is long, or has a fraction or an exponent. */
-const intricateNumber = new RegExp(`\\d(?:[.eE]|\\d{${exactDigits}})`);
 
 /**
  * Parses untrusted JSON exactly as it is written. `JSON.parse` alone keeps the last of several members with the same
@@ -60,40 +54,83 @@ const intricateNumber = new RegExp(`\\d(?:[.eE]|\\d{${exactDigits}})`);
  */
 export function parseJson(text: string): unknown {
   const json = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+  const { names, isPlain } = look(json);
   const value: unknown = JSON.parse(json);
-  const outline = json.replaceAll(strings, '');
-  const names = outline.split(':').length - 1;
-  if (namesIn(value, maxDepth) !== names || intricateNumber.test(outline)) checkExact(json);
+  if (!isPlain || namesIn(value) !== names) checkExact(json);
   return value;
 }
 
-/** Counts the names in a value. A `__proto__` member is never counted, so its count never matches. */
-function namesIn(value: unknown, levels: number): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  checkDepth(levels);
+const code = {
+  quote: 34,
+  point: 46,
+  zero: 48,
+  nine: 57,
+  colon: 58,
+  E: 69,
+  backslash: 92,
+  e: 101,
+  open: 123,
+  close: 125,
+};
+/** All integers with up to this number of digits are exact. */
+const exactDigits = 15;
+
+/** Counts the names, and finds whether all numbers are short integers. @throws InexactJson for too many levels */
+function look(json: string): { readonly names: number; readonly isPlain: boolean } {
   let names = 0;
-  if (Array.isArray(value)) for (const item of value) names += namesIn(item, levels - 1);
+  let depth = 0;
+  let digits = 0;
+  let isPlain = true;
+  for (let at = 0; at < json.length; at += 1) {
+    const char = json.charCodeAt(at);
+    if (char >= code.zero && char <= code.nine) {
+      digits += 1;
+      if (digits > exactDigits) isPlain = false;
+      continue;
+    }
+    // Outside strings, points and E occur only in numbers; e also occurs in words, but not after a digit.
+    if (char === code.point || char === code.E || (char === code.e && digits > 0)) isPlain = false;
+    digits = 0;
+    if (char === code.quote) at = endOfText(json, at);
+    else if (char === code.colon) names += 1;
+    // Brackets and braces differ by one bit.
+    else if ((char | 32) === code.open) depth += 1;
+    else if ((char | 32) === code.close) depth -= 1;
+    if (depth > maxDepth) throw new InexactJson([], `has more than ${maxDepth} levels`);
+  }
+  return { names, isPlain };
+}
+
+function endOfText(json: string, start: number): number {
+  for (let end = json.indexOf('"', start + 1); end !== -1; end = json.indexOf('"', end + 1)) {
+    let before = end - 1;
+    while (json.charCodeAt(before) === code.backslash) before -= 1;
+    if ((end - before) % 2 === 1) return end;
+  }
+  return json.length;
+}
+
+/** Counts the names in a value. A `__proto__` member is never counted, so its count never matches. */
+function namesIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let names = 0;
+  if (Array.isArray(value)) for (const item of value) names += namesIn(item);
   else {
     for (const name of Object.keys(value)) {
       if (name === '__proto__') return Number.NaN;
-      names += 1 + namesIn((value as Readonly<Record<string, unknown>>)[name], levels - 1);
+      names += 1 + namesIn((value as Readonly<Record<string, unknown>>)[name]);
     }
   }
   return names;
 }
 
-function checkDepth(levels: number): void {
-  if (levels === 0) throw new InexactJson([], `has more than ${maxDepth} levels`);
-}
-
 function checkExact(json: string): void {
   const names: Set<string>[] = [];
-  const begin = () => checkDepth(maxDepth + 1 - names.push(new Set()));
-  const end = () => void names.pop();
   visit(
     json,
     {
-      ...{ onObjectBegin: begin, onArrayBegin: begin, onObjectEnd: end, onArrayEnd: end },
+      onObjectBegin: () => void names.push(new Set()),
+      onObjectEnd: () => void names.pop(),
       onObjectProperty(name, _offset, _length, _line, _column, pathOf) {
         if (name === '__proto__') throw new InexactJson([...pathOf(), name], 'is not an allowed member name');
         if (names.at(-1)?.has(name)) throw new InexactJson([...pathOf(), name], 'is given twice');

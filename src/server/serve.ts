@@ -39,6 +39,7 @@ export interface ServingOptions {
     readonly keepAliveMs?: number;
     readonly operationMs?: number;
     readonly slowMs?: number;
+    readonly credentialsMs?: number;
     readonly statementMs?: number;
     readonly lockMs?: number;
     readonly idleMs?: number;
@@ -148,7 +149,7 @@ function callersOf(
     clientToken: config.RATE_LIMIT_CLIENT_TOKEN,
   };
   return {
-    credentials: new Credentials(database, clientTokens, brakeOf(config, log, now)),
+    credentials: new Credentials(database, clientTokens, brakeOf(config, log, now), pace?.credentialsMs),
     limits: new RateLimits(rates, now),
     pace: new RefusalPace(now),
     addressOf: addressFinder(config.TRUSTED_PROXIES),

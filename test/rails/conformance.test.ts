@@ -58,7 +58,7 @@ const run = promisify(execFile);
 
 test('the command tries a module given by its path, here the sandbox, and refuses one that exports no trial', async () => {
   const command = ['--disable-warning=ExperimentalWarning', 'src/commands.ts', 'ops', 'rails', 'try'];
-  const { stdout } = await run(process.execPath, [...command, './src/rails/sandbox/sandbox-trial']);
+  const { stdout } = await run(process.execPath, [...command, './src/rails/sandbox/sandbox-trial.ts']);
   expect(stdout).toContain('passed     PAYOUT      settles an order, and moves its money once\n');
   expect(stdout).toMatch(/\n15 passed, 0 failed, 7 not tried\n$/);
   await expect(run(process.execPath, [...command, './src/rails/port.ts'])).rejects.toMatchObject({

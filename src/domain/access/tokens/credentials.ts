@@ -22,11 +22,12 @@ export class Credentials {
   readonly #database: Database;
   readonly #apps: ClientTokens;
   readonly #brake: CredentialBrake;
-  readonly #viewers = boundedCache<Viewer>(authenticated.max, authenticated.ttlMs);
+  readonly #viewers: ReturnType<typeof boundedCache<Viewer>>;
   /** Headers verified earlier bypass the brake, even while someone at the same address is guessing credentials. */
   readonly #proven = boundedCache<true>(proven.max, proven.ttlMs);
 
-  constructor(database: Database, apps: ClientTokens, brake: CredentialBrake) {
+  constructor(database: Database, apps: ClientTokens, brake: CredentialBrake, cacheMs: number = authenticated.ttlMs) {
+    this.#viewers = boundedCache(authenticated.max, cacheMs);
     this.#database = database;
     this.#apps = apps;
     this.#brake = brake;
