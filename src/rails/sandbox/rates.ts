@@ -109,8 +109,8 @@ const pair = z.string().refine((name) => {
   return isCurrencyCode(sending) && isCurrencyCode(receiving) && rest.length === 0;
 }, 'must be the codes of two known currencies, such as "USD/EUR"');
 
-/** Replaced table entries by pair, such as `{"USD/EUR": {"rate": "1.08695652", "fixedFee": 500}}`. */
 const overridesByPair = z.record(pair, overrideSchema, { error: 'must be an object of pairs such as "USD/EUR"' });
+/** Replaced table entries by pair, such as `{"USD/EUR": {"rate": "1.08695652", "fixedFee": 500}}`. */
 export const rateOverrides = overridesByPair.transform((entries, context) => {
   for (const [name, { rate }] of Object.entries(entries)) {
     const isConverted = new Set(name.split('/')).size > 1;
