@@ -3,6 +3,7 @@ import {
   type DocumentNode,
   type FieldNode,
   type GraphQLField,
+  type GraphQLInputType,
   type GraphQLNamedType,
   getNamedType,
   getNullableType,
@@ -69,7 +70,7 @@ export function costOfField(argumentValue: ArgumentReader, field: FieldNode, def
     const isSize = isPage
       ? name.value === 'first' || name.value === 'last'
       : isList && type && isListType(getNullableType(type));
-    if (!type) continue;
+    if (!type || !(isSize || isSearched || hasList(type))) continue;
     const given = argumentValue(value);
     own += lengthsOfLists(given);
     if (isSearched) search[name.value] = given;
@@ -91,6 +92,22 @@ function hasVariable(value: ValueNode): boolean {
   if (value.kind === Kind.LIST) return value.values.some(hasVariable);
   if (value.kind === Kind.OBJECT) return value.fields.some((field) => hasVariable(field.value));
   return value.kind === Kind.VARIABLE;
+}
+
+const typesWithLists = new WeakMap<GraphQLInputType, boolean>();
+
+function hasList(type: GraphQLInputType): boolean {
+  const nullable = getNullableType(type);
+  if (isListType(nullable)) return true;
+  if (!isInputObjectType(nullable)) return false;
+  let known = typesWithLists.get(nullable);
+  if (known === undefined) {
+    // An input type may refer to itself.
+    typesWithLists.set(nullable, false);
+    known = Object.values(nullable.getFields()).some((field) => hasList(field.type));
+    typesWithLists.set(nullable, known);
+  }
+  return known;
 }
 
 /** Returns a page size; undefined if the value is not a number, which coercion refuses later. */
