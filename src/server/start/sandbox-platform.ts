@@ -6,6 +6,7 @@ import { createExternalAccount } from '../../domain/accounts/external-accounts.t
 import type { Payments } from '../../domain/commands/command.ts';
 import { createCustomer } from '../../domain/customers/customers.ts';
 import { createPlatform, findPlatform } from '../../domain/platforms/platforms.ts';
+import { limitsOfPolicies } from '../../domain/policies/policies.ts';
 import { fundAccount } from '../../domain/sandbox/sandbox.ts';
 import { withAdvisoryLock } from '../../infra/database/advisory-lock.ts';
 import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
@@ -62,22 +63,38 @@ async function findPayer(payments: Payments, caller: Caller): Promise<SandboxPay
 
 const enough = 1_000_00n;
 
+/** What must be left of a limit for a user's first steps: an amount in the smallest unit, or a number of payments. */
+const room = { amount: 100_00n, payments: 5 };
+
+async function limitedCustomers({ database }: Payments, platformId: string): Promise<string[]> {
+  const policies = await database.prisma.policy.findMany({ where: { platformId, subjectType: 'Customer' } });
+  const limits = await limitsOfPolicies(database, platformId);
+  const stops = (policy: (typeof policies)[number]) =>
+    [policy.kinds, policy.receiverAccountIds, policy.receiverCountries, policy.receiverUmaAddresses].flat().length >
+      0 ||
+    policy.hoursFrom !== null ||
+    limits
+      .get(policy.id)
+      ?.some(({ leftAmount, leftPayments }) =>
+        leftPayments === null ? BigInt(leftAmount ?? 0) < room.amount : leftPayments < room.payments,
+      );
+  return policies.filter(stops).map(({ subjectId }) => subjectId);
+}
+
 async function findAblePerson(payments: Payments, { platformId }: Caller): Promise<SandboxPayer | undefined> {
-  const { prisma } = payments.database;
-  // A policy might refuse a user's first steps.
-  const limited = await prisma.policy.findMany({ where: { platformId, subjectType: 'Customer' } });
+  const { database } = payments;
   const euros = {
     kind: 'EXTERNAL',
     status: 'ACTIVE',
     frozenAt: null,
     platformAccountId: { endsWith: '-eur' },
   } as const;
-  const source = await prisma.account.findFirst({
+  const source = await database.prisma.account.findFirst({
     where: {
       ...{ platformId, kind: 'INTERNAL', currency: 'USD', frozenAt: null, posted: { gte: enough } },
       customer: {
         ...{ platformCustomerId: { startsWith: personPrefix }, isDeleted: false, frozenAt: null },
-        ...{ kycStatus: 'APPROVED', id: { notIn: limited.map(({ subjectId }) => subjectId) } },
+        ...{ kycStatus: 'APPROVED', id: { notIn: await limitedCustomers(payments, platformId) } },
         accounts: { some: euros },
       },
     },
