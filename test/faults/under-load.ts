@@ -49,8 +49,11 @@ export interface Scenery {
 
 export type Outcome<Told> = Awaited<ReturnType<typeof underLoad<Told>>>;
 
-/** Once no message has arrived for this long, no more will arrive. Messages still missing are lost. */
-const silenceMs = 30_000;
+/**
+ * Once no message has arrived for this long, no more will arrive. Messages still missing are lost. Longer than the time
+ * limit of a background work item (30 s), which a lost connection can use up.
+ */
+const silenceMs = 60_000;
 
 /**
  * Lets clients move money while `disturb` disrupts the system. Returns the checker's findings.
