@@ -92,6 +92,7 @@ export class PaymentsSocket {
         connecting: () => this.#become('CONNECTING'),
         connected: (socket) => {
           this.#become('OPEN');
+          // graphql-ws does not type the socket, which it creates with the constructor given above.
           this.#renewLater(socket as WebSocket);
         },
         // A phone that changes networks does not notice that its socket is dead, but the missing pong reveals it.

@@ -278,7 +278,7 @@ function Choice({ name, label, values, onChange }: ChoiceProps) {
   );
 }
 
-/** Formats an enum value for people: "Goods or services". Abbreviations, such as USDC, CPF and CNPJ, are kept. */
+/** Formats an enum value: GOODS_OR_SERVICES as "Goods or services". Keeps abbreviations such as USDC, CPF and CNPJ. */
 const choiceText = (value: string) => (/^(?!USD|CNPJ)[A-Z_]{4,}$/.test(value) ? wordOf(value) : value);
 
 /** Returns a field's format, which may depend on the value of another field. */

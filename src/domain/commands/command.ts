@@ -319,7 +319,7 @@ const receiptStatement = statement<{
   'select created_at, refusal, result from idempotency_record where platform_id = $1 and operation = $2 and key = $3',
 );
 
-/** Reads the receipt for a key. There is none while the first call is still running. */
+/** Reads the receipt of a call by its idempotency key. It does not exist until the first call has finished. */
 export async function readReceipt(
   { database }: Payments,
   caller: Caller,

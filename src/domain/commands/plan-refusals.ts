@@ -165,7 +165,7 @@ const stranger: RefusalParts = { code: 'USER_NOT_READY', message: 'a customer in
 
 function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | undefined {
   const { code } = refusal;
-  // Refusals reveal existing data only to callers with VIEW (decision 62).
+  // Without VIEW, a caller must not learn from a refusal what exists (decision 62).
   const mayRead = caller.permissions.includes('VIEW');
   switch (code) {
     case 'USER_NOT_READY':

@@ -189,6 +189,7 @@ export const eventsOfNoun = {
 } as const satisfies Record<FollowedNoun, { readonly of: Subject['of']; readonly types: readonly EventType[] }>;
 
 const nounsByType = new Map<EventType, FollowedNoun>(
+  // Object.entries types the keys as strings.
   Object.entries(eventsOfNoun).flatMap(([noun, { types }]) => types.map((type) => [type, noun as FollowedNoun])),
 );
 

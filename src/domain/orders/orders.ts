@@ -327,6 +327,7 @@ export function checkScenario(
 ): Scenario | null {
   if (scenario === null || scenario === undefined) return null;
   const simulation = simulationOf(payments, tenant);
+  // Without its null members, a given scenario is a Scenario.
   const requested = Object.fromEntries(Object.entries(scenario).filter(([, value]) => value != null)) as Scenario;
   const fault = simulation.scenarioFault(requested);
   if (fault) throw invalid(fault.reason, at('sandboxScenario', fault.field));

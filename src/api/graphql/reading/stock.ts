@@ -187,6 +187,7 @@ export async function stockPage(
 /** Returns a client that finds unique rows one by one. Prisma would batch them for the first caller's platform. */
 export const unbatched = oncePer((prisma: PrismaClient) => {
   const flat = ({ where, ...args }: { readonly where: object }) => {
+    // Prisma's keys of two columns are objects.
     const { platformId_id: key, platformId_sequence: place, ...rest } = where as Record<string, object>;
     return { ...args, where: { ...key, ...place, ...rest } };
   };

@@ -129,6 +129,12 @@ declare global {
       required(column: Name<ParentShape>, type: TypeParam<Types>, options: Options): FieldRef<Types, unknown, Kind>;
       /** A column, or a member of a JSON value, that may be null. */
       optional(column: Name<ParentShape>, type: TypeParam<Types>, options: Described): FieldRef<Types, unknown, Kind>;
+      /** A string that is null while another column has a certain value. */
+      nullWhile<Other extends Name<ParentShape>>(
+        other: readonly [column: Other, value: ParentShape[Other] & string],
+        column: Column<ParentShape, string>,
+        options: Described,
+      ): FieldRef<Types, unknown, Kind>;
       /** The row that one or more relations lead to, if the caller may see it. */
       seen(
         relation: string | readonly string[],
@@ -166,7 +172,10 @@ type Words = PothosSchemaTypes.RootFieldBuilder<SchemaTypes, Row>;
 /** The arguments of a method declared above. */
 type Given<Name extends keyof Words> = Words[Name] extends (...given: infer Arguments) => unknown ? Arguments : never;
 
-/** The part of a field builder that the methods need. The compiler cannot infer Pothos' types through shared methods. */
+/**
+ * The part of a field builder that the methods need.
+ * The compiler cannot infer Pothos' types through shared methods.
+ */
 interface Builder {
   field(options: object): never;
   expose(column: string, options: object): never;
@@ -331,6 +340,14 @@ const words = {
   optional(this: Builder, ...[column, type, options]: Given<'optional'>) {
     const read: MadeRead = ({ field }) => exposedRead(field, column);
     return ofRow(this, type, read, { ...options, nullable: true }, (row) => row[column]);
+  },
+  nullWhile(this: Builder, ...[[other, value], column, options]: Given<'nullWhile'>) {
+    const read: MadeRead = () =>
+      leaf(({ row }) => [
+        `case when ${row}.${columnName(other)} <> ${literal(value)} then to_json(${row}.${columnName(column)})::text end`,
+      ]);
+    const shown = (row: Row) => (row[other] === value ? null : row[column]);
+    return ofRow(this, 'String', read, { ...options, nullable: true }, shown);
   },
   seen(this: Builder, ...[relations, type, visible, options]: Given<'seen'>) {
     const path = paths.stepsOf(relations);
