@@ -116,7 +116,7 @@ async function typedOperations(schema: GraphQLSchema): Promise<Record<string, st
     schemaAst: schema,
     documents: sources,
     filename: 'operations.ts',
-    config: { scalars: { ...scalars, ...texts, ID: 'string' }, useTypeImports: true },
+    config: { scalars: { ...scalars, ...texts, ID: 'string' }, useTypeImports: true, mergeFragmentTypes: true },
     plugins: [{ types: {} }],
     pluginMap: { types: typesOfOperations },
   });
@@ -136,7 +136,7 @@ async function typedOperations(schema: GraphQLSchema): Promise<Record<string, st
     'operations.ts': `${heading}import { operation } from '../operation.ts';
 import type { ScalarText } from '../scalars.ts';
 
-${String(types).replace(sameMembers, '$1')}
+${types}
 
 ${fragments.map((fragment) => `const ${fragment.name.value} = \`${print(fragment)}\`;`).join('\n')}
 
@@ -155,9 +155,6 @@ ${each(({ name }) => `export const ${name} = /* @__PURE__ */ documentOf(of.${nam
 `,
   };
 }
-
-/** Equal members of a union on consecutive lines, which the plugin writes for each type with the same selection. */
-const sameMembers = /^( *\| .*\n)\1+/gm;
 
 const textOf = (name: string) => `ScalarText<'${name}'>`;
 const texts = {
