@@ -26,7 +26,7 @@ export const PayeePicker =
 export const Quote =
   'sha256:fce4338520b496b95c5ef844b9b320eea856da8a60ea227df5671f68d631fee8' as Operation<of.QuoteQuery, of.QuoteQueryVariables>;
 export const Receipt =
-  'sha256:7b0f017a53197ab671bf45d07af72e3fbdafb28a5194408fb87e5eac8e28ff70' as Operation<of.ReceiptQuery, of.ReceiptQueryVariables>;
+  'sha256:b41889d773a9651ebdd26cad14e39076f15deb86451c349c65c147164dd6edfe' as Operation<of.ReceiptQuery, of.ReceiptQueryVariables>;
 export const Statement =
   'sha256:7ed70ce485ec3b11f4ba975989106fe86a45bcf97334a145730f3b6d303e9880' as Operation<of.StatementQuery, of.StatementQueryVariables>;
 export const Transactions =
@@ -44,7 +44,7 @@ export const FollowAccounts =
 export const SupportSearch =
   'sha256:3b25f87cfad90736842347a34c342374d92f063967e08b9bdc4e19719777bf4b' as Operation<of.SupportSearchQuery, of.SupportSearchQueryVariables>;
 export const SupportView =
-  'sha256:78ade46cc63328f8a3ee9b0b414157c2ab7a6f29ff6c427d61ca69e291443bf6' as Operation<of.SupportViewQuery, of.SupportViewQueryVariables>;
+  'sha256:5b851ef287b2f66edb28cfd7f484ac625d3e66d0d59e333397e8efee02262377' as Operation<of.SupportViewQuery, of.SupportViewQueryVariables>;
 export const Resend =
   'sha256:191654c0529dbc5b65b86c448ebaa700e3a8a730c816d8b9831e18d65bee426f' as Operation<of.ResendMutation, of.ResendMutationVariables>;
 export const Replay =

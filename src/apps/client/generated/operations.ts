@@ -1144,6 +1144,14 @@ export type TransactionPartsFragment = { id: string, version: number, type: Tran
     & { __typename: 'AccountDestination' | 'UmaDestination' }
   ) };
 
+export type ReceiptPartsFragment = { reconciliationReference: string | null, settledAt: ScalarText<'DateTime'> | null, expectedSettlementAt: ScalarText<'DateTime'> | null, exchangeRate: string | null, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, fees: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, counterpartyInformation: Array<{ name: string, value: string }>, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, refund: { reference: string, initiatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, quote: { id: string, status: QuoteStatus, expiresAt: ScalarText<'DateTime'> } | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
+    { displayName: string, maskedNumber: string | null }
+    & { __typename: 'AccountSource' | 'RealtimeFundingSource' | 'UmaSource' }
+  ) | null, destination: (
+    { displayName: string, maskedNumber: string | null }
+    & { __typename: 'AccountDestination' | 'UmaDestination' }
+  ) };
+
 export type QuotePartsFragment = { id: string, status: QuoteStatus, version: number, createdAt: ScalarText<'DateTime'>, expiresAt: ScalarText<'DateTime'>, description: string | null, lockedCurrencySide: LockedCurrencySide, exchangeRate: string, totalSendingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, totalReceivingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, feesIncluded: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, source: { displayName: string, maskedNumber: string | null }, destination: { displayName: string, maskedNumber: string | null }, paymentInstructions: Array<(
     { accountType: ExternalAccountType, reference: string | null }
     & { __typename: 'BaseWalletInstruction' | 'CadAccountInstruction' | 'ClabeInstruction' | 'GbpAccountInstruction' | 'IbanInstruction' | 'Layer2WalletInstruction' | 'LightningInstruction' | 'NgnAccountInstruction' | 'PhpAccountInstruction' | 'PixInstruction' | 'PolygonWalletInstruction' | 'SgdAccountInstruction' | 'SolanaWalletInstruction' | 'TronWalletInstruction' | 'UpiInstruction' | 'UsAccountInstruction' }
@@ -1319,7 +1327,7 @@ export type ReceiptQueryVariables = Exact<{
 }>;
 
 
-export type ReceiptQuery = { viewer: { serverTime: ScalarText<'DateTime'>, feedCursor: string }, transaction: { reconciliationReference: string | null, settledAt: ScalarText<'DateTime'> | null, expectedSettlementAt: ScalarText<'DateTime'> | null, exchangeRate: string | null, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, fees: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
+export type ReceiptQuery = { viewer: { serverTime: ScalarText<'DateTime'>, feedCursor: string }, transaction: { reconciliationReference: string | null, settledAt: ScalarText<'DateTime'> | null, expectedSettlementAt: ScalarText<'DateTime'> | null, exchangeRate: string | null, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, source:
       | (
         { displayName: string, maskedNumber: string | null }
         & { __typename: 'AccountSource' | 'RealtimeFundingSource' }
@@ -1337,7 +1345,7 @@ export type ReceiptQuery = { viewer: { serverTime: ScalarText<'DateTime'>, feedC
         { umaAddress: string, displayName: string, maskedNumber: string | null }
         & { __typename: 'UmaDestination' }
       )
-    , counterpartyInformation: Array<{ name: string, value: string }>, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, refund: { reference: string, initiatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, quote: { id: string, status: QuoteStatus } | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null } | null };
+    , fees: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, counterpartyInformation: Array<{ name: string, value: string }>, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, refund: { reference: string, initiatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, quote: { id: string, status: QuoteStatus, expiresAt: ScalarText<'DateTime'> } | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null } | null };
 
 export type StatementQueryVariables = Exact<{
   accountId: string;
@@ -1463,14 +1471,14 @@ export type SupportViewQueryVariables = Exact<{
 
 export type SupportViewQuery = { viewer: { serverTime: ScalarText<'DateTime'>, feedCursor: string, environment: Environment }, customer: { id: string, name: string | null, platformCustomerId: string, umaAddress: string, customerType: CustomerType, kycStatus: KycStatus, isDeleted: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, metadata: Array<{ key: string, value: string }>, accounts: { edges: Array<{ cursor: string, node:
           | (
-            { statusReason: string | null, isDeleted: boolean, platformAccountId: string | null, defaultUmaDepositAccount: boolean, createdAt: ScalarText<'DateTime'>, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, version: number, displayName: string, maskedNumber: string, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo: { accountType: ExternalAccountType }, metadata: Array<{ key: string, value: string }>, currency: { code: string, symbol: string, decimals: number } }
+            { statusReason: string | null, isDeleted: boolean, platformAccountId: string | null, defaultUmaDepositAccount: boolean, createdAt: ScalarText<'DateTime'>, id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, version: number, metadata: Array<{ key: string, value: string }>, currency: { code: string, symbol: string, decimals: number }, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo: { accountType: ExternalAccountType } }
             & { __typename: 'ExternalAccount' }
           )
           | (
             { createdAt: ScalarText<'DateTime'>, id: string, version: number, displayName: string, maskedNumber: string, balance: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, currency: { code: string, symbol: string, decimals: number } }
             & { __typename: 'InternalAccount' }
           )
-         }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, transactionTotals: Array<{ type: TransactionType, status: TransactionStatus, count: number, amount: { formatted: string } }>, transactions: { totalCount: number, edges: Array<{ cursor: string, node: { reconciliationReference: string | null, settledAt: ScalarText<'DateTime'> | null, expectedSettlementAt: ScalarText<'DateTime'> | null, exchangeRate: string | null, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, fees: { formatted: string } | null, counterpartyInformation: Array<{ name: string, value: string }>, requestedReceiverInformation: Array<{ name: string, mandatory: boolean }>, metadata: Array<{ key: string, value: string }>, quote: { id: string, status: QuoteStatus, expiresAt: ScalarText<'DateTime'> } | null, refund: { reference: string, initiatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, ledgerEntries: Array<{ id: string, kind: JournalKind, system: LedgerParty | null, occurredAt: ScalarText<'DateTime'>, account: { id: string } | null, amount: { formatted: string } }>, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
+         }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, transactionTotals: Array<{ type: TransactionType, status: TransactionStatus, count: number, amount: { formatted: string } }>, transactions: { totalCount: number, edges: Array<{ cursor: string, node: { reconciliationReference: string | null, settledAt: ScalarText<'DateTime'> | null, expectedSettlementAt: ScalarText<'DateTime'> | null, exchangeRate: string | null, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, requestedReceiverInformation: Array<{ name: string, mandatory: boolean }>, metadata: Array<{ key: string, value: string }>, ledgerEntries: Array<{ id: string, kind: JournalKind, system: LedgerParty | null, occurredAt: ScalarText<'DateTime'>, account: { id: string } | null, amount: { formatted: string } }>, fees: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, counterpartyInformation: Array<{ name: string, value: string }>, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, refund: { reference: string, initiatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, quote: { id: string, status: QuoteStatus, expiresAt: ScalarText<'DateTime'> } | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
             { displayName: string, maskedNumber: string | null }
             & { __typename: 'AccountSource' | 'RealtimeFundingSource' | 'UmaSource' }
           ) | null, destination: (
@@ -1806,6 +1814,38 @@ const TransactionParts = `fragment TransactionParts on Transaction {
     __typename
     displayName
     maskedNumber
+  }
+}`;
+const ReceiptParts = `fragment ReceiptParts on Transaction {
+  ...TransactionParts
+  reconciliationReference
+  settledAt
+  expectedSettlementAt
+  fees {
+    ...MoneyParts
+  }
+  exchangeRate
+  counterpartyInformation {
+    name
+    value
+  }
+  timeline {
+    status
+    reason
+    occurredAt
+  }
+  refund {
+    amount {
+      formatted(locale: $locale)
+    }
+    reference
+    initiatedAt
+    settledAt
+  }
+  quote {
+    id
+    status
+    expiresAt
   }
 }`;
 const QuoteParts = `fragment QuoteParts on Quote {
@@ -2352,14 +2392,7 @@ export const Receipt = /* @__PURE__ */ operation<ReceiptQuery, ReceiptQueryVaria
     feedCursor
   }
   transaction(id: $transactionId) {
-    ...TransactionParts
-    reconciliationReference
-    settledAt
-    expectedSettlementAt
-    fees {
-      ...MoneyParts
-    }
-    exchangeRate
+    ...ReceiptParts
     source {
       ... on UmaSource {
         umaAddress
@@ -2370,29 +2403,8 @@ export const Receipt = /* @__PURE__ */ operation<ReceiptQuery, ReceiptQueryVaria
         umaAddress
       }
     }
-    counterpartyInformation {
-      name
-      value
-    }
-    timeline {
-      status
-      reason
-      occurredAt
-    }
-    refund {
-      amount {
-        formatted(locale: $locale)
-      }
-      reference
-      initiatedAt
-      settledAt
-    }
-    quote {
-      id
-      status
-    }
   }
-}`, MoneyParts, TransactionParts);
+}`, MoneyParts, TransactionParts, ReceiptParts);
 
 export const Statement = /* @__PURE__ */ operation<StatementQuery, StatementQueryVariables>(`query Statement($accountId: ID!, $from: DateTime!, $to: DateTime!, $first: Int = 50, $after: String, $locale: String = "en") {
   account(id: $accountId) {
@@ -2655,16 +2667,11 @@ export const SupportView = /* @__PURE__ */ operation<SupportViewQuery, SupportVi
           ...AccountParts
           createdAt
           ... on ExternalAccount {
+            ...PayeeParts
             statusReason
             isDeleted
             platformAccountId
             defaultUmaDepositAccount
-            beneficiaryVerifiedData {
-              fullName
-            }
-            accountInfo {
-              accountType
-            }
             metadata {
               key
               value
@@ -2690,18 +2697,7 @@ export const SupportView = /* @__PURE__ */ operation<SupportViewQuery, SupportVi
       edges {
         cursor
         node {
-          ...TransactionParts
-          reconciliationReference
-          settledAt
-          expectedSettlementAt
-          exchangeRate
-          fees {
-            formatted(locale: $locale)
-          }
-          counterpartyInformation {
-            name
-            value
-          }
+          ...ReceiptParts
           requestedReceiverInformation {
             name
             mandatory
@@ -2709,24 +2705,6 @@ export const SupportView = /* @__PURE__ */ operation<SupportViewQuery, SupportVi
           metadata {
             key
             value
-          }
-          quote {
-            id
-            status
-            expiresAt
-          }
-          refund {
-            amount {
-              formatted(locale: $locale)
-            }
-            reference
-            initiatedAt
-            settledAt
-          }
-          timeline {
-            status
-            reason
-            occurredAt
           }
           ledgerEntries {
             id
@@ -2784,7 +2762,7 @@ export const SupportView = /* @__PURE__ */ operation<SupportViewQuery, SupportVi
       }
     }
   }
-}`, MoneyParts, AccountParts, TransactionParts);
+}`, MoneyParts, AccountParts, PayeeParts, TransactionParts, ReceiptParts);
 
 export const Resend = /* @__PURE__ */ operation<ResendMutation, ResendMutationVariables>(`mutation Resend($deliveryId: ID!, $key: String!) {
   resendWebhookDelivery(input: {deliveryId: $deliveryId, idempotencyKey: $key}) {
