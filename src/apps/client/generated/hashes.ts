@@ -44,7 +44,7 @@ export const FollowAccounts =
 export const SupportSearch =
   'sha256:3b25f87cfad90736842347a34c342374d92f063967e08b9bdc4e19719777bf4b' as Operation<of.SupportSearchQuery, of.SupportSearchQueryVariables>;
 export const SupportView =
-  'sha256:5b851ef287b2f66edb28cfd7f484ac625d3e66d0d59e333397e8efee02262377' as Operation<of.SupportViewQuery, of.SupportViewQueryVariables>;
+  'sha256:617ca47f5eab25398dc64d148b2833916de7930a373f56e9b1c5a24e8b343974' as Operation<of.SupportViewQuery, of.SupportViewQueryVariables>;
 export const Resend =
   'sha256:191654c0529dbc5b65b86c448ebaa700e3a8a730c816d8b9831e18d65bee426f' as Operation<of.ResendMutation, of.ResendMutationVariables>;
 export const Replay =
@@ -86,7 +86,7 @@ export const WebhookBody =
 export const FollowPayment =
   'sha256:f0b812bea126966f826b0819cd2301ead27ec5a00197e044cfd11a35b50052bd' as Operation<of.FollowPaymentSubscription, of.FollowPaymentSubscriptionVariables>;
 export const Deliveries =
-  'sha256:91071a5733578cfe7d728608d5abbd4655828f231d0d84d2e5660990cc191989' as Operation<of.DeliveriesQuery, of.DeliveriesQueryVariables>;
+  'sha256:bc8cbe5ac090058eb30273d873ecba45db97e53df0505688a1c96aaa9a7ca9db' as Operation<of.DeliveriesQuery, of.DeliveriesQueryVariables>;
 export const StatusCounts =
   'sha256:82e91f50217b229338c105492bfbca690fffc7236bb3437154189d0726397498' as Operation<of.StatusCountsQuery, of.StatusCountsQueryVariables>;
 export const Moves =

@@ -1171,6 +1171,8 @@ export type PaymentRefusalPartsFragment =
   | PaymentRefusalParts_LimitExceededError_Fragment
 ;
 
+export type DeliveryPartsFragment = { id: string, status: WebhookDeliveryStatus, nextAttemptAt: ScalarText<'DateTime'> | null, event: { id: string, type: EventType, occurredAt: ScalarText<'DateTime'> }, attempts: Array<{ at: ScalarText<'DateTime'>, durationMs: number, responseStatus: number | null, error: string | null }> };
+
 export type HistoryQueryVariables = Exact<{
   filter?: TransactionFilter | null | undefined;
   orderBy?: ListOrder | null | undefined;
@@ -1484,7 +1486,7 @@ export type SupportViewQuery = { viewer: { serverTime: ScalarText<'DateTime'>, f
           ) | null, destination: (
             { displayName: string, maskedNumber: string | null }
             & { __typename: 'AccountDestination' | 'UmaDestination' }
-          ) } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null, webhookEndpoints: { edges: Array<{ node: { id: string, url: string, status: WebhookEndpointStatus, failingSince: ScalarText<'DateTime'> | null, deliveries: { edges: Array<{ cursor: string, node: { id: string, status: WebhookDeliveryStatus, nextAttemptAt: ScalarText<'DateTime'> | null, event: { id: string, type: EventType, occurredAt: ScalarText<'DateTime'>, transaction: { id: string } | null, customer: { id: string } | null }, attempts: Array<{ at: ScalarText<'DateTime'>, responseStatus: number | null, error: string | null }> } }> } } }> } };
+          ) } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null, webhookEndpoints: { edges: Array<{ node: { id: string, url: string, status: WebhookEndpointStatus, failingSince: ScalarText<'DateTime'> | null, deliveries: { edges: Array<{ cursor: string, node: { id: string, status: WebhookDeliveryStatus, nextAttemptAt: ScalarText<'DateTime'> | null, event: { id: string, type: EventType, occurredAt: ScalarText<'DateTime'>, transaction: { id: string } | null, customer: { id: string } | null }, attempts: Array<{ at: ScalarText<'DateTime'>, durationMs: number, responseStatus: number | null, error: string | null }> } }> } } }> } };
 
 export type RefusedFragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
 
@@ -1911,6 +1913,22 @@ const PaymentRefusalParts = `fragment PaymentRefusalParts on UserError {
         ...MoneyParts
       }
     }
+  }
+}`;
+const DeliveryParts = `fragment DeliveryParts on WebhookDelivery {
+  id
+  status
+  nextAttemptAt
+  event {
+    id
+    type
+    occurredAt
+  }
+  attempts {
+    at
+    durationMs
+    responseStatus
+    error
   }
 }`;
 const Refused = `fragment Refused on UserError {
@@ -2737,13 +2755,8 @@ export const SupportView = /* @__PURE__ */ operation<SupportViewQuery, SupportVi
           edges {
             cursor
             node {
-              id
-              status
-              nextAttemptAt
+              ...DeliveryParts
               event {
-                id
-                type
-                occurredAt
                 transaction {
                   id
                 }
@@ -2751,18 +2764,13 @@ export const SupportView = /* @__PURE__ */ operation<SupportViewQuery, SupportVi
                   id
                 }
               }
-              attempts {
-                at
-                responseStatus
-                error
-              }
             }
           }
         }
       }
     }
   }
-}`, MoneyParts, AccountParts, PayeeParts, TransactionParts, ReceiptParts);
+}`, MoneyParts, AccountParts, PayeeParts, TransactionParts, ReceiptParts, DeliveryParts);
 
 export const Resend = /* @__PURE__ */ operation<ResendMutation, ResendMutationVariables>(`mutation Resend($deliveryId: ID!, $key: String!) {
   resendWebhookDelivery(input: {deliveryId: $deliveryId, idempotencyKey: $key}) {
@@ -3024,27 +3032,14 @@ export const Deliveries = /* @__PURE__ */ operation<DeliveriesQuery, DeliveriesQ
         deliveries(first: $first, filter: $filter) {
           edges {
             node {
-              id
-              status
-              nextAttemptAt
-              event {
-                id
-                type
-                occurredAt
-              }
-              attempts {
-                at
-                durationMs
-                responseStatus
-                error
-              }
+              ...DeliveryParts
             }
           }
         }
       }
     }
   }
-}`);
+}`, DeliveryParts);
 
 export const StatusCounts = /* @__PURE__ */ operation<StatusCountsQuery, StatusCountsQueryVariables>(`query StatusCounts {
   transactionTotals {
