@@ -28,7 +28,8 @@ export async function loadRails(settings: RailSettings, options: LoadOptions): P
   const opened: Rail[] = [];
   const open = async (place: string, entry: RailEntry, environment: RailHost['environment']) => {
     const module = await importRail(place, entry.module, settings.directory, options.own);
-    const rail = await openRail(place, module, entry, { ...options.host, environment });
+    const openModule = async () => module.open(entry.settings, { ...options.host, environment });
+    const rail = await openModule().catch(faultOf(place, `the rail ${module.name} cannot be opened`));
     opened.push(rail);
     checkRail(place, rail, environment);
     return withSpans(rail);
@@ -80,12 +81,9 @@ async function openEnvironment(
 async function importRail(place: string, name: string, directory: string, own: LoadOptions['own']) {
   const known = own[name];
   if (known) return known;
-  let exported: { readonly default?: unknown };
-  try {
-    exported = await import(railAddress(name, directory));
-  } catch (error) {
-    throw new RailFault(place, `the module ${name} cannot be loaded: ${messageOf(error)}`);
-  }
+  const exported: { readonly default?: unknown } = await import(railAddress(name, directory)).catch(
+    faultOf(place, `the module ${name} cannot be loaded`),
+  );
   return checkModule(place, name, exported.default);
 }
 
@@ -114,13 +112,9 @@ function refuseIf(place: string, what: string, faults: readonly (readonly [isFau
   if (fault !== undefined) throw new RailFault(place, `${what} ${fault}`);
 }
 
-async function openRail(place: string, module: RailModule, { settings }: RailEntry, host: RailHost): Promise<Rail> {
-  try {
-    return await module.open(settings, host);
-  } catch (error) {
-    throw new RailFault(place, `the rail ${module.name} cannot be opened: ${messageOf(error)}`);
-  }
-}
+const faultOf = (place: string, what: string) => (error: unknown) => {
+  throw new RailFault(place, `${what}: ${error instanceof Error ? error.message : error}`);
+};
 
 /** The methods of a rail that call its provider. */
 const askingParts: readonly (keyof Rail)[] = [
@@ -159,10 +153,6 @@ function checkRail(place: string, given: Rail, environment: RailHost['environmen
     [missing.length > 0, `has a simulation that lacks the functions ${missing.join(', ')}`],
     [has('simulation') && environment === 'PRODUCTION', 'is a simulation, so it cannot serve PRODUCTION platforms'],
   ]);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Traces each call to a rail's provider as a separate span, if spans are on. */

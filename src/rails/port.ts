@@ -3,7 +3,7 @@ import type { Rail } from './rail.ts';
 /**
  * The port for rail authors: everything that a package needs in order to implement a rail. A rail is a module whose
  * default export is a `RailModule`; the setting RAILS names it. src/rails/README.md describes what each method
- * promises, and `npm run rail:conformance` tests it.
+ * promises, and `npm run rail:conformance` tests the promises about orders.
  */
 
 /** The version of the port. Only breaking changes increase it; a new optional method does not. */

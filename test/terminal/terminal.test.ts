@@ -293,8 +293,16 @@ describe('logs and resend', () => {
   });
 });
 
+const receiveUma = (platform: TestPlatform, customerId: string) =>
+  platform.actOn('sandboxReceiveUma', {
+    receiver: { customerId },
+    senderUmaAddress: '$success.usd@sandbox.uma.money',
+    currency: 'USD',
+    amount: 500,
+  });
+
 describe('tail and follow', () => {
-  test('tail shows the latest events of the requested types, and each new one', async () => {
+  test('tail shows the latest events of the requested types, and each new one with its amount', async () => {
     const platform = await t.newPlatform('watches');
     const { usd, customerId } = await platform.makeScene(0n);
     const all = start(['tail', '--last', '100'], platform);
@@ -306,11 +314,14 @@ describe('tail and follow', () => {
     await all.line(/ACCOUNT_STATUS +InternalAccount:\S+ {2}\$12\.50/);
     await platform.fund(usd, 1n);
     expect(JSON.parse(await some.line(/12\.51/))).toMatchObject({ type: 'ACCOUNT_STATUS', subject: { id: usd } });
-    for (const running of [all, some]) running.stop();
+    some.stop();
+    expect(await some.done).toBe(0);
+    expect(some.out.map((line) => JSON.parse(line).subject.balance.formatted)).toEqual(['$12.50', '$12.51']);
+    await receiveUma(platform, customerId);
+    await all.line(/INCOMING_PAYMENT +Transaction:\S+ {2}PENDING {2}\$5\.00$/);
+    all.stop();
     expect(await all.done).toBe(0);
     expect(all.err.at(-1)).toMatch(/^To continue: tail --after \S+$/);
-    expect(some.out.map((line) => JSON.parse(line).subject.balance.formatted)).toEqual(['$12.50', '$12.51']);
-    expect(await some.done).toBe(0);
   });
 
   test('follow shows each step of a payment once, even if its connection is cut, and ends when the payment ends', async () => {
@@ -319,12 +330,7 @@ describe('tail and follow', () => {
 
     const balancer = await startLoadBalancer();
     balancer.add(t.url);
-    const { transaction } = await t.platform.actOn('sandboxReceiveUma', {
-      receiver: { customerId: await t.platform.newCustomer() },
-      senderUmaAddress: '$success.usd@sandbox.uma.money',
-      currency: 'USD',
-      amount: 500,
-    });
+    const { transaction } = await receiveUma(t.platform, await t.platform.newCustomer());
     const running = start(['follow', transaction.id, '--url', balancer.url], t.platform);
     await running.line(/ PENDING/);
     balancer.cut();

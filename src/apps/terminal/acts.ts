@@ -1,6 +1,5 @@
 import { InvalidArgumentError } from 'commander';
 import {
-  AccountsOfCustomer,
   AddPayee,
   CreateCustomer,
   type CreateQuoteInput,
@@ -22,37 +21,109 @@ import { Failure, listed } from './answer.ts';
 import { type EventTypeName, eventTypes, newKey, schemaName, type Work } from './command.ts';
 import { onlyEndpoint } from './deliveries.ts';
 import { followPayment } from './follow-payment.ts';
-import { type Service, succeeded } from './service.ts';
+import type { Service } from './service.ts';
 
-export interface Stage {
+interface Stage {
   readonly service: Service;
   readonly amount: string;
   readonly scenario: SandboxScenarioInput | null;
   readonly endpoint: string | undefined;
 }
 
-export interface Made {
-  readonly id: string;
-  readonly status?: string;
-}
-
-export interface Act {
+interface Act {
   readonly about: string;
   /** Whether the act creates a payment, to which a scenario can apply. */
   readonly isPayment?: true;
-  readonly run: (stage: Stage) => Promise<Made>;
+  readonly run: (stage: Stage) => Promise<{ readonly id: string; readonly status?: string }>;
 }
 
-/** Creates an act performed by a customer with accounts; `withMoney` also funds the customer's account. */
-const played = (run: (stage: Stage, cast: Cast) => Promise<Made>) => async (stage: Stage) =>
-  run(stage, await findCast(stage.service));
-const withMoney = (run: (stage: Stage, cast: Cast) => Promise<Made>) =>
-  played(async (stage, cast) => {
-    // A fee may be charged on top of the sent amount.
-    await fund(stage.service, cast, '10.00');
-    await fund(stage.service, cast, stage.amount);
-    return run(stage, cast);
-  });
+const payment = (about: string, run: Act['run']): Act => ({ about, isPayment: true, run });
+
+/** The event types, each with its trigger, which also causes other events. API_TOKEN_EXPIRY cannot be triggered. */
+const ofTypes: Readonly<Record<Exclude<EventTypeName, 'API_TOKEN_EXPIRY'>, Act>> = {
+  OUTGOING_PAYMENT: payment(eventTypes.OUTGOING_PAYMENT, async (stage) => {
+    const cast = await findFundedCast(stage);
+    const source = { account: { accountId: cast.account } };
+    return (await quote(stage, cast, { source, immediatelyExecute: true })).transaction;
+  }),
+  INCOMING_PAYMENT: payment(eventTypes.INCOMING_PAYMENT, async ({ service, amount, scenario }) => {
+    const { customer } = await findCast(service);
+    const input = {
+      receiver: { customerId: customer },
+      senderUmaAddress: '$success.usd@sandbox.uma.money',
+      currency: 'USD',
+      amount: { decimal: amount },
+      // Without the platform's decision, the payment would fail after a few seconds.
+      sandboxScenario: { approval: 'APPROVE' as const, ...scenario },
+      idempotencyKey: newKey(),
+    };
+    return (await service.mutate(ReceiveUma, { input })).transaction;
+  }),
+  QUOTE_STATUS: {
+    about: eventTypes.QUOTE_STATUS,
+    async run(stage) {
+      const cast = await findFundedCast(stage);
+      return quote(stage, cast, { source: { account: { accountId: cast.account } } });
+    },
+  },
+  ACCOUNT_STATUS: {
+    about: eventTypes.ACCOUNT_STATUS,
+    run: async ({ service, amount }) => fund(service, (await findCast(service)).account, amount),
+  },
+  ACCOUNT_CHANGE: {
+    about: eventTypes.ACCOUNT_CHANGE,
+    async run({ service }) {
+      const variables = { accountId: (await findCast(service)).euros, name: newKey(), key: newKey() };
+      return (await service.mutate(NameAccount, variables)).account;
+    },
+  },
+  EXTERNAL_ACCOUNT_STATUS: {
+    about: eventTypes.EXTERNAL_ACCOUNT_STATUS,
+    async run({ service }) {
+      const { euros: accountId } = await findCast(service);
+      await service.execute(SetAccountStatus, { accountId, status: 'UNDER_REVIEW', key: newKey() });
+      return (await service.mutate(SetAccountStatus, { accountId, status: 'ACTIVE', key: newKey() })).account;
+    },
+  },
+  KYC_STATUS: {
+    about: eventTypes.KYC_STATUS,
+    run: async ({ service }) => ({ id: (await newCustomer(service, newKey())).id }),
+  },
+  CUSTOMER_CHANGE: {
+    about: eventTypes.CUSTOMER_CHANGE,
+    async run({ service }) {
+      const { customer: customerId } = await findCast(service);
+      const variables = { customerId, value: new Date().toISOString(), key: newKey() };
+      return (await service.mutate(NoteOnCustomer, variables)).customer;
+    },
+  },
+  WEBHOOK_DELIVERY: { about: eventTypes.WEBHOOK_DELIVERY, run: testWebhook },
+  TEST: { about: eventTypes.TEST, run: testWebhook },
+};
+
+/** All triggers by name: the event types, and other ways to pay. */
+export const acts: Readonly<Record<string, Act>> = {
+  ...ofTypes,
+  TRANSFER_OUT: payment('money goes to a bank account in the same currency', async (stage) => {
+    const { account, dollars } = await findFundedCast(stage);
+    const input = transfer(account, dollars, stage.amount);
+    return (await stage.service.mutate(TransferOut, { input, scenario: stage.scenario })).transaction;
+  }),
+  TRANSFER_IN: payment(
+    'money comes from a bank account in the same currency',
+    async ({ service, amount, scenario }) => {
+      const { account, dollars } = await findCast(service);
+      return (await service.mutate(TransferIn, { input: transfer(dollars, account, amount), scenario })).transaction;
+    },
+  ),
+  REAL_TIME_PAYMENT: payment('a deposit pays a quote, which is then executed', async (stage) => {
+    const { service, scenario } = stage;
+    const cast = await findCast(service);
+    const source = { realtimeFunding: { customerId: cast.customer, currency: 'USD' } };
+    const { id: quoteId } = await quote({ ...stage, scenario: null }, cast, { source });
+    return (await service.mutate(Deposit, { quoteId, scenario, key: newKey() })).transaction;
+  }),
+};
 
 async function quote(
   { service, amount, scenario }: Stage,
@@ -66,96 +137,18 @@ async function quote(
     idempotencyKey: newKey(),
     ...more,
   };
-  return succeeded((await service.execute(SandboxQuote, { input, scenario })).createQuote).quote;
+  return (await service.mutate(SandboxQuote, { input, scenario })).quote;
 }
-
-const outgoing = withMoney(async (stage, cast) => {
-  const source = { account: { accountId: cast.account } };
-  return (await quote(stage, cast, { source, immediatelyExecute: true })).transaction;
-});
-
-const realTime = played(async (stage, cast) => {
-  const source = { realtimeFunding: { customerId: cast.customer, currency: 'USD' } };
-  const { service, scenario } = stage;
-  const { id: quoteId } = await quote({ ...stage, scenario: null }, cast, { source });
-  return succeeded((await service.execute(Deposit, { quoteId, scenario, key: newKey() })).sandboxSend).transaction;
-});
 
 const transfer = (sourceAccountId: string, destinationAccountId: string, decimal: string) => ({
   ...{ sourceAccountId, destinationAccountId, amount: { decimal }, idempotencyKey: newKey() },
 });
 
-const transferOut = withMoney(async ({ service, amount, scenario }, { account, dollars }) => {
-  const input = transfer(account, dollars, amount);
-  return succeeded((await service.execute(TransferOut, { input, scenario })).transferOut).transaction;
-});
-
-const transferIn = played(async ({ service, amount, scenario }, { account, dollars }) => {
-  const input = transfer(dollars, account, amount);
-  return succeeded((await service.execute(TransferIn, { input, scenario })).transferIn).transaction;
-});
-
-const incoming = played(async ({ service, amount, scenario }, { customer }) => {
-  const input = {
-    receiver: { customerId: customer },
-    senderUmaAddress: '$success.usd@sandbox.uma.money',
-    currency: 'USD',
-    amount: { decimal: amount },
-    // Without the platform's decision, the payment would fail after a few seconds.
-    sandboxScenario: { approval: 'APPROVE' as const, ...scenario },
-    idempotencyKey: newKey(),
-  };
-  return succeeded((await service.execute(ReceiveUma, { input })).sandboxReceiveUma).transaction;
-});
-
-const statusChange = played(async ({ service }, { euros: accountId }) => {
-  await service.execute(SetAccountStatus, { accountId, status: 'UNDER_REVIEW', key: newKey() });
-  const back = await service.execute(SetAccountStatus, { accountId, status: 'ACTIVE', key: newKey() });
-  return succeeded(back.sandboxSetExternalAccountStatus).account;
-});
-
-const accountChange = played(async ({ service }, { euros: accountId }) => {
-  const variables = { accountId, name: newKey(), key: newKey() };
-  return succeeded((await service.execute(NameAccount, variables)).updateExternalAccount).account;
-});
-
-const customerChange = played(async ({ service }, { customer: customerId }) => {
-  const variables = { customerId, value: new Date().toISOString(), key: newKey() };
-  return succeeded((await service.execute(NoteOnCustomer, variables)).updateCustomer).customer;
-});
-
-async function webhookTest({ service, endpoint }: Stage): Promise<Made> {
+async function testWebhook({ service, endpoint }: Stage) {
   const id = endpoint ?? (await onlyEndpoint(service));
-  const sent = await service.execute(TestEndpoint, { endpointId: id, key: newKey() });
-  const { delivered, responseStatus } = succeeded(sent.sendTestWebhook);
+  const { delivered, responseStatus } = await service.mutate(TestEndpoint, { endpointId: id, key: newKey() });
   return { id, status: delivered ? 'DELIVERED' : `answered ${responseStatus ?? 'nothing'}` };
 }
-
-/** The event types, each with its trigger, which also causes other events. API_TOKEN_EXPIRY cannot be triggered. */
-const ofTypes: Readonly<Record<Exclude<EventTypeName, 'API_TOKEN_EXPIRY'>, Omit<Act, 'about'>>> = {
-  OUTGOING_PAYMENT: { isPayment: true, run: outgoing },
-  INCOMING_PAYMENT: { isPayment: true, run: incoming },
-  QUOTE_STATUS: {
-    run: withMoney((stage, cast) => quote(stage, cast, { source: { account: { accountId: cast.account } } })),
-  },
-  ACCOUNT_STATUS: { run: played(({ service, amount }, cast) => fund(service, cast, amount)) },
-  ACCOUNT_CHANGE: { run: accountChange },
-  EXTERNAL_ACCOUNT_STATUS: { run: statusChange },
-  KYC_STATUS: { run: async ({ service }) => ({ id: await newCustomer(service, newKey()) }) },
-  CUSTOMER_CHANGE: { run: customerChange },
-  WEBHOOK_DELIVERY: { run: webhookTest },
-  TEST: { run: webhookTest },
-};
-
-/** All triggers by name: the event types, and other ways to pay. */
-export const acts: Readonly<Record<string, Act>> = {
-  ...Object.fromEntries(
-    Object.entries(ofTypes).map(([type, act]) => [type, { ...act, about: eventTypes[type as EventTypeName] }]),
-  ),
-  TRANSFER_OUT: { about: 'money goes to a bank account in the same currency', isPayment: true, run: transferOut },
-  TRANSFER_IN: { about: 'money comes from a bank account in the same currency', isPayment: true, run: transferIn },
-  REAL_TIME_PAYMENT: { about: 'a deposit pays a quote, which is then executed', isPayment: true, run: realTime },
-};
 
 /** The options of the command and of the program. All other options are fields of a scenario. */
 interface TriggerOptions extends SandboxScenarioInput {
@@ -206,22 +199,30 @@ const platformCustomerId = 'payments-cli';
 /** Finds the customer and its accounts, or creates the missing ones. */
 async function findCast(service: Service): Promise<Cast> {
   const { customers } = await service.execute(FindCustomer, { platformCustomerId });
-  const customer = customers.edges[0]?.node.id ?? (await newCustomer(service, platformCustomerId));
-  const found = await service.execute(AccountsOfCustomer, { customerId: customer });
-  const account = found.internal.edges[0]?.node.id;
+  const found = customers.edges[0]?.node ?? (await newCustomer(service, platformCustomerId));
+  const { id: customer, internal, dollars, euros } = found;
+  const account = internal.edges[0]?.node.id;
   if (account === undefined) throw new Failure('This trigger needs USD, which the platform does not support.');
   return {
     customer,
     account,
-    dollars: found.dollars.edges[0]?.node.id ?? (await newAccount(service, customer, 'USD')),
-    euros: found.euros.edges[0]?.node.id ?? (await newAccount(service, customer, 'EUR')),
+    dollars: dollars.edges[0]?.node.id ?? (await newAccount(service, customer, 'USD')),
+    euros: euros.edges[0]?.node.id ?? (await newAccount(service, customer, 'EUR')),
   };
 }
 
-/** Creates a customer. @returns its id */
-async function newCustomer(service: Service, ownId: string): Promise<string> {
+/** Finds the customer, and funds its account with the amount to pay. */
+async function findFundedCast({ service, amount }: Stage): Promise<Cast> {
+  const cast = await findCast(service);
+  // A fee may be charged on top of the sent amount.
+  await fund(service, cast.account, '10.00');
+  await fund(service, cast.account, amount);
+  return cast;
+}
+
+async function newCustomer(service: Service, ownId: string) {
   const variables = { platformCustomerId: ownId, fullName: 'Customer Of The Command Line', key: newKey() };
-  return succeeded((await service.execute(CreateCustomer, variables)).createCustomer).customer.id;
+  return (await service.mutate(CreateCustomer, variables)).customer;
 }
 
 /** Accounts whose numbers end in 000: payments to them succeed in the sandbox. */
@@ -233,11 +234,10 @@ const accountInfo: Readonly<Record<'USD' | 'EUR', ExternalAccountInfoInput>> = {
 async function newAccount(service: Service, customerId: string, currency: 'USD' | 'EUR'): Promise<string> {
   const beneficiary = { individual: { fullName: 'Payee Of The Command Line' } };
   const input = { customerId, currency, accountInfo: accountInfo[currency], beneficiary, idempotencyKey: newKey() };
-  return succeeded((await service.execute(AddPayee, { input })).createExternalAccount).accountEdge.node.id;
+  return (await service.mutate(AddPayee, { input })).accountEdge.node.id;
 }
 
 /** Simulates a USD deposit to the internal account. */
-async function fund(service: Service, { account }: Cast, amount: string) {
-  return succeeded((await service.execute(Fund, { accountId: account, amount, key: newKey() })).sandboxFundAccount)
-    .account;
+async function fund(service: Service, accountId: string, amount: string) {
+  return (await service.mutate(Fund, { accountId, amount, key: newKey() })).account;
 }

@@ -3,7 +3,7 @@ import { Deliveries, Replay, Resend, WebhookBody, type WebhookDeliveryStatus } f
 import { Failure, tableOf } from './answer.ts';
 import { newKey, type Work } from './command.ts';
 import { post, secretOf, targetOf } from './listen.ts';
-import { type Service, succeeded } from './service.ts';
+import type { Service } from './service.ts';
 
 interface LogsOptions {
   readonly last: number;
@@ -60,9 +60,7 @@ export const resend: Work<[string, ResendOptions]> = async (job, id, { to, endpo
       throw new InvalidArgumentError(
         '--to needs an Event:… or a Webhook:…; `logs --json` shows each delivery’s event.',
       );
-    const { delivery } = succeeded(
-      (await service.execute(Resend, { deliveryId: id, key: newKey() })).resendWebhookDelivery,
-    );
+    const { delivery } = await service.mutate(Resend, { deliveryId: id, key: newKey() });
     return { data: delivery, lines: [`${delivery.id} is sent again. \`logs\` shows the attempt.`] };
   }
   if (type !== 'Event' && type !== 'Webhook')
@@ -75,9 +73,7 @@ export const resend: Work<[string, ResendOptions]> = async (job, id, { to, endpo
     return { exitCode: (await post(job, target, secret, event)) ? 0 : 1 };
   }
   const endpointId = endpoint ?? (await onlyEndpoint(service));
-  const { count } = succeeded(
-    (await service.execute(Replay, { endpointId, eventId: `Event:${uuid}`, key: newKey() })).replayWebhookEvents,
-  );
+  const { count } = await service.mutate(Replay, { endpointId, eventId: `Event:${uuid}`, key: newKey() });
   return { data: { endpointId, count }, lines: [`Event:${uuid} is sent to ${endpointId} again.`] };
 };
 

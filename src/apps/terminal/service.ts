@@ -60,6 +60,18 @@ export class Service {
     return data as Result;
   }
 
+  /** Sends a mutation, and returns its success. Throws a Failure for a refusal, and as `execute` does. */
+  async mutate<Result extends Readonly<Record<string, object>>, Variables>(
+    document: Operation<Result, Variables>,
+    variables: Variables,
+  ): Promise<Exclude<Result[keyof Result], Refusal>> {
+    const [result = {}] = Object.values(await this.execute(document, variables));
+    // Only the refusals in a result's union have a code.
+    if (!('code' in result)) return result as Exclude<Result[keyof Result], Refusal>;
+    const { code, message, fields, path = fields?.[0]?.path } = result as unknown as Refusal;
+    throw new Failure(`${message} (${code}${path ? `, ${path.join('.')}` : ''})`, code);
+  }
+
   /** Reads the caller and the end of the feed, which also verifies the credentials. */
   async whoami() {
     return (await this.execute(Whoami, {})).viewer;
@@ -156,12 +168,4 @@ interface Refusal {
   readonly message: string;
   readonly path?: readonly (string | number)[] | null;
   readonly fields?: readonly { readonly path: readonly (string | number)[] }[];
-}
-
-/** Returns the success of a mutation. Throws a Failure for a refusal. */
-export function succeeded<Result extends object>(result: Result): Exclude<Result, Refusal> {
-  // Only the refusals in a result's union have a code.
-  if (!('code' in result)) return result as Exclude<Result, Refusal>;
-  const { code, message, fields, path = fields?.[0]?.path } = result as unknown as Refusal;
-  throw new Failure(`${message} (${code}${path ? `, ${path.join('.')}` : ''})`, code);
 }

@@ -39,7 +39,8 @@ function lineOf({ occurredAt, type, subject }: EventPartsFragment): string {
 
 function stateOf(subject: EventPartsFragment['subject']): (string | undefined)[] {
   if (!subject) return [];
-  if ('transactionStatus' in subject) return [subject.transactionStatus, subject.sentAmount?.formatted];
+  if ('transactionStatus' in subject)
+    return [subject.transactionStatus, (subject.sentAmount ?? subject.receivedAmount)?.formatted];
   if ('quoteStatus' in subject) return [subject.quoteStatus];
   if ('balance' in subject) return [subject.balance.formatted];
   if ('accountStatus' in subject) return [subject.accountStatus];

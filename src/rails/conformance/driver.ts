@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { within } from '../../infra/instruments/within.ts';
 import type { Rail, RailOrder, RailOutcome } from '../rail.ts';
-import type { CheckResult, ProviderFault, RailTrial, TrialOrder, TrialProvider, TrialTimes } from './trial.ts';
+import type { ProviderFault, RailTrial, TrialOrder, TrialProvider, TrialTimes } from './trial.ts';
 
 /** The rail that a check tests, with the trial that provides the orders. */
 export interface Tried {
@@ -13,13 +13,6 @@ export interface Tried {
   open(): Promise<Rail>;
 }
 
-/** A check of one of the port's promises. It throws a Breach if the rail breaks the promise. */
-export interface Check {
-  readonly kind: CheckResult['kind'];
-  readonly name: string;
-  readonly run: (rail: Rail, tried: Tried) => Promise<void>;
-}
-
 /** The error for a rail that breaks the port's contract. */
 export class Breach extends Error {}
 
@@ -28,23 +21,22 @@ export class NotTried extends Error {}
 
 /** The maximum wait that a rail may request from the gateway, in milliseconds: a day. */
 const maxCheckInMs = 86_400_000;
-/** The pause before asking again after a missing answer or deposit, in milliseconds. */
-export const retryMs = 20;
+/** The pause before asking again after a missing answer, in milliseconds. */
+const retryMs = 20;
 
 /** A rail's answer; `unknown` if it threw or did not answer in time. */
 export type Answer = RailOutcome | { readonly kind: 'unknown'; readonly error: unknown };
 
 /** Runs a new order from the trial through a rail, filling in the fields that the gateway would set. */
 export class TrialDrive {
-  readonly id: string;
+  readonly #id = randomUUID();
   readonly #provider: TrialProvider | undefined;
   readonly #times: TrialTimes;
   readonly #begin = performance.now();
-  readonly #order: Pick<RailOrder, 'amount' | 'currency' | 'account' | 'umaAddress' | 'kind' | 'lock'>;
+  readonly #order: TrialOrder & Pick<RailOrder, 'kind'>;
   #attempts = 0;
 
-  constructor({ trial, kind, times }: Tried, order: TrialOrder & Pick<RailOrder, 'lock'>, id: string = randomUUID()) {
-    this.id = id;
+  constructor({ trial, kind, times }: Tried, order: TrialOrder) {
     this.#order = { ...order, kind };
     this.#provider = trial.provider;
     this.#times = times;
@@ -68,7 +60,7 @@ export class TrialDrive {
   request(settled: boolean): RailOrder {
     return {
       ...this.#order,
-      id: this.id,
+      id: this.#id,
       step: 'SETTLEMENT',
       settled,
       ageMs: performance.now() - this.#begin,
@@ -118,7 +110,7 @@ export class TrialDrive {
 
   /** Checks that the provider, if the trial has one, has moved the order's amount exactly `times` times. */
   async expectMoved(times: bigint): Promise<void> {
-    const moved = await this.#provider?.moved(this.id);
+    const moved = await this.#provider?.moved(this.#id);
     const right = times * this.#order.amount;
     if (moved !== undefined && moved !== right) throw new Breach(`the provider moved ${moved} instead of ${right}`);
   }
@@ -144,16 +136,6 @@ export async function withFault(
     await step();
   } finally {
     await provider.setFault('none');
-  }
-}
-
-/** Checks that the rail gives no answer while the provider is silent, because any answer would be a guess. */
-export async function expectNoAnswer(tried: Tried, ask: () => Promise<string | undefined> | undefined): Promise<void> {
-  for (const fault of ['is-down', 'loses-answers'] as const) {
-    await withFault(tried, fault, async () => {
-      const answer = await ask()?.catch(() => undefined);
-      if (answer) throw new Breach(`the provider did not answer, but the rail answered ${answer}`);
-    });
   }
 }
 

@@ -1,38 +1,40 @@
-import type { Rail } from '../rail.ts';
-import { checksOfOrders, incomingChecks, lockChecks, lookUpChecks, paymentChecks } from './checks.ts';
-import { Breach, type Check, NotTried } from './driver.ts';
+import type { Rail, RailOrder } from '../rail.ts';
+import { type Check, checks } from './checks.ts';
+import { Breach, NotTried, TrialDrive } from './driver.ts';
 import type { CheckResult, RailTrial, TrialTimes } from './trial.ts';
 
 /** The default time limits, the same as the gateway's. */
 const usualTimes: TrialTimes = { answerMs: 10_000, outcomeMs: 60_000 };
 
-/** Tests a rail against the port's promises that apply to it. The checks share the provider, so they run one by one. */
+/** Tests a rail against the port's promises about orders. The checks share the provider, so they run one by one. */
 export async function runConformance(trial: RailTrial, times: TrialTimes = usualTimes): Promise<CheckResult[]> {
   const rail = await trial.open();
   await rail.close?.();
-  const ready: readonly Check[] = [
-    ...(rail.payOut ? checksOfOrders('PAYOUT') : []),
-    ...(rail.collect ? checksOfOrders('COLLECTION') : []),
-    ...(rail.lockRate ? lockChecks : []),
-    ...(rail.lookUp ? lookUpChecks : []),
-    ...(rail.lookUp && rail.lockRate ? paymentChecks : []),
-    ...incomingChecks(rail),
-  ];
   const results: CheckResult[] = [];
-  for (const check of ready) results.push(await runCheck(check, trial, times));
+  if (rail.payOut) for (const check of checks) results.push(await runCheck(check, 'PAYOUT', trial, times));
+  if (rail.collect) for (const check of checks) results.push(await runCheck(check, 'COLLECTION', trial, times));
   return results;
 }
 
-async function runCheck({ name, kind, run }: Check, trial: RailTrial, times: TrialTimes): Promise<CheckResult> {
+async function runCheck(
+  [check, course, run]: Check,
+  kind: RailOrder['kind'],
+  trial: RailTrial,
+  times: TrialTimes,
+): Promise<CheckResult> {
   const opened: Rail[] = [];
   const open = async () => {
     const rail = await trial.open();
     opened.push(rail);
     return rail;
   };
-  const about = { check: name, kind };
+  const about = { check, kind };
   try {
-    await run(await open(), { trial, kind: kind === 'COLLECTION' ? kind : 'PAYOUT', times, open });
+    const tried = { trial, kind, times, open };
+    const rail = await open();
+    const order = trial.order(course, kind);
+    if (!order) throw new NotTried(`the trial has no order that is: ${course}`);
+    await run(new TrialDrive(tried, order), rail, tried);
     return { ...about, result: 'passed' };
   } catch (error) {
     if (error instanceof NotTried) return { ...about, result: 'not tried', reason: error.message };

@@ -10,5 +10,4 @@ export const trial: RailTrial = {
     account: { type: 'US_ACCOUNT', identifier: course === 'refused' ? '12345003' : '12345678', details: {} },
     umaAddress: undefined,
   }),
-  receivers: { known: '$success.usd@sandbox.uma.money', unknown: '$nobody@sandbox.uma.money' },
 };

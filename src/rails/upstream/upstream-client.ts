@@ -153,16 +153,11 @@ export class UpstreamRefusal extends UpstreamError {}
 export class UpstreamFault extends UpstreamError {}
 
 /** Awaits a request, and returns `otherwise` if upstream has refused it. */
-export async function unlessRefused<Answer, Other>(
-  request: Promise<Answer>,
-  otherwise: Other,
-): Promise<Answer | Other> {
-  try {
-    return await request;
-  } catch (error) {
+export function unlessRefused<Answer, Other>(request: Promise<Answer>, otherwise: Other): Promise<Answer | Other> {
+  return request.catch((error: unknown) => {
     if (error instanceof UpstreamRefusal) return otherwise;
     throw error;
-  }
+  });
 }
 
 /** A command with its idempotency key. Some commands have no body. */
@@ -252,13 +247,10 @@ export class UpstreamClient {
     const isTemporary = temporary.has(statusCode) && !finalCodes.has(code);
     if (statusCode >= 500 || isTemporary || statusCode < 400)
       throw new UpstreamFault(code, `upstream answered ${statusCode} ${code} to ${what}`);
-    throw new UpstreamRefusal(code, [credentials, secret].reduce(hide, message));
+    // Callers and operators may read the message.
+    const hidden = message.replaceAll(credentials, '[hidden]').replaceAll(secret, '[hidden]');
+    throw new UpstreamRefusal(code, hidden);
   }
-}
-
-/** Removes a secret from a provider's message, which callers and operators may read. */
-function hide(words: string, secret: string): string {
-  return words.replaceAll(secret, '[hidden]');
 }
 
 function jsonIn(text: string, what: string): unknown {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { boundedCache } from '../../core/bounded-cache.ts';
-import type { RailHost, RailModule } from '../port.ts';
+import type { RailModule } from '../port.ts';
 import type { FundingRequest, PaymentInstruction, Rail } from '../rail.ts';
 import type { DepositsPage, DepositsRequest, DepositToTake, RailDeposit, TakenDeposit } from '../rail-parts.ts';
 import { checkedSettings } from '../rail-settings.ts';
@@ -47,8 +47,15 @@ export const upstreamModule: RailModule = {
       forPlatform(platformId) {
         const known = opened.get(platformId);
         if (known) return known;
-        const connection = () => connectionOf(connections, platformId);
-        const client = new api.UpstreamClient(async () => connection().then(connected));
+        const connection = async () => {
+          const stored = await connections.read(platformId);
+          return stored === undefined ? undefined : parseConnection(stored);
+        };
+        const client = new api.UpstreamClient(async () => {
+          const current = await connection();
+          if (current) return current;
+          throw new Error('the platform is not connected: run `npm run ops -- rails connect`');
+        });
         clients.add(client);
         const rail = platformRail({ client, settings, ids: boundedCache<string>(20_000) }, connection);
         opened.set(platformId, rail);
@@ -60,16 +67,6 @@ export const upstreamModule: RailModule = {
     };
   },
 };
-
-async function connectionOf(connections: RailHost['connections'], platformId: string) {
-  const stored = await connections.read(platformId);
-  return stored === undefined ? undefined : parseConnection(stored);
-}
-
-function connected(connection: api.UpstreamConnection | undefined): api.UpstreamConnection {
-  if (!connection) throw new Error('the platform is not connected: run `npm run ops -- rails connect`');
-  return connection;
-}
 
 function platformRail(upstream: Upstream, connection: () => Promise<api.UpstreamConnection | undefined>): Rail {
   const { settings } = upstream;

@@ -66,12 +66,16 @@ function schemaFacts(schema: GraphQLSchema): string {
   const connections: Record<string, Record<string, string[]>> = {};
   const embedded: string[] = [];
   const roots = new Set([schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]);
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (type.name.startsWith('__')) continue;
-    if (isAbstractType(type)) possibleTypes[type.name] = schema.getPossibleTypes(type).map(({ name }) => name);
+  const types = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'));
+  for (const type of types.filter(isAbstractType))
+    possibleTypes[type.name] = schema.getPossibleTypes(type).map(({ name }) => name);
+  const members = new Set(Object.values(possibleTypes).flat());
+  for (const type of types) {
     if (!isObjectType(type) && !isInterfaceType(type)) continue;
-    if (isObjectType(type) && !roots.has(type) && !type.getFields().id && type.name !== 'Currency')
-      embedded.push(type.name);
+    const hasIdentity = type.getFields().id !== undefined || type.name === 'Currency';
+    if (isObjectType(type) && !roots.has(type) && !members.has(type.name) && !hasIdentity) embedded.push(type.name);
+    if (members.has(type.name) && hasIdentity !== possibleTypes.Node?.includes(type.name))
+      throw new Error(`${type.name} must have an id exactly if it is a Node`);
     for (const field of Object.values(type.getFields())) {
       const names = field.args.map(({ name }) => name);
       // A connection without `after`, such as the first page of a followed list, has no further pages to join.
@@ -94,7 +98,9 @@ export const possibleTypes: Record<string, string[]> = ${json(possibleTypes)};
 export const connections: Record<string, Record<string, string[]>> = ${json(connections)};
 
 /** Object types without an identity, which belong to the object that contains them. */
-export const embedded: string[] = ${JSON.stringify(embedded, null, 2)};
+export const embedded: string[] = [
+  ...new Set(Object.values(possibleTypes).flat().filter((name) => !possibleTypes.Node?.includes(name))),
+${embedded.map((name) => `  ${JSON.stringify(name)},\n`).join('')}];
 
 /** The fields of objects that are BigInt or DateTime. */
 export const scalarFields: Record<string, Record<string, string>> = ${json(scalarFields)};
@@ -116,7 +122,7 @@ async function typedOperations(schema: GraphQLSchema): Promise<Record<string, st
     schemaAst: schema,
     documents: sources,
     filename: 'operations.ts',
-    config: { scalars: { ...scalars, ...texts, ID: 'string' }, useTypeImports: true },
+    config: { scalars: { ...scalars, ...texts, ID: 'string' }, useTypeImports: true, mergeFragmentTypes: true },
     plugins: [{ types: {} }],
     pluginMap: { types: typesOfOperations },
   });
@@ -136,7 +142,7 @@ async function typedOperations(schema: GraphQLSchema): Promise<Record<string, st
     'operations.ts': `${heading}import { operation } from '../operation.ts';
 import type { ScalarText } from '../scalars.ts';
 
-${String(types).replace(sameMembers, '$1')}
+${types}
 
 ${fragments.map((fragment) => `const ${fragment.name.value} = \`${print(fragment)}\`;`).join('\n')}
 
@@ -155,9 +161,6 @@ ${each(({ name }) => `export const ${name} = /* @__PURE__ */ documentOf(of.${nam
 `,
   };
 }
-
-/** Equal members of a union on consecutive lines, which the plugin writes for each type with the same selection. */
-const sameMembers = /^( *\| .*\n)\1+/gm;
 
 const textOf = (name: string) => `ScalarText<'${name}'>`;
 const texts = {

@@ -30,7 +30,6 @@ export const TestEndpoint = /* @__PURE__ */ documentOf(of.TestEndpoint);
 export const FindCustomer = /* @__PURE__ */ documentOf(of.FindCustomer);
 export const CreateCustomer = /* @__PURE__ */ documentOf(of.CreateCustomer);
 export const NoteOnCustomer = /* @__PURE__ */ documentOf(of.NoteOnCustomer);
-export const AccountsOfCustomer = /* @__PURE__ */ documentOf(of.AccountsOfCustomer);
 export const NameAccount = /* @__PURE__ */ documentOf(of.NameAccount);
 export const SetAccountStatus = /* @__PURE__ */ documentOf(of.SetAccountStatus);
 export const Fund = /* @__PURE__ */ documentOf(of.Fund);

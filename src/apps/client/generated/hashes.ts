@@ -26,7 +26,7 @@ export const PayeePicker =
 export const Quote =
   'sha256:fce4338520b496b95c5ef844b9b320eea856da8a60ea227df5671f68d631fee8' as Operation<of.QuoteQuery, of.QuoteQueryVariables>;
 export const Receipt =
-  'sha256:7b0f017a53197ab671bf45d07af72e3fbdafb28a5194408fb87e5eac8e28ff70' as Operation<of.ReceiptQuery, of.ReceiptQueryVariables>;
+  'sha256:b41889d773a9651ebdd26cad14e39076f15deb86451c349c65c147164dd6edfe' as Operation<of.ReceiptQuery, of.ReceiptQueryVariables>;
 export const Statement =
   'sha256:7ed70ce485ec3b11f4ba975989106fe86a45bcf97334a145730f3b6d303e9880' as Operation<of.StatementQuery, of.StatementQueryVariables>;
 export const Transactions =
@@ -44,7 +44,7 @@ export const FollowAccounts =
 export const SupportSearch =
   'sha256:3b25f87cfad90736842347a34c342374d92f063967e08b9bdc4e19719777bf4b' as Operation<of.SupportSearchQuery, of.SupportSearchQueryVariables>;
 export const SupportView =
-  'sha256:78ade46cc63328f8a3ee9b0b414157c2ab7a6f29ff6c427d61ca69e291443bf6' as Operation<of.SupportViewQuery, of.SupportViewQueryVariables>;
+  'sha256:617ca47f5eab25398dc64d148b2833916de7930a373f56e9b1c5a24e8b343974' as Operation<of.SupportViewQuery, of.SupportViewQueryVariables>;
 export const Resend =
   'sha256:191654c0529dbc5b65b86c448ebaa700e3a8a730c816d8b9831e18d65bee426f' as Operation<of.ResendMutation, of.ResendMutationVariables>;
 export const Replay =
@@ -52,21 +52,19 @@ export const Replay =
 export const TestEndpoint =
   'sha256:fd1d026dea29a093e2e1fe2432ea261820a02c0f376dfb437b54fc197d6f753d' as Operation<of.TestEndpointMutation, of.TestEndpointMutationVariables>;
 export const FindCustomer =
-  'sha256:f1f51b2dbf328842721233b0f1da4ed5b3f901b93f13a393357d79e07a6e2f5d' as Operation<of.FindCustomerQuery, of.FindCustomerQueryVariables>;
+  'sha256:eff975e87dcddc80b8950a00da5d2cab7a72fd884a37c37bae0ad5446c9e3484' as Operation<of.FindCustomerQuery, of.FindCustomerQueryVariables>;
 export const CreateCustomer =
-  'sha256:844b5e2de01d93a2ea807fc09d52426f01d3895955693b269795bd81f5f06d28' as Operation<of.CreateCustomerMutation, of.CreateCustomerMutationVariables>;
+  'sha256:64d0e9f2ab2a187ccb85554d6169c56d4b38252acd613adeb7dcc717d0a85520' as Operation<of.CreateCustomerMutation, of.CreateCustomerMutationVariables>;
 export const NoteOnCustomer =
   'sha256:9e8cf6d63c27aff8a267072ef93e6e8be6214e9dff4f8b395dc06a65b0fe25b2' as Operation<of.NoteOnCustomerMutation, of.NoteOnCustomerMutationVariables>;
-export const AccountsOfCustomer =
-  'sha256:d1b4729f3b6ec9431e505f8e83d8a01d85bd610c4ca17eae3e881894793fc7c3' as Operation<of.AccountsOfCustomerQuery, of.AccountsOfCustomerQueryVariables>;
 export const NameAccount =
   'sha256:ed2089e3b3c4f8d7e8773c20649dd0206cf820105d1561ac92be4afff908dbbe' as Operation<of.NameAccountMutation, of.NameAccountMutationVariables>;
 export const SetAccountStatus =
   'sha256:9d7416a378e430bec6cbe5c96a14a6a23317afde726f096e12ec7a0069d8ef0d' as Operation<of.SetAccountStatusMutation, of.SetAccountStatusMutationVariables>;
 export const Fund =
-  'sha256:8982bbcd163cb0a6d2386f4f67553dd142547d475bf4b03fefed8610f9390afa' as Operation<of.FundMutation, of.FundMutationVariables>;
+  'sha256:30b71318ef4d8c5e5b3329bc03c004f4ed1e46401dec97c910220c0d62589742' as Operation<of.FundMutation, of.FundMutationVariables>;
 export const SandboxQuote =
-  'sha256:0b6d15c585a26e5cb4299b2f012754499b1e4456d22bcc9fcb285b71e94f9716' as Operation<of.SandboxQuoteMutation, of.SandboxQuoteMutationVariables>;
+  'sha256:85d25745ff5c4c9f9f85371c3a45dc57a727ba961a56e9d722cbe46aa5310bd1' as Operation<of.SandboxQuoteMutation, of.SandboxQuoteMutationVariables>;
 export const Deposit =
   'sha256:45fc529cfad6c967d37cfb032fcb9c78b23e460517f492fbb56374352917aa7f' as Operation<of.DepositMutation, of.DepositMutationVariables>;
 export const TransferOut =
@@ -88,7 +86,7 @@ export const WebhookBody =
 export const FollowPayment =
   'sha256:f0b812bea126966f826b0819cd2301ead27ec5a00197e044cfd11a35b50052bd' as Operation<of.FollowPaymentSubscription, of.FollowPaymentSubscriptionVariables>;
 export const Deliveries =
-  'sha256:91071a5733578cfe7d728608d5abbd4655828f231d0d84d2e5660990cc191989' as Operation<of.DeliveriesQuery, of.DeliveriesQueryVariables>;
+  'sha256:bc8cbe5ac090058eb30273d873ecba45db97e53df0505688a1c96aaa9a7ca9db' as Operation<of.DeliveriesQuery, of.DeliveriesQueryVariables>;
 export const StatusCounts =
   'sha256:82e91f50217b229338c105492bfbca690fffc7236bb3437154189d0726397498' as Operation<of.StatusCountsQuery, of.StatusCountsQueryVariables>;
 export const Moves =

@@ -1013,25 +1013,24 @@ export type AddPayeeMutationVariables = Exact<{
 
 
 export type AddPayeeMutation = { createExternalAccount:
-    | { __typename: 'ConflictError', code: RefusalCode, message: string, existing:
+    | (
+      { code: RefusalCode, message: string, existing:
         | { id: string }
-        | { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo:
-            | { accountType: ExternalAccountType }
-           }
-        | { id: string }
+        | { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo: { accountType: ExternalAccountType } }
        | null, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'CreateExternalAccountSuccess', replayed: boolean, warnings: Array<{ path: Array<string | number>, message: string }>, accountEdge: { cursor: string, node:
-          | { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo:
-              | { accountType: ExternalAccountType }
-             }
+      & { __typename: 'ConflictError' }
+    )
+    | (
+      { replayed: boolean, warnings: Array<{ path: Array<string | number>, message: string }>, accountEdge: { cursor: string, node:
+          | { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo: { accountType: ExternalAccountType } }
           | { id: string }
          } }
-    | { __typename: 'ForbiddenError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+      & { __typename: 'CreateExternalAccountSuccess' }
+    )
+    | (
+      { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+      & { __typename: 'ForbiddenError' | 'IdempotencyMismatchError' | 'InvalidInputError' | 'NotFoundError' | 'OutcomeUnknownError' | 'UnavailableError' }
+    )
    };
 
 export type CancelQuoteMutationVariables = Exact<{
@@ -1040,17 +1039,22 @@ export type CancelQuoteMutationVariables = Exact<{
 
 
 export type CancelQuoteMutation = { cancelQuote:
-    | { __typename: 'CancelQuoteSuccess', quote: { id: string, status: QuoteStatus, version: number } }
-    | { __typename: 'ConflictError', code: RefusalCode, message: string, existing:
-        | { id: string }
-       | null }
-    | { __typename: 'ForbiddenError', code: RefusalCode, message: string }
-    | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string }
-    | { __typename: 'InvalidInputError', code: RefusalCode, message: string }
-    | { __typename: 'NotFoundError', code: RefusalCode, message: string }
-    | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string }
-    | { __typename: 'QuoteExpiredError', code: RefusalCode, message: string, expiredAt: ScalarText<'DateTime'> }
-    | { __typename: 'UnavailableError', code: RefusalCode, message: string }
+    | (
+      { quote: { id: string, status: QuoteStatus, version: number } }
+      & { __typename: 'CancelQuoteSuccess' }
+    )
+    | (
+      { code: RefusalCode, message: string, existing: { id: string } | null }
+      & { __typename: 'ConflictError' }
+    )
+    | (
+      { code: RefusalCode, message: string }
+      & { __typename: 'ForbiddenError' | 'IdempotencyMismatchError' | 'InvalidInputError' | 'NotFoundError' | 'OutcomeUnknownError' | 'UnavailableError' }
+    )
+    | (
+      { code: RefusalCode, message: string, expiredAt: ScalarText<'DateTime'> }
+      & { __typename: 'QuoteExpiredError' }
+    )
    };
 
 export type CreateQuoteMutationVariables = Exact<{
@@ -1060,37 +1064,25 @@ export type CreateQuoteMutationVariables = Exact<{
 
 
 export type CreateQuoteMutation = { createQuote:
-    | { __typename: 'ConflictError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'CreateQuoteSuccess', serverTime: ScalarText<'DateTime'>, quote: { id: string, status: QuoteStatus, version: number, createdAt: ScalarText<'DateTime'>, expiresAt: ScalarText<'DateTime'>, description: string | null, lockedCurrencySide: LockedCurrencySide, exchangeRate: string, totalSendingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, totalReceivingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, feesIncluded: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, source:
-          | { displayName: string, maskedNumber: string | null }
-        , destination:
-          | { displayName: string, maskedNumber: string | null }
-        , paymentInstructions: Array<
-          | { __typename: 'BaseWalletInstruction', accountType: ExternalAccountType, reference: string | null }
-          | { __typename: 'CadAccountInstruction', accountType: ExternalAccountType, reference: string | null }
-          | { __typename: 'ClabeInstruction', accountType: ExternalAccountType, reference: string | null }
-          | { __typename: 'GbpAccountInstruction', accountType: ExternalAccountType, reference: string | null }
-          | { __typename: 'IbanInstruction', accountType: ExternalAccountType, reference: string | null }
-          | { __typename: 'Layer2WalletInstruction', accountType: ExternalAccountType, reference: string | null }
-          | { __typename: 'LightningInstruction', accountType: ExternalAccountType, reference: string | null }
-          | { __typename: 'NgnAccountInstruction', accountType: ExternalAccountType, reference: string | null }
-          | { __typename: 'PhpAccountInstruction', accountType: ExternalAccountType, reference: string | null }
-          | { __typename: 'PixInstruction', accountType: ExternalAccountType, reference: string | null }
-          | { __typename: 'PolygonWalletInstruction', accountType: ExternalAccountType, reference: string | null }
-          | { __typename: 'SgdAccountInstruction', accountType: ExternalAccountType, reference: string | null }
-          | { __typename: 'SolanaWalletInstruction', accountType: ExternalAccountType, reference: string | null }
-          | { __typename: 'TronWalletInstruction', accountType: ExternalAccountType, reference: string | null }
-          | { __typename: 'UpiInstruction', accountType: ExternalAccountType, reference: string | null }
-          | { __typename: 'UsAccountInstruction', accountType: ExternalAccountType, reference: string | null }
-        >, transaction: { id: string, status: TransactionStatus } } }
-    | { __typename: 'ForbiddenError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'InsufficientFundsError', code: RefusalCode, message: string, available: { formatted: string } | null, required: { formatted: string } | null, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'LimitExceededError', code: RefusalCode, message: string, limit: { period: PolicyPeriod, leftPayments: number | null, leftAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null } | null, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | (
+      { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+      & { __typename: 'ConflictError' | 'ForbiddenError' | 'IdempotencyMismatchError' | 'InvalidInputError' | 'NotFoundError' | 'OutcomeUnknownError' | 'UnavailableError' }
+    )
+    | (
+      { serverTime: ScalarText<'DateTime'>, quote: { id: string, status: QuoteStatus, version: number, createdAt: ScalarText<'DateTime'>, expiresAt: ScalarText<'DateTime'>, description: string | null, lockedCurrencySide: LockedCurrencySide, exchangeRate: string, totalSendingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, totalReceivingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, feesIncluded: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, source: { displayName: string, maskedNumber: string | null }, destination: { displayName: string, maskedNumber: string | null }, paymentInstructions: Array<(
+          { accountType: ExternalAccountType, reference: string | null }
+          & { __typename: 'BaseWalletInstruction' | 'CadAccountInstruction' | 'ClabeInstruction' | 'GbpAccountInstruction' | 'IbanInstruction' | 'Layer2WalletInstruction' | 'LightningInstruction' | 'NgnAccountInstruction' | 'PhpAccountInstruction' | 'PixInstruction' | 'PolygonWalletInstruction' | 'SgdAccountInstruction' | 'SolanaWalletInstruction' | 'TronWalletInstruction' | 'UpiInstruction' | 'UsAccountInstruction' }
+        )>, transaction: { id: string, status: TransactionStatus } } }
+      & { __typename: 'CreateQuoteSuccess' }
+    )
+    | (
+      { code: RefusalCode, message: string, available: { formatted: string } | null, required: { formatted: string } | null, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+      & { __typename: 'InsufficientFundsError' }
+    )
+    | (
+      { code: RefusalCode, message: string, limit: { period: PolicyPeriod, leftPayments: number | null, leftAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null } | null, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+      & { __typename: 'LimitExceededError' }
+    )
     | { __typename: 'ValidatedPayment' }
    };
 
@@ -1101,20 +1093,34 @@ export type ExecuteQuoteMutationVariables = Exact<{
 
 
 export type ExecuteQuoteMutation = { executeQuote:
-    | { __typename: 'ConflictError', code: RefusalCode, message: string, existing:
-        | { id: string }
-       | null, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'ExecuteQuoteSuccess', replayed: boolean, quote: { id: string, status: QuoteStatus, version: number, transaction: { id: string, status: TransactionStatus, version: number } } }
-    | { __typename: 'ForbiddenError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'InsufficientFundsError', code: RefusalCode, message: string, available: { formatted: string } | null, required: { formatted: string } | null, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'LimitExceededError', code: RefusalCode, message: string, limit: { period: PolicyPeriod, leftPayments: number | null, leftAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null } | null, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'QuoteExpiredError', expiredAt: ScalarText<'DateTime'>, code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'ValidatedPayment', approvalDueAt: ScalarText<'DateTime'> | null }
+    | (
+      { code: RefusalCode, message: string, existing: { id: string } | null, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+      & { __typename: 'ConflictError' }
+    )
+    | (
+      { replayed: boolean, quote: { id: string, status: QuoteStatus, version: number, transaction: { id: string, status: TransactionStatus, version: number } } }
+      & { __typename: 'ExecuteQuoteSuccess' }
+    )
+    | (
+      { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+      & { __typename: 'ForbiddenError' | 'IdempotencyMismatchError' | 'InvalidInputError' | 'NotFoundError' | 'OutcomeUnknownError' | 'UnavailableError' }
+    )
+    | (
+      { code: RefusalCode, message: string, available: { formatted: string } | null, required: { formatted: string } | null, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+      & { __typename: 'InsufficientFundsError' }
+    )
+    | (
+      { code: RefusalCode, message: string, limit: { period: PolicyPeriod, leftPayments: number | null, leftAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null } | null, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+      & { __typename: 'LimitExceededError' }
+    )
+    | (
+      { expiredAt: ScalarText<'DateTime'>, code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+      & { __typename: 'QuoteExpiredError' }
+    )
+    | (
+      { approvalDueAt: ScalarText<'DateTime'> | null }
+      & { __typename: 'ValidatedPayment' }
+    )
    };
 
 export type MoneyPartsFragment = { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } };
@@ -1128,113 +1134,44 @@ export type AccountPartsFragment =
   | AccountParts_InternalAccount_Fragment
 ;
 
-export type PayeePartsFragment = { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo:
-    | { accountType: ExternalAccountType }
-   };
+export type PayeePartsFragment = { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo: { accountType: ExternalAccountType } };
 
-export type TransactionPartsFragment = { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
-    | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
-    | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
-    | { __typename: 'UmaSource', displayName: string, maskedNumber: string | null }
-   | null, destination:
-    | { __typename: 'AccountDestination', displayName: string, maskedNumber: string | null }
-    | { __typename: 'UmaDestination', displayName: string, maskedNumber: string | null }
-   };
+export type TransactionPartsFragment = { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
+    { displayName: string, maskedNumber: string | null }
+    & { __typename: 'AccountSource' | 'RealtimeFundingSource' | 'UmaSource' }
+  ) | null, destination: (
+    { displayName: string, maskedNumber: string | null }
+    & { __typename: 'AccountDestination' | 'UmaDestination' }
+  ) };
 
-export type QuotePartsFragment = { id: string, status: QuoteStatus, version: number, createdAt: ScalarText<'DateTime'>, expiresAt: ScalarText<'DateTime'>, description: string | null, lockedCurrencySide: LockedCurrencySide, exchangeRate: string, totalSendingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, totalReceivingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, feesIncluded: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, source:
-    | { displayName: string, maskedNumber: string | null }
-  , destination:
-    | { displayName: string, maskedNumber: string | null }
-  , paymentInstructions: Array<
-    | { __typename: 'BaseWalletInstruction', accountType: ExternalAccountType, reference: string | null }
-    | { __typename: 'CadAccountInstruction', accountType: ExternalAccountType, reference: string | null }
-    | { __typename: 'ClabeInstruction', accountType: ExternalAccountType, reference: string | null }
-    | { __typename: 'GbpAccountInstruction', accountType: ExternalAccountType, reference: string | null }
-    | { __typename: 'IbanInstruction', accountType: ExternalAccountType, reference: string | null }
-    | { __typename: 'Layer2WalletInstruction', accountType: ExternalAccountType, reference: string | null }
-    | { __typename: 'LightningInstruction', accountType: ExternalAccountType, reference: string | null }
-    | { __typename: 'NgnAccountInstruction', accountType: ExternalAccountType, reference: string | null }
-    | { __typename: 'PhpAccountInstruction', accountType: ExternalAccountType, reference: string | null }
-    | { __typename: 'PixInstruction', accountType: ExternalAccountType, reference: string | null }
-    | { __typename: 'PolygonWalletInstruction', accountType: ExternalAccountType, reference: string | null }
-    | { __typename: 'SgdAccountInstruction', accountType: ExternalAccountType, reference: string | null }
-    | { __typename: 'SolanaWalletInstruction', accountType: ExternalAccountType, reference: string | null }
-    | { __typename: 'TronWalletInstruction', accountType: ExternalAccountType, reference: string | null }
-    | { __typename: 'UpiInstruction', accountType: ExternalAccountType, reference: string | null }
-    | { __typename: 'UsAccountInstruction', accountType: ExternalAccountType, reference: string | null }
-  >, transaction: { id: string, status: TransactionStatus } };
+export type ReceiptPartsFragment = { reconciliationReference: string | null, settledAt: ScalarText<'DateTime'> | null, expectedSettlementAt: ScalarText<'DateTime'> | null, exchangeRate: string | null, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, fees: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, counterpartyInformation: Array<{ name: string, value: string }>, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, refund: { reference: string, initiatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, quote: { id: string, status: QuoteStatus, expiresAt: ScalarText<'DateTime'> } | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
+    { displayName: string, maskedNumber: string | null }
+    & { __typename: 'AccountSource' | 'RealtimeFundingSource' | 'UmaSource' }
+  ) | null, destination: (
+    { displayName: string, maskedNumber: string | null }
+    & { __typename: 'AccountDestination' | 'UmaDestination' }
+  ) };
 
-type RefusalParts_ConflictError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
+export type QuotePartsFragment = { id: string, status: QuoteStatus, version: number, createdAt: ScalarText<'DateTime'>, expiresAt: ScalarText<'DateTime'>, description: string | null, lockedCurrencySide: LockedCurrencySide, exchangeRate: string, totalSendingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, totalReceivingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, feesIncluded: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, source: { displayName: string, maskedNumber: string | null }, destination: { displayName: string, maskedNumber: string | null }, paymentInstructions: Array<(
+    { accountType: ExternalAccountType, reference: string | null }
+    & { __typename: 'BaseWalletInstruction' | 'CadAccountInstruction' | 'ClabeInstruction' | 'GbpAccountInstruction' | 'IbanInstruction' | 'Layer2WalletInstruction' | 'LightningInstruction' | 'NgnAccountInstruction' | 'PhpAccountInstruction' | 'PixInstruction' | 'PolygonWalletInstruction' | 'SgdAccountInstruction' | 'SolanaWalletInstruction' | 'TronWalletInstruction' | 'UpiInstruction' | 'UsAccountInstruction' }
+  )>, transaction: { id: string, status: TransactionStatus } };
 
-type RefusalParts_CustomerInUseError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
+export type RefusalPartsFragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
 
-type RefusalParts_ForbiddenError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
-
-type RefusalParts_IdempotencyMismatchError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
-
-type RefusalParts_InsufficientFundsError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
-
-type RefusalParts_InvalidInputError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
-
-type RefusalParts_LimitExceededError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
-
-type RefusalParts_NotFoundError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
-
-type RefusalParts_OutcomeUnknownError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
-
-type RefusalParts_QuoteExpiredError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
-
-type RefusalParts_UnavailableError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
-
-export type RefusalPartsFragment =
-  | RefusalParts_ConflictError_Fragment
-  | RefusalParts_CustomerInUseError_Fragment
-  | RefusalParts_ForbiddenError_Fragment
-  | RefusalParts_IdempotencyMismatchError_Fragment
-  | RefusalParts_InsufficientFundsError_Fragment
-  | RefusalParts_InvalidInputError_Fragment
-  | RefusalParts_LimitExceededError_Fragment
-  | RefusalParts_NotFoundError_Fragment
-  | RefusalParts_OutcomeUnknownError_Fragment
-  | RefusalParts_QuoteExpiredError_Fragment
-  | RefusalParts_UnavailableError_Fragment
-;
-
-type PaymentRefusalParts_ConflictError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
-
-type PaymentRefusalParts_CustomerInUseError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
-
-type PaymentRefusalParts_ForbiddenError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
-
-type PaymentRefusalParts_IdempotencyMismatchError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
+type PaymentRefusalParts_2ySlPrZiSbC9f8xT36PnfW5B4dr9Yorgozu3q5Dymo_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
 
 type PaymentRefusalParts_InsufficientFundsError_Fragment = { code: RefusalCode, message: string, available: { formatted: string } | null, required: { formatted: string } | null, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
 
-type PaymentRefusalParts_InvalidInputError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
-
 type PaymentRefusalParts_LimitExceededError_Fragment = { code: RefusalCode, message: string, limit: { period: PolicyPeriod, leftPayments: number | null, leftAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null } | null, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
 
-type PaymentRefusalParts_NotFoundError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
-
-type PaymentRefusalParts_OutcomeUnknownError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
-
-type PaymentRefusalParts_QuoteExpiredError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
-
-type PaymentRefusalParts_UnavailableError_Fragment = { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> };
-
 export type PaymentRefusalPartsFragment =
-  | PaymentRefusalParts_ConflictError_Fragment
-  | PaymentRefusalParts_CustomerInUseError_Fragment
-  | PaymentRefusalParts_ForbiddenError_Fragment
-  | PaymentRefusalParts_IdempotencyMismatchError_Fragment
+  | PaymentRefusalParts_2ySlPrZiSbC9f8xT36PnfW5B4dr9Yorgozu3q5Dymo_Fragment
   | PaymentRefusalParts_InsufficientFundsError_Fragment
-  | PaymentRefusalParts_InvalidInputError_Fragment
   | PaymentRefusalParts_LimitExceededError_Fragment
-  | PaymentRefusalParts_NotFoundError_Fragment
-  | PaymentRefusalParts_OutcomeUnknownError_Fragment
-  | PaymentRefusalParts_QuoteExpiredError_Fragment
-  | PaymentRefusalParts_UnavailableError_Fragment
 ;
+
+export type DeliveryPartsFragment = { id: string, status: WebhookDeliveryStatus, nextAttemptAt: ScalarText<'DateTime'> | null, event: { id: string, type: EventType, occurredAt: ScalarText<'DateTime'> }, attempts: Array<{ at: ScalarText<'DateTime'>, durationMs: number, responseStatus: number | null, error: string | null }> };
 
 export type HistoryQueryVariables = Exact<{
   filter?: TransactionFilter | null | undefined;
@@ -1245,14 +1182,13 @@ export type HistoryQueryVariables = Exact<{
 }>;
 
 
-export type HistoryQuery = { viewer: { feedCursor: string }, transactions: { totalCount: number, edges: Array<{ cursor: string, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
-          | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
-          | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
-          | { __typename: 'UmaSource', displayName: string, maskedNumber: string | null }
-         | null, destination:
-          | { __typename: 'AccountDestination', displayName: string, maskedNumber: string | null }
-          | { __typename: 'UmaDestination', displayName: string, maskedNumber: string | null }
-         } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type HistoryQuery = { viewer: { feedCursor: string }, transactions: { totalCount: number, edges: Array<{ cursor: string, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
+          { displayName: string, maskedNumber: string | null }
+          & { __typename: 'AccountSource' | 'RealtimeFundingSource' | 'UmaSource' }
+        ) | null, destination: (
+          { displayName: string, maskedNumber: string | null }
+          & { __typename: 'AccountDestination' | 'UmaDestination' }
+        ) } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type HomeQueryVariables = Exact<{
   recent?: number | null | undefined;
@@ -1263,14 +1199,13 @@ export type HomeQueryVariables = Exact<{
 export type HomeQuery = { viewer: { serverTime: ScalarText<'DateTime'>, feedCursor: string, expiresAt: ScalarText<'DateTime'> | null, environment: Environment, permissions: Array<Permission>, grants: Array<ClientGrant>, customer: { id: string, name: string | null, umaAddress: string, kycStatus: KycStatus, version: number, accounts: { edges: Array<{ cursor: string, node:
             | { status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, version: number, displayName: string, maskedNumber: string, currency: { code: string, symbol: string, decimals: number } }
             | { id: string, version: number, displayName: string, maskedNumber: string, balance: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, currency: { code: string, symbol: string, decimals: number } }
-           }> }, transactions: { edges: Array<{ cursor: string, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
-              | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
-              | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
-              | { __typename: 'UmaSource', displayName: string, maskedNumber: string | null }
-             | null, destination:
-              | { __typename: 'AccountDestination', displayName: string, maskedNumber: string | null }
-              | { __typename: 'UmaDestination', displayName: string, maskedNumber: string | null }
-             } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null } };
+           }> }, transactions: { edges: Array<{ cursor: string, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
+              { displayName: string, maskedNumber: string | null }
+              & { __typename: 'AccountSource' | 'RealtimeFundingSource' | 'UmaSource' }
+            ) | null, destination: (
+              { displayName: string, maskedNumber: string | null }
+              & { __typename: 'AccountDestination' | 'UmaDestination' }
+            ) } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null } };
 
 export type LookUpReceiverMutationVariables = Exact<{
   input: LookUpReceiverInput;
@@ -1279,14 +1214,14 @@ export type LookUpReceiverMutationVariables = Exact<{
 
 
 export type LookUpReceiverMutation = { lookUpReceiver:
-    | { __typename: 'ConflictError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'ForbiddenError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'LookUpReceiverSuccess', serverTime: ScalarText<'DateTime'>, lookup: { id: string, umaAddress: string, vaspName: string | null, expiresAt: ScalarText<'DateTime'>, supportedCurrencies: Array<{ estimatedExchangeRate: string | null, currency: { code: string, name: string, symbol: string, decimals: number }, minAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, maxAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } }>, requiredPayerFields: Array<{ name: string, mandatory: boolean }> } }
-    | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | (
+      { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+      & { __typename: 'ConflictError' | 'ForbiddenError' | 'IdempotencyMismatchError' | 'InvalidInputError' | 'NotFoundError' | 'OutcomeUnknownError' | 'UnavailableError' }
+    )
+    | (
+      { serverTime: ScalarText<'DateTime'>, lookup: { id: string, umaAddress: string, vaspName: string | null, expiresAt: ScalarText<'DateTime'>, supportedCurrencies: Array<{ estimatedExchangeRate: string | null, currency: { code: string, name: string, symbol: string, decimals: number }, minAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, maxAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } }>, requiredPayerFields: Array<{ name: string, mandatory: boolean }> } }
+      & { __typename: 'LookUpReceiverSuccess' }
+    )
    };
 
 export type PayInQueryVariables = Exact<{
@@ -1296,22 +1231,54 @@ export type PayInQueryVariables = Exact<{
 
 
 export type PayInQuery = { viewer: { serverTime: ScalarText<'DateTime'>, feedCursor: string }, quote: { id: string, status: QuoteStatus, expiresAt: ScalarText<'DateTime'>, totalSendingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, paymentInstructions: Array<
-      | { __typename: 'BaseWalletInstruction', address: string, assetType: string, accountType: ExternalAccountType, reference: string | null }
-      | { __typename: 'CadAccountInstruction', accountNumber: string, bankCode: string, bankName: string, branchCode: string, accountType: ExternalAccountType, reference: string | null }
-      | { __typename: 'ClabeInstruction', clabeNumber: string, accountType: ExternalAccountType, reference: string | null }
-      | { __typename: 'GbpAccountInstruction', accountNumber: string, bankName: string, sortCode: string, accountType: ExternalAccountType, reference: string | null }
-      | { __typename: 'IbanInstruction', iban: string, swiftBic: string, accountType: ExternalAccountType, reference: string | null }
-      | { __typename: 'Layer2WalletInstruction', address: string, assetType: string, invoice: string, accountType: ExternalAccountType, reference: string | null }
-      | { __typename: 'LightningInstruction', invoice: string, accountType: ExternalAccountType, reference: string | null }
-      | { __typename: 'NgnAccountInstruction', accountNumber: string, bankName: string, accountType: ExternalAccountType, reference: string | null }
-      | { __typename: 'PhpAccountInstruction', accountNumber: string, bankName: string, accountType: ExternalAccountType, reference: string | null }
-      | { __typename: 'PixInstruction', pixKey: string, pixKeyType: PixKeyType, taxId: string, accountType: ExternalAccountType, reference: string | null }
-      | { __typename: 'PolygonWalletInstruction', address: string, assetType: string, accountType: ExternalAccountType, reference: string | null }
-      | { __typename: 'SgdAccountInstruction', accountNumber: string, bankName: string, swiftCode: string, accountType: ExternalAccountType, reference: string | null }
-      | { __typename: 'SolanaWalletInstruction', address: string, assetType: string, accountType: ExternalAccountType, reference: string | null }
-      | { __typename: 'TronWalletInstruction', address: string, assetType: string, accountType: ExternalAccountType, reference: string | null }
-      | { __typename: 'UpiInstruction', vpa: string, accountType: ExternalAccountType, reference: string | null }
-      | { __typename: 'UsAccountInstruction', accountCategory: AccountCategory, accountNumber: string, bankName: string, routingNumber: string, accountType: ExternalAccountType, reference: string | null }
+      | (
+        { address: string, assetType: string, accountType: ExternalAccountType, reference: string | null }
+        & { __typename: 'BaseWalletInstruction' | 'PolygonWalletInstruction' | 'SolanaWalletInstruction' | 'TronWalletInstruction' }
+      )
+      | (
+        { accountNumber: string, bankCode: string, bankName: string, branchCode: string, accountType: ExternalAccountType, reference: string | null }
+        & { __typename: 'CadAccountInstruction' }
+      )
+      | (
+        { clabeNumber: string, accountType: ExternalAccountType, reference: string | null }
+        & { __typename: 'ClabeInstruction' }
+      )
+      | (
+        { accountNumber: string, bankName: string, sortCode: string, accountType: ExternalAccountType, reference: string | null }
+        & { __typename: 'GbpAccountInstruction' }
+      )
+      | (
+        { iban: string, swiftBic: string, accountType: ExternalAccountType, reference: string | null }
+        & { __typename: 'IbanInstruction' }
+      )
+      | (
+        { address: string, assetType: string, invoice: string, accountType: ExternalAccountType, reference: string | null }
+        & { __typename: 'Layer2WalletInstruction' }
+      )
+      | (
+        { invoice: string, accountType: ExternalAccountType, reference: string | null }
+        & { __typename: 'LightningInstruction' }
+      )
+      | (
+        { accountNumber: string, bankName: string, accountType: ExternalAccountType, reference: string | null }
+        & { __typename: 'NgnAccountInstruction' | 'PhpAccountInstruction' }
+      )
+      | (
+        { pixKey: string, pixKeyType: PixKeyType, taxId: string, accountType: ExternalAccountType, reference: string | null }
+        & { __typename: 'PixInstruction' }
+      )
+      | (
+        { accountNumber: string, bankName: string, swiftCode: string, accountType: ExternalAccountType, reference: string | null }
+        & { __typename: 'SgdAccountInstruction' }
+      )
+      | (
+        { vpa: string, accountType: ExternalAccountType, reference: string | null }
+        & { __typename: 'UpiInstruction' }
+      )
+      | (
+        { accountCategory: AccountCategory, accountNumber: string, bankName: string, routingNumber: string, accountType: ExternalAccountType, reference: string | null }
+        & { __typename: 'UsAccountInstruction' }
+      )
     > } | null };
 
 export type PayeeFormQueryVariables = Exact<{
@@ -1332,13 +1299,17 @@ export type PayeePickerQuery = { viewer: { permissions: Array<Permission>, grant
             | { status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, version: number, displayName: string, maskedNumber: string, currency: { code: string, symbol: string, decimals: number } }
             | { id: string, version: number, displayName: string, maskedNumber: string, balance: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, currency: { code: string, symbol: string, decimals: number } }
            }> }, payees: { edges: Array<{ cursor: string, node:
-            | { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo:
-                | { accountType: ExternalAccountType }
-               }
+            | { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo: { accountType: ExternalAccountType } }
             | { id: string }
            }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, paidLast: { edges: Array<{ cursor: string, node: { id: string, createdAt: ScalarText<'DateTime'>, destination:
-              | { __typename: 'AccountDestination', accountId: string, displayName: string, maskedNumber: string | null, currency: { code: string } }
-              | { __typename: 'UmaDestination', umaAddress: string, displayName: string, maskedNumber: string | null, currency: { code: string } }
+              | (
+                { accountId: string, displayName: string, maskedNumber: string | null, currency: { code: string } }
+                & { __typename: 'AccountDestination' }
+              )
+              | (
+                { umaAddress: string, displayName: string, maskedNumber: string | null, currency: { code: string } }
+                & { __typename: 'UmaDestination' }
+              )
              } }> } } | null } };
 
 export type QuoteQueryVariables = Exact<{
@@ -1347,28 +1318,10 @@ export type QuoteQueryVariables = Exact<{
 }>;
 
 
-export type QuoteQuery = { viewer: { serverTime: ScalarText<'DateTime'>, feedCursor: string }, quote: { id: string, status: QuoteStatus, version: number, createdAt: ScalarText<'DateTime'>, expiresAt: ScalarText<'DateTime'>, description: string | null, lockedCurrencySide: LockedCurrencySide, exchangeRate: string, totalSendingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, totalReceivingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, feesIncluded: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, source:
-      | { displayName: string, maskedNumber: string | null }
-    , destination:
-      | { displayName: string, maskedNumber: string | null }
-    , paymentInstructions: Array<
-      | { __typename: 'BaseWalletInstruction', accountType: ExternalAccountType, reference: string | null }
-      | { __typename: 'CadAccountInstruction', accountType: ExternalAccountType, reference: string | null }
-      | { __typename: 'ClabeInstruction', accountType: ExternalAccountType, reference: string | null }
-      | { __typename: 'GbpAccountInstruction', accountType: ExternalAccountType, reference: string | null }
-      | { __typename: 'IbanInstruction', accountType: ExternalAccountType, reference: string | null }
-      | { __typename: 'Layer2WalletInstruction', accountType: ExternalAccountType, reference: string | null }
-      | { __typename: 'LightningInstruction', accountType: ExternalAccountType, reference: string | null }
-      | { __typename: 'NgnAccountInstruction', accountType: ExternalAccountType, reference: string | null }
-      | { __typename: 'PhpAccountInstruction', accountType: ExternalAccountType, reference: string | null }
-      | { __typename: 'PixInstruction', accountType: ExternalAccountType, reference: string | null }
-      | { __typename: 'PolygonWalletInstruction', accountType: ExternalAccountType, reference: string | null }
-      | { __typename: 'SgdAccountInstruction', accountType: ExternalAccountType, reference: string | null }
-      | { __typename: 'SolanaWalletInstruction', accountType: ExternalAccountType, reference: string | null }
-      | { __typename: 'TronWalletInstruction', accountType: ExternalAccountType, reference: string | null }
-      | { __typename: 'UpiInstruction', accountType: ExternalAccountType, reference: string | null }
-      | { __typename: 'UsAccountInstruction', accountType: ExternalAccountType, reference: string | null }
-    >, transaction: { id: string, status: TransactionStatus } } | null };
+export type QuoteQuery = { viewer: { serverTime: ScalarText<'DateTime'>, feedCursor: string }, quote: { id: string, status: QuoteStatus, version: number, createdAt: ScalarText<'DateTime'>, expiresAt: ScalarText<'DateTime'>, description: string | null, lockedCurrencySide: LockedCurrencySide, exchangeRate: string, totalSendingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, totalReceivingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, feesIncluded: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, source: { displayName: string, maskedNumber: string | null }, destination: { displayName: string, maskedNumber: string | null }, paymentInstructions: Array<(
+      { accountType: ExternalAccountType, reference: string | null }
+      & { __typename: 'BaseWalletInstruction' | 'CadAccountInstruction' | 'ClabeInstruction' | 'GbpAccountInstruction' | 'IbanInstruction' | 'Layer2WalletInstruction' | 'LightningInstruction' | 'NgnAccountInstruction' | 'PhpAccountInstruction' | 'PixInstruction' | 'PolygonWalletInstruction' | 'SgdAccountInstruction' | 'SolanaWalletInstruction' | 'TronWalletInstruction' | 'UpiInstruction' | 'UsAccountInstruction' }
+    )>, transaction: { id: string, status: TransactionStatus } } | null };
 
 export type ReceiptQueryVariables = Exact<{
   transactionId: string;
@@ -1376,14 +1329,25 @@ export type ReceiptQueryVariables = Exact<{
 }>;
 
 
-export type ReceiptQuery = { viewer: { serverTime: ScalarText<'DateTime'>, feedCursor: string }, transaction: { reconciliationReference: string | null, settledAt: ScalarText<'DateTime'> | null, expectedSettlementAt: ScalarText<'DateTime'> | null, exchangeRate: string | null, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, fees: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
-      | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
-      | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
-      | { __typename: 'UmaSource', umaAddress: string, displayName: string, maskedNumber: string | null }
+export type ReceiptQuery = { viewer: { serverTime: ScalarText<'DateTime'>, feedCursor: string }, transaction: { reconciliationReference: string | null, settledAt: ScalarText<'DateTime'> | null, expectedSettlementAt: ScalarText<'DateTime'> | null, exchangeRate: string | null, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, source:
+      | (
+        { displayName: string, maskedNumber: string | null }
+        & { __typename: 'AccountSource' | 'RealtimeFundingSource' }
+      )
+      | (
+        { umaAddress: string, displayName: string, maskedNumber: string | null }
+        & { __typename: 'UmaSource' }
+      )
      | null, destination:
-      | { __typename: 'AccountDestination', displayName: string, maskedNumber: string | null }
-      | { __typename: 'UmaDestination', umaAddress: string, displayName: string, maskedNumber: string | null }
-    , counterpartyInformation: Array<{ name: string, value: string }>, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, refund: { reference: string, initiatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, quote: { id: string, status: QuoteStatus } | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null } | null };
+      | (
+        { displayName: string, maskedNumber: string | null }
+        & { __typename: 'AccountDestination' }
+      )
+      | (
+        { umaAddress: string, displayName: string, maskedNumber: string | null }
+        & { __typename: 'UmaDestination' }
+      )
+    , fees: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, counterpartyInformation: Array<{ name: string, value: string }>, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, refund: { reference: string, initiatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, quote: { id: string, status: QuoteStatus, expiresAt: ScalarText<'DateTime'> } | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null } | null };
 
 export type StatementQueryVariables = Exact<{
   accountId: string;
@@ -1397,11 +1361,7 @@ export type StatementQueryVariables = Exact<{
 
 export type StatementQuery = { account:
     | { id: string, displayName: string, maskedNumber: string, currency: { code: string, name: string } }
-    | { id: string, displayName: string, maskedNumber: string, statement: { from: ScalarText<'DateTime'>, to: ScalarText<'DateTime'>, openingBalance: { amount: ScalarText<'BigInt'>, formatted: string }, closingBalance: { amount: ScalarText<'BigInt'>, formatted: string }, credits: { count: number, amount: { amount: ScalarText<'BigInt'>, formatted: string } }, debits: { count: number, amount: { amount: ScalarText<'BigInt'>, formatted: string } } }, ledgerEntries: { edges: Array<{ cursor: string, node: { id: string, kind: JournalKind, occurredAt: ScalarText<'DateTime'>, amount: { amount: ScalarText<'BigInt'>, formatted: string }, balanceAfter: { amount: ScalarText<'BigInt'>, formatted: string } | null, transaction: { id: string, type: TransactionType, description: string | null, reconciliationReference: string | null, source:
-                | { displayName: string, maskedNumber: string | null }
-               | null, destination:
-                | { displayName: string, maskedNumber: string | null }
-               } | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, currency: { code: string, name: string } }
+    | { id: string, displayName: string, maskedNumber: string, statement: { from: ScalarText<'DateTime'>, to: ScalarText<'DateTime'>, openingBalance: { amount: ScalarText<'BigInt'>, formatted: string }, closingBalance: { amount: ScalarText<'BigInt'>, formatted: string }, credits: { count: number, amount: { amount: ScalarText<'BigInt'>, formatted: string } }, debits: { count: number, amount: { amount: ScalarText<'BigInt'>, formatted: string } } }, ledgerEntries: { edges: Array<{ cursor: string, node: { id: string, kind: JournalKind, occurredAt: ScalarText<'DateTime'>, amount: { amount: ScalarText<'BigInt'>, formatted: string }, balanceAfter: { amount: ScalarText<'BigInt'>, formatted: string } | null, transaction: { id: string, type: TransactionType, description: string | null, reconciliationReference: string | null, source: { displayName: string, maskedNumber: string | null } | null, destination: { displayName: string, maskedNumber: string | null } } | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, currency: { code: string, name: string } }
    | null };
 
 export type TransactionsQueryVariables = Exact<{
@@ -1412,14 +1372,13 @@ export type TransactionsQueryVariables = Exact<{
 }>;
 
 
-export type TransactionsQuery = { viewer: { feedCursor: string }, transactions: { edges: Array<{ cursor: string, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
-          | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
-          | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
-          | { __typename: 'UmaSource', displayName: string, maskedNumber: string | null }
-         | null, destination:
-          | { __typename: 'AccountDestination', displayName: string, maskedNumber: string | null }
-          | { __typename: 'UmaDestination', displayName: string, maskedNumber: string | null }
-         } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type TransactionsQuery = { viewer: { feedCursor: string }, transactions: { edges: Array<{ cursor: string, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
+          { displayName: string, maskedNumber: string | null }
+          & { __typename: 'AccountSource' | 'RealtimeFundingSource' | 'UmaSource' }
+        ) | null, destination: (
+          { displayName: string, maskedNumber: string | null }
+          & { __typename: 'AccountDestination' | 'UmaDestination' }
+        ) } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type TransactionQueryVariables = Exact<{
   id: string;
@@ -1427,14 +1386,13 @@ export type TransactionQueryVariables = Exact<{
 }>;
 
 
-export type TransactionQuery = { transaction: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
-      | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
-      | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
-      | { __typename: 'UmaSource', displayName: string, maskedNumber: string | null }
-     | null, destination:
-      | { __typename: 'AccountDestination', displayName: string, maskedNumber: string | null }
-      | { __typename: 'UmaDestination', displayName: string, maskedNumber: string | null }
-     } | null };
+export type TransactionQuery = { transaction: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
+      { displayName: string, maskedNumber: string | null }
+      & { __typename: 'AccountSource' | 'RealtimeFundingSource' | 'UmaSource' }
+    ) | null, destination: (
+      { displayName: string, maskedNumber: string | null }
+      & { __typename: 'AccountDestination' | 'UmaDestination' }
+    ) } | null };
 
 export type FollowTransactionSubscriptionVariables = Exact<{
   id: string;
@@ -1442,14 +1400,13 @@ export type FollowTransactionSubscriptionVariables = Exact<{
 }>;
 
 
-export type FollowTransactionSubscription = { transactionUpdates: { cursor: string, status: TransactionStatus, terminal: boolean, transaction: { final: boolean, expectedSettlementAt: ScalarText<'DateTime'> | null, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, refund: { settledAt: ScalarText<'DateTime'> | null } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, ledgerEntries: Array<{ id: string, kind: JournalKind, system: LedgerParty | null, account: { id: string, displayName: string } | null, amount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } }>, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
-        | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
-        | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
-        | { __typename: 'UmaSource', displayName: string, maskedNumber: string | null }
-       | null, destination:
-        | { __typename: 'AccountDestination', displayName: string, maskedNumber: string | null }
-        | { __typename: 'UmaDestination', displayName: string, maskedNumber: string | null }
-       } } };
+export type FollowTransactionSubscription = { transactionUpdates: { cursor: string, status: TransactionStatus, terminal: boolean, transaction: { final: boolean, expectedSettlementAt: ScalarText<'DateTime'> | null, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, refund: { settledAt: ScalarText<'DateTime'> | null } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, ledgerEntries: Array<{ id: string, kind: JournalKind, system: LedgerParty | null, account: { id: string, displayName: string } | null, amount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } }>, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
+        { displayName: string, maskedNumber: string | null }
+        & { __typename: 'AccountSource' | 'RealtimeFundingSource' | 'UmaSource' }
+      ) | null, destination: (
+        { displayName: string, maskedNumber: string | null }
+        & { __typename: 'AccountDestination' | 'UmaDestination' }
+      ) } } };
 
 export type FollowTransactionsSubscriptionVariables = Exact<{
   of?: FollowedTransactionsInput | null | undefined;
@@ -1457,14 +1414,13 @@ export type FollowTransactionsSubscriptionVariables = Exact<{
 }>;
 
 
-export type FollowTransactionsSubscription = { transactionUpdates: { cursor: string, previousStatus: TransactionStatus | null, status: TransactionStatus, terminal: boolean, transaction: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
-        | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
-        | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
-        | { __typename: 'UmaSource', displayName: string, maskedNumber: string | null }
-       | null, destination:
-        | { __typename: 'AccountDestination', displayName: string, maskedNumber: string | null }
-        | { __typename: 'UmaDestination', displayName: string, maskedNumber: string | null }
-       } } };
+export type FollowTransactionsSubscription = { transactionUpdates: { cursor: string, previousStatus: TransactionStatus | null, status: TransactionStatus, terminal: boolean, transaction: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
+        { displayName: string, maskedNumber: string | null }
+        & { __typename: 'AccountSource' | 'RealtimeFundingSource' | 'UmaSource' }
+      ) | null, destination: (
+        { displayName: string, maskedNumber: string | null }
+        & { __typename: 'AccountDestination' | 'UmaDestination' }
+      ) } } };
 
 export type TransactionListSubscriptionVariables = Exact<{
   filter?: TransactionFilter | null | undefined;
@@ -1473,21 +1429,19 @@ export type TransactionListSubscriptionVariables = Exact<{
 }>;
 
 
-export type TransactionListSubscription = { transactionChanges: { cursor: string, snapshot: { edges: Array<{ cursor: string, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
-            | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
-            | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
-            | { __typename: 'UmaSource', displayName: string, maskedNumber: string | null }
-           | null, destination:
-            | { __typename: 'AccountDestination', displayName: string, maskedNumber: string | null }
-            | { __typename: 'UmaDestination', displayName: string, maskedNumber: string | null }
-           } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null, changes: Array<{ op: ListOperation, changed: Array<string>, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
-          | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
-          | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
-          | { __typename: 'UmaSource', displayName: string, maskedNumber: string | null }
-         | null, destination:
-          | { __typename: 'AccountDestination', displayName: string, maskedNumber: string | null }
-          | { __typename: 'UmaDestination', displayName: string, maskedNumber: string | null }
-         } }> } };
+export type TransactionListSubscription = { transactionChanges: { cursor: string, snapshot: { edges: Array<{ cursor: string, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
+            { displayName: string, maskedNumber: string | null }
+            & { __typename: 'AccountSource' | 'RealtimeFundingSource' | 'UmaSource' }
+          ) | null, destination: (
+            { displayName: string, maskedNumber: string | null }
+            & { __typename: 'AccountDestination' | 'UmaDestination' }
+          ) } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null, changes: Array<{ op: ListOperation, changed: Array<string>, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
+          { displayName: string, maskedNumber: string | null }
+          & { __typename: 'AccountSource' | 'RealtimeFundingSource' | 'UmaSource' }
+        ) | null, destination: (
+          { displayName: string, maskedNumber: string | null }
+          & { __typename: 'AccountDestination' | 'UmaDestination' }
+        ) } }> } };
 
 export type FollowAccountsSubscriptionVariables = Exact<{
   of?: FollowedAccountsInput | null | undefined;
@@ -1518,54 +1472,23 @@ export type SupportViewQueryVariables = Exact<{
 
 
 export type SupportViewQuery = { viewer: { serverTime: ScalarText<'DateTime'>, feedCursor: string, environment: Environment }, customer: { id: string, name: string | null, platformCustomerId: string, umaAddress: string, customerType: CustomerType, kycStatus: KycStatus, isDeleted: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, metadata: Array<{ key: string, value: string }>, accounts: { edges: Array<{ cursor: string, node:
-          | { __typename: 'ExternalAccount', statusReason: string | null, isDeleted: boolean, platformAccountId: string | null, defaultUmaDepositAccount: boolean, createdAt: ScalarText<'DateTime'>, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, version: number, displayName: string, maskedNumber: string, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo:
-              | { accountType: ExternalAccountType }
-            , metadata: Array<{ key: string, value: string }>, currency: { code: string, symbol: string, decimals: number } }
-          | { __typename: 'InternalAccount', createdAt: ScalarText<'DateTime'>, id: string, version: number, displayName: string, maskedNumber: string, balance: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, currency: { code: string, symbol: string, decimals: number } }
-         }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, transactionTotals: Array<{ type: TransactionType, status: TransactionStatus, count: number, amount: { formatted: string } }>, transactions: { totalCount: number, edges: Array<{ cursor: string, node: { reconciliationReference: string | null, settledAt: ScalarText<'DateTime'> | null, expectedSettlementAt: ScalarText<'DateTime'> | null, exchangeRate: string | null, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, fees: { formatted: string } | null, counterpartyInformation: Array<{ name: string, value: string }>, requestedReceiverInformation: Array<{ name: string, mandatory: boolean }>, metadata: Array<{ key: string, value: string }>, quote: { id: string, status: QuoteStatus, expiresAt: ScalarText<'DateTime'> } | null, refund: { reference: string, initiatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, ledgerEntries: Array<{ id: string, kind: JournalKind, system: LedgerParty | null, occurredAt: ScalarText<'DateTime'>, account: { id: string } | null, amount: { formatted: string } }>, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
-            | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
-            | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
-            | { __typename: 'UmaSource', displayName: string, maskedNumber: string | null }
-           | null, destination:
-            | { __typename: 'AccountDestination', displayName: string, maskedNumber: string | null }
-            | { __typename: 'UmaDestination', displayName: string, maskedNumber: string | null }
-           } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null, webhookEndpoints: { edges: Array<{ node: { id: string, url: string, status: WebhookEndpointStatus, failingSince: ScalarText<'DateTime'> | null, deliveries: { edges: Array<{ cursor: string, node: { id: string, status: WebhookDeliveryStatus, nextAttemptAt: ScalarText<'DateTime'> | null, event: { id: string, type: EventType, occurredAt: ScalarText<'DateTime'>, transaction: { id: string } | null, customer: { id: string } | null }, attempts: Array<{ at: ScalarText<'DateTime'>, responseStatus: number | null, error: string | null }> } }> } } }> } };
+          | (
+            { statusReason: string | null, isDeleted: boolean, platformAccountId: string | null, defaultUmaDepositAccount: boolean, createdAt: ScalarText<'DateTime'>, id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, version: number, metadata: Array<{ key: string, value: string }>, currency: { code: string, symbol: string, decimals: number }, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo: { accountType: ExternalAccountType } }
+            & { __typename: 'ExternalAccount' }
+          )
+          | (
+            { createdAt: ScalarText<'DateTime'>, id: string, version: number, displayName: string, maskedNumber: string, balance: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, currency: { code: string, symbol: string, decimals: number } }
+            & { __typename: 'InternalAccount' }
+          )
+         }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, transactionTotals: Array<{ type: TransactionType, status: TransactionStatus, count: number, amount: { formatted: string } }>, transactions: { totalCount: number, edges: Array<{ cursor: string, node: { reconciliationReference: string | null, settledAt: ScalarText<'DateTime'> | null, expectedSettlementAt: ScalarText<'DateTime'> | null, exchangeRate: string | null, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, requestedReceiverInformation: Array<{ name: string, mandatory: boolean }>, metadata: Array<{ key: string, value: string }>, ledgerEntries: Array<{ id: string, kind: JournalKind, system: LedgerParty | null, occurredAt: ScalarText<'DateTime'>, account: { id: string } | null, amount: { formatted: string } }>, fees: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, counterpartyInformation: Array<{ name: string, value: string }>, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, refund: { reference: string, initiatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, quote: { id: string, status: QuoteStatus, expiresAt: ScalarText<'DateTime'> } | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
+            { displayName: string, maskedNumber: string | null }
+            & { __typename: 'AccountSource' | 'RealtimeFundingSource' | 'UmaSource' }
+          ) | null, destination: (
+            { displayName: string, maskedNumber: string | null }
+            & { __typename: 'AccountDestination' | 'UmaDestination' }
+          ) } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null, webhookEndpoints: { edges: Array<{ node: { id: string, url: string, status: WebhookEndpointStatus, failingSince: ScalarText<'DateTime'> | null, deliveries: { edges: Array<{ cursor: string, node: { id: string, status: WebhookDeliveryStatus, nextAttemptAt: ScalarText<'DateTime'> | null, event: { id: string, type: EventType, occurredAt: ScalarText<'DateTime'>, transaction: { id: string } | null, customer: { id: string } | null }, attempts: Array<{ at: ScalarText<'DateTime'>, durationMs: number, responseStatus: number | null, error: string | null }> } }> } } }> } };
 
-type Refused_ConflictError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
-
-type Refused_CustomerInUseError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
-
-type Refused_ForbiddenError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
-
-type Refused_IdempotencyMismatchError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
-
-type Refused_InsufficientFundsError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
-
-type Refused_InvalidInputError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
-
-type Refused_LimitExceededError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
-
-type Refused_NotFoundError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
-
-type Refused_OutcomeUnknownError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
-
-type Refused_QuoteExpiredError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
-
-type Refused_UnavailableError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
-
-export type RefusedFragment =
-  | Refused_ConflictError_Fragment
-  | Refused_CustomerInUseError_Fragment
-  | Refused_ForbiddenError_Fragment
-  | Refused_IdempotencyMismatchError_Fragment
-  | Refused_InsufficientFundsError_Fragment
-  | Refused_InvalidInputError_Fragment
-  | Refused_LimitExceededError_Fragment
-  | Refused_NotFoundError_Fragment
-  | Refused_OutcomeUnknownError_Fragment
-  | Refused_QuoteExpiredError_Fragment
-  | Refused_UnavailableError_Fragment
-;
+export type RefusedFragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
 
 export type ResendMutationVariables = Exact<{
   deliveryId: string;
@@ -1576,7 +1499,6 @@ export type ResendMutationVariables = Exact<{
 export type ResendMutation = { resendWebhookDelivery:
     | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { delivery: { id: string, status: WebhookDeliveryStatus } }
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
    };
 
 export type ReplayMutationVariables = Exact<{
@@ -1589,7 +1511,6 @@ export type ReplayMutationVariables = Exact<{
 export type ReplayMutation = { replayWebhookEvents:
     | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { count: number }
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
    };
 
 export type TestEndpointMutationVariables = Exact<{
@@ -1601,15 +1522,18 @@ export type TestEndpointMutationVariables = Exact<{
 export type TestEndpointMutation = { sendTestWebhook:
     | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { delivered: boolean, responseStatus: number | null }
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
    };
+
+export type CastFragment = { id: string, internal: { edges: Array<{ node: { id: string } }> }, dollars: { edges: Array<{ node: { id: string } }> }, euros: { edges: Array<{ node: { id: string } }> } };
+
+export type FirstAccountFragment = { edges: Array<{ node: { id: string } }> };
 
 export type FindCustomerQueryVariables = Exact<{
   platformCustomerId: string;
 }>;
 
 
-export type FindCustomerQuery = { customers: { edges: Array<{ node: { id: string } }> } };
+export type FindCustomerQuery = { customers: { edges: Array<{ node: { id: string, internal: { edges: Array<{ node: { id: string } }> }, dollars: { edges: Array<{ node: { id: string } }> }, euros: { edges: Array<{ node: { id: string } }> } } }> } };
 
 export type CreateCustomerMutationVariables = Exact<{
   platformCustomerId: string;
@@ -1620,8 +1544,7 @@ export type CreateCustomerMutationVariables = Exact<{
 
 export type CreateCustomerMutation = { createCustomer:
     | { code: RefusalCode, message: string, path: Array<string | number> | null }
-    | { customer: { id: string, kycStatus: KycStatus } }
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { customer: { id: string, internal: { edges: Array<{ node: { id: string } }> }, dollars: { edges: Array<{ node: { id: string } }> }, euros: { edges: Array<{ node: { id: string } }> } } }
    };
 
 export type NoteOnCustomerMutationVariables = Exact<{
@@ -1635,19 +1558,6 @@ export type NoteOnCustomerMutation = { updateCustomer:
     | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { customer: { id: string } }
    };
-
-export type AccountsOfCustomerQueryVariables = Exact<{
-  customerId: string;
-}>;
-
-
-export type AccountsOfCustomerQuery = { internal: { edges: Array<{ node:
-        | { id: string }
-       }> }, dollars: { edges: Array<{ node:
-        | { id: string }
-       }> }, euros: { edges: Array<{ node:
-        | { id: string }
-       }> } };
 
 export type NameAccountMutationVariables = Exact<{
   accountId: string;
@@ -1671,7 +1581,6 @@ export type SetAccountStatusMutationVariables = Exact<{
 export type SetAccountStatusMutation = { sandboxSetExternalAccountStatus:
     | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { account: { id: string, status: ExternalAccountStatus } }
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
    };
 
 export type FundMutationVariables = Exact<{
@@ -1683,8 +1592,7 @@ export type FundMutationVariables = Exact<{
 
 export type FundMutation = { sandboxFundAccount:
     | { code: RefusalCode, message: string, path: Array<string | number> | null }
-    | { account: { id: string, balance: { formatted: string } } }
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { account: { id: string } }
    };
 
 export type SandboxQuoteMutationVariables = Exact<{
@@ -1695,9 +1603,7 @@ export type SandboxQuoteMutationVariables = Exact<{
 
 export type SandboxQuoteMutation = { createQuote:
     | { code: RefusalCode, message: string, path: Array<string | number> | null }
-    | { quote: { id: string, status: QuoteStatus, totalSendingAmount: { formatted: string }, transaction: { id: string, status: TransactionStatus } } }
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
-    | Record<PropertyKey, never>
+    | { quote: { id: string, status: QuoteStatus, transaction: { id: string, status: TransactionStatus } } }
    };
 
 export type DepositMutationVariables = Exact<{
@@ -1710,7 +1616,6 @@ export type DepositMutationVariables = Exact<{
 export type DepositMutation = { sandboxSend:
     | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { transaction: { id: string, status: TransactionStatus } }
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
    };
 
 export type TransferOutMutationVariables = Exact<{
@@ -1722,8 +1627,6 @@ export type TransferOutMutationVariables = Exact<{
 export type TransferOutMutation = { transferOut:
     | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { transaction: { id: string, status: TransactionStatus } }
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
-    | Record<PropertyKey, never>
    };
 
 export type TransferInMutationVariables = Exact<{
@@ -1735,8 +1638,6 @@ export type TransferInMutationVariables = Exact<{
 export type TransferInMutation = { transferIn:
     | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { transaction: { id: string, status: TransactionStatus } }
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
-    | Record<PropertyKey, never>
    };
 
 export type ReceiveUmaMutationVariables = Exact<{
@@ -1747,23 +1648,15 @@ export type ReceiveUmaMutationVariables = Exact<{
 export type ReceiveUmaMutation = { sandboxReceiveUma:
     | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { transaction: { id: string, status: TransactionStatus } }
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
    };
 
 export type EventPartsFragment = { id: string, cursor: string, type: EventType, occurredAt: ScalarText<'DateTime'>, subject:
     | { id: string }
     | { name: string | null, kycStatus: KycStatus, id: string }
-    | { id: string }
     | { displayName: string, id: string, accountStatus: ExternalAccountStatus }
     | { displayName: string, id: string, customer: { name: string | null } | null, balance: { formatted: string } }
-    | { id: string }
-    | { id: string, quoteStatus: QuoteStatus, totalSendingAmount: { formatted: string }, customer: { name: string | null } | null, destination:
-        | { displayName: string }
-      , transaction: { id: string } }
-    | { id: string, transactionStatus: TransactionStatus, sentAmount: { formatted: string } | null, receivedAmount: { formatted: string } | null, customer: { name: string | null } | null, destination:
-        | { displayName: string }
-       }
-    | { id: string }
+    | { id: string, quoteStatus: QuoteStatus, totalSendingAmount: { formatted: string }, customer: { name: string | null } | null, destination: { displayName: string }, transaction: { id: string } }
+    | { id: string, transactionStatus: TransactionStatus, sentAmount: { formatted: string } | null, receivedAmount: { formatted: string } | null, customer: { name: string | null } | null, destination: { displayName: string } }
    | null };
 
 export type WhoamiQueryVariables = Exact<{ [key: string]: never; }>;
@@ -1780,17 +1673,10 @@ export type LatestEventsQueryVariables = Exact<{
 export type LatestEventsQuery = { viewer: { feedCursor: string }, events: { edges: Array<{ node: { id: string, cursor: string, type: EventType, occurredAt: ScalarText<'DateTime'>, subject:
           | { id: string }
           | { name: string | null, kycStatus: KycStatus, id: string }
-          | { id: string }
           | { displayName: string, id: string, accountStatus: ExternalAccountStatus }
           | { displayName: string, id: string, customer: { name: string | null } | null, balance: { formatted: string } }
-          | { id: string }
-          | { id: string, quoteStatus: QuoteStatus, totalSendingAmount: { formatted: string }, customer: { name: string | null } | null, destination:
-              | { displayName: string }
-            , transaction: { id: string } }
-          | { id: string, transactionStatus: TransactionStatus, sentAmount: { formatted: string } | null, receivedAmount: { formatted: string } | null, customer: { name: string | null } | null, destination:
-              | { displayName: string }
-             }
-          | { id: string }
+          | { id: string, quoteStatus: QuoteStatus, totalSendingAmount: { formatted: string }, customer: { name: string | null } | null, destination: { displayName: string }, transaction: { id: string } }
+          | { id: string, transactionStatus: TransactionStatus, sentAmount: { formatted: string } | null, receivedAmount: { formatted: string } | null, customer: { name: string | null } | null, destination: { displayName: string } }
          | null } }> } };
 
 export type TailSubscriptionVariables = Exact<{
@@ -1802,17 +1688,10 @@ export type TailSubscriptionVariables = Exact<{
 export type TailSubscription = { events: { id: string, cursor: string, type: EventType, occurredAt: ScalarText<'DateTime'>, subject:
       | { id: string }
       | { name: string | null, kycStatus: KycStatus, id: string }
-      | { id: string }
       | { displayName: string, id: string, accountStatus: ExternalAccountStatus }
       | { displayName: string, id: string, customer: { name: string | null } | null, balance: { formatted: string } }
-      | { id: string }
-      | { id: string, quoteStatus: QuoteStatus, totalSendingAmount: { formatted: string }, customer: { name: string | null } | null, destination:
-          | { displayName: string }
-        , transaction: { id: string } }
-      | { id: string, transactionStatus: TransactionStatus, sentAmount: { formatted: string } | null, receivedAmount: { formatted: string } | null, customer: { name: string | null } | null, destination:
-          | { displayName: string }
-         }
-      | { id: string }
+      | { id: string, quoteStatus: QuoteStatus, totalSendingAmount: { formatted: string }, customer: { name: string | null } | null, destination: { displayName: string }, transaction: { id: string } }
+      | { id: string, transactionStatus: TransactionStatus, sentAmount: { formatted: string } | null, receivedAmount: { formatted: string } | null, customer: { name: string | null } | null, destination: { displayName: string } }
      | null } };
 
 export type WebhookBodiesSubscriptionVariables = Exact<{
@@ -1827,10 +1706,7 @@ export type WebhookBodyQueryVariables = Exact<{
 }>;
 
 
-export type WebhookBodyQuery = { node:
-    | { id: string, type: EventType, cursor: string, webhookBody: string | null }
-    | Record<PropertyKey, never>
-   | null };
+export type WebhookBodyQuery = { node: { id: string, type: EventType, cursor: string, webhookBody: string | null } | null };
 
 export type FollowPaymentSubscriptionVariables = Exact<{
   id: string;
@@ -1839,14 +1715,13 @@ export type FollowPaymentSubscriptionVariables = Exact<{
 }>;
 
 
-export type FollowPaymentSubscription = { transactionUpdates: { cursor: string, status: TransactionStatus, terminal: boolean, transaction: { final: boolean, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, fees: { formatted: string } | null, refund: { settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'>, cursor: string }>, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
-        | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
-        | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
-        | { __typename: 'UmaSource', displayName: string, maskedNumber: string | null }
-       | null, destination:
-        | { __typename: 'AccountDestination', displayName: string, maskedNumber: string | null }
-        | { __typename: 'UmaDestination', displayName: string, maskedNumber: string | null }
-       } } };
+export type FollowPaymentSubscription = { transactionUpdates: { cursor: string, status: TransactionStatus, terminal: boolean, transaction: { final: boolean, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, fees: { formatted: string } | null, refund: { settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'>, cursor: string }>, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
+        { displayName: string, maskedNumber: string | null }
+        & { __typename: 'AccountSource' | 'RealtimeFundingSource' | 'UmaSource' }
+      ) | null, destination: (
+        { displayName: string, maskedNumber: string | null }
+        & { __typename: 'AccountDestination' | 'UmaDestination' }
+      ) } } };
 
 export type DeliveriesQueryVariables = Exact<{
   first: number;
@@ -1943,6 +1818,38 @@ const TransactionParts = `fragment TransactionParts on Transaction {
     maskedNumber
   }
 }`;
+const ReceiptParts = `fragment ReceiptParts on Transaction {
+  ...TransactionParts
+  reconciliationReference
+  settledAt
+  expectedSettlementAt
+  fees {
+    ...MoneyParts
+  }
+  exchangeRate
+  counterpartyInformation {
+    name
+    value
+  }
+  timeline {
+    status
+    reason
+    occurredAt
+  }
+  refund {
+    amount {
+      formatted(locale: $locale)
+    }
+    reference
+    initiatedAt
+    settledAt
+  }
+  quote {
+    id
+    status
+    expiresAt
+  }
+}`;
 const QuoteParts = `fragment QuoteParts on Quote {
   id
   status
@@ -2008,10 +1915,51 @@ const PaymentRefusalParts = `fragment PaymentRefusalParts on UserError {
     }
   }
 }`;
+const DeliveryParts = `fragment DeliveryParts on WebhookDelivery {
+  id
+  status
+  nextAttemptAt
+  event {
+    id
+    type
+    occurredAt
+  }
+  attempts {
+    at
+    durationMs
+    responseStatus
+    error
+  }
+}`;
 const Refused = `fragment Refused on UserError {
   code
   message
   path
+}`;
+const Cast = `fragment Cast on Customer {
+  id
+  internal: accounts(first: 1, filter: {kind: INTERNAL, currency: "USD"}) {
+    ...FirstAccount
+  }
+  dollars: accounts(
+    first: 1
+    filter: {kind: EXTERNAL, currency: "USD", status: [ACTIVE]}
+  ) {
+    ...FirstAccount
+  }
+  euros: accounts(
+    first: 1
+    filter: {kind: EXTERNAL, currency: "EUR", status: [ACTIVE]}
+  ) {
+    ...FirstAccount
+  }
+}`;
+const FirstAccount = `fragment FirstAccount on AccountConnection {
+  edges {
+    node {
+      id
+    }
+  }
 }`;
 const EventParts = `fragment EventParts on Event {
   id
@@ -2462,14 +2410,7 @@ export const Receipt = /* @__PURE__ */ operation<ReceiptQuery, ReceiptQueryVaria
     feedCursor
   }
   transaction(id: $transactionId) {
-    ...TransactionParts
-    reconciliationReference
-    settledAt
-    expectedSettlementAt
-    fees {
-      ...MoneyParts
-    }
-    exchangeRate
+    ...ReceiptParts
     source {
       ... on UmaSource {
         umaAddress
@@ -2480,29 +2421,8 @@ export const Receipt = /* @__PURE__ */ operation<ReceiptQuery, ReceiptQueryVaria
         umaAddress
       }
     }
-    counterpartyInformation {
-      name
-      value
-    }
-    timeline {
-      status
-      reason
-      occurredAt
-    }
-    refund {
-      amount {
-        formatted(locale: $locale)
-      }
-      reference
-      initiatedAt
-      settledAt
-    }
-    quote {
-      id
-      status
-    }
   }
-}`, MoneyParts, TransactionParts);
+}`, MoneyParts, TransactionParts, ReceiptParts);
 
 export const Statement = /* @__PURE__ */ operation<StatementQuery, StatementQueryVariables>(`query Statement($accountId: ID!, $from: DateTime!, $to: DateTime!, $first: Int = 50, $after: String, $locale: String = "en") {
   account(id: $accountId) {
@@ -2765,16 +2685,11 @@ export const SupportView = /* @__PURE__ */ operation<SupportViewQuery, SupportVi
           ...AccountParts
           createdAt
           ... on ExternalAccount {
+            ...PayeeParts
             statusReason
             isDeleted
             platformAccountId
             defaultUmaDepositAccount
-            beneficiaryVerifiedData {
-              fullName
-            }
-            accountInfo {
-              accountType
-            }
             metadata {
               key
               value
@@ -2800,18 +2715,7 @@ export const SupportView = /* @__PURE__ */ operation<SupportViewQuery, SupportVi
       edges {
         cursor
         node {
-          ...TransactionParts
-          reconciliationReference
-          settledAt
-          expectedSettlementAt
-          exchangeRate
-          fees {
-            formatted(locale: $locale)
-          }
-          counterpartyInformation {
-            name
-            value
-          }
+          ...ReceiptParts
           requestedReceiverInformation {
             name
             mandatory
@@ -2819,24 +2723,6 @@ export const SupportView = /* @__PURE__ */ operation<SupportViewQuery, SupportVi
           metadata {
             key
             value
-          }
-          quote {
-            id
-            status
-            expiresAt
-          }
-          refund {
-            amount {
-              formatted(locale: $locale)
-            }
-            reference
-            initiatedAt
-            settledAt
-          }
-          timeline {
-            status
-            reason
-            occurredAt
           }
           ledgerEntries {
             id
@@ -2869,13 +2755,8 @@ export const SupportView = /* @__PURE__ */ operation<SupportViewQuery, SupportVi
           edges {
             cursor
             node {
-              id
-              status
-              nextAttemptAt
+              ...DeliveryParts
               event {
-                id
-                type
-                occurredAt
                 transaction {
                   id
                 }
@@ -2883,18 +2764,13 @@ export const SupportView = /* @__PURE__ */ operation<SupportViewQuery, SupportVi
                   id
                 }
               }
-              attempts {
-                at
-                responseStatus
-                error
-              }
             }
           }
         }
       }
     }
   }
-}`, MoneyParts, AccountParts, TransactionParts);
+}`, MoneyParts, AccountParts, PayeeParts, TransactionParts, ReceiptParts, DeliveryParts);
 
 export const Resend = /* @__PURE__ */ operation<ResendMutation, ResendMutationVariables>(`mutation Resend($deliveryId: ID!, $key: String!) {
   resendWebhookDelivery(input: {deliveryId: $deliveryId, idempotencyKey: $key}) {
@@ -2933,11 +2809,11 @@ export const FindCustomer = /* @__PURE__ */ operation<FindCustomerQuery, FindCus
   customers(first: 1, filter: {platformCustomerId: $platformCustomerId}) {
     edges {
       node {
-        id
+        ...Cast
       }
     }
   }
-}`);
+}`, Cast, FirstAccount);
 
 export const CreateCustomer = /* @__PURE__ */ operation<CreateCustomerMutation, CreateCustomerMutationVariables>(`mutation CreateCustomer($platformCustomerId: String!, $fullName: String!, $key: String!) {
   createCustomer(
@@ -2945,13 +2821,12 @@ export const CreateCustomer = /* @__PURE__ */ operation<CreateCustomerMutation, 
   ) {
     ... on CreateCustomerSuccess {
       customer {
-        id
-        kycStatus
+        ...Cast
       }
     }
     ...Refused
   }
-}`, Refused);
+}`, Refused, Cast, FirstAccount);
 
 export const NoteOnCustomer = /* @__PURE__ */ operation<NoteOnCustomerMutation, NoteOnCustomerMutationVariables>(`mutation NoteOnCustomer($customerId: ID!, $value: String!, $key: String!) {
   updateCustomer(
@@ -2965,39 +2840,6 @@ export const NoteOnCustomer = /* @__PURE__ */ operation<NoteOnCustomerMutation, 
     ...Refused
   }
 }`, Refused);
-
-export const AccountsOfCustomer = /* @__PURE__ */ operation<AccountsOfCustomerQuery, AccountsOfCustomerQueryVariables>(`query AccountsOfCustomer($customerId: ID!) {
-  internal: accounts(
-    first: 1
-    filter: {kind: INTERNAL, customerId: $customerId, currency: "USD"}
-  ) {
-    edges {
-      node {
-        id
-      }
-    }
-  }
-  dollars: accounts(
-    first: 1
-    filter: {kind: EXTERNAL, customerId: $customerId, currency: "USD", status: [ACTIVE]}
-  ) {
-    edges {
-      node {
-        id
-      }
-    }
-  }
-  euros: accounts(
-    first: 1
-    filter: {kind: EXTERNAL, customerId: $customerId, currency: "EUR", status: [ACTIVE]}
-  ) {
-    edges {
-      node {
-        id
-      }
-    }
-  }
-}`);
 
 export const NameAccount = /* @__PURE__ */ operation<NameAccountMutation, NameAccountMutationVariables>(`mutation NameAccount($accountId: ID!, $name: String!, $key: String!) {
   updateExternalAccount(
@@ -3033,9 +2875,6 @@ export const Fund = /* @__PURE__ */ operation<FundMutation, FundMutationVariable
     ... on SandboxFundAccountSuccess {
       account {
         id
-        balance {
-          formatted
-        }
       }
     }
     ...Refused
@@ -3048,9 +2887,6 @@ export const SandboxQuote = /* @__PURE__ */ operation<SandboxQuoteMutation, Sand
       quote {
         id
         status
-        totalSendingAmount {
-          formatted
-        }
         transaction {
           id
           status
@@ -3196,27 +3032,14 @@ export const Deliveries = /* @__PURE__ */ operation<DeliveriesQuery, DeliveriesQ
         deliveries(first: $first, filter: $filter) {
           edges {
             node {
-              id
-              status
-              nextAttemptAt
-              event {
-                id
-                type
-                occurredAt
-              }
-              attempts {
-                at
-                durationMs
-                responseStatus
-                error
-              }
+              ...DeliveryParts
             }
           }
         }
       }
     }
   }
-}`);
+}`, DeliveryParts);
 
 export const StatusCounts = /* @__PURE__ */ operation<StatusCountsQuery, StatusCountsQueryVariables>(`query StatusCounts {
   transactionTotals {
