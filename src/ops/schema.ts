@@ -2,7 +2,18 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { findBreakingChanges, parse } from 'graphql';
+import {
+  buildASTSchema,
+  type DirectiveNode,
+  type DocumentNode,
+  findBreakingChanges,
+  GraphQLSchema,
+  isObjectType,
+  Kind,
+  type NameNode,
+  parse,
+  visit,
+} from 'graphql';
 import type { z } from 'zod';
 import { printedSchema, schema } from '../api/graphql/server/schema.ts';
 import { type Answer, Failure } from '../apps/terminal/answer.ts';
@@ -16,7 +27,6 @@ import { checkAccountInfo } from '../domain/accounts/account-details.ts';
 import type { ExternalAccountType } from '../infra/database/generated/client/client.ts';
 import { secretSettings } from '../server/config.ts';
 import { settings } from '../server/settings.ts';
-import { lasting, undatedDeprecations } from './deprecations.ts';
 
 /** The files that `npm run schema` writes, by path in the project. */
 const printed = { 'schema.graphql': printedSchema, 'docs/settings.md': settingsPage, 'docs/accounts.md': accountsPage };
@@ -152,4 +162,51 @@ function outcome(accountType: ExternalAccountType, { currencies }: AccountType, 
       .map(({ path, message }) => `\`${path.at(-1)}\`: ${message}`)
       .join('; ');
   }
+}
+
+/** The minimum number of months for which a deprecated element is kept (docs/compatibility.md). */
+const months = 6;
+
+interface Deprecable {
+  readonly name: NameNode;
+  readonly directives?: readonly DirectiveNode[] | undefined;
+}
+
+function reasonOf({ directives = [] }: Deprecable): string | undefined {
+  const deprecated = directives.find(({ name }) => name.value === 'deprecated');
+  const value = deprecated?.arguments?.find(({ name }) => name.value === 'reason')?.value;
+  return deprecated && (value?.kind === Kind.STRING ? value.value : '');
+}
+
+/** Returns the date in a deprecation reason, such as "Use customer. Since 2027-03-01." */
+function sinceOf(element: Deprecable): Date | undefined {
+  const [, day] = /\bSince (\d{4}-\d{2}-\d{2})\.$/.exec(reasonOf(element) ?? '') ?? [];
+  return day === undefined ? undefined : new Date(day);
+}
+
+/** Returns the names of deprecated elements whose reason contains no date. */
+export function undatedDeprecations(schema: DocumentNode): string[] {
+  const undated: string[] = [];
+  const look = (element: Deprecable) => {
+    if (reasonOf(element) !== undefined && sinceOf(element) === undefined) undated.push(element.name.value);
+  };
+  visit(schema, { FieldDefinition: look, InputValueDefinition: look, EnumValueDefinition: look });
+  return undated;
+}
+
+/** Returns an earlier schema without elements deprecated long ago, and without types reachable only through them. */
+export function lasting(earlier: DocumentNode, now: Date): GraphQLSchema {
+  const remove = (element: Deprecable) => {
+    const since = sinceOf(element);
+    since?.setUTCMonth(since.getUTCMonth() + months);
+    return since && since <= now ? null : undefined;
+  };
+  const rest = buildASTSchema(
+    visit(earlier, { FieldDefinition: remove, InputValueDefinition: remove, EnumValueDefinition: remove }),
+  );
+  // A schema contains the types reachable from its roots. Objects reachable only through interfaces must be listed.
+  const types = Object.values(rest.getTypeMap()).filter(
+    (type) => isObjectType(type) && type.getInterfaces().length > 0,
+  );
+  return new GraphQLSchema({ ...rest.toConfig(), types });
 }
