@@ -11,9 +11,8 @@ import {
   updatePlatform,
 } from '../../../domain/platforms/platforms.ts';
 import { TransactionType, TrustedDocumentPolicy } from '../../../infra/database/generated/client/client.ts';
-import { checkConfigEndpoint, setConfigEndpoint, stateOf } from '../../webhooks/endpoints/endpoint-changes.ts';
 import { findConfigEndpoint } from '../../webhooks/endpoints/endpoint-queries.ts';
-import { checkUrl } from '../../webhooks/endpoints/endpoints.ts';
+import { checkConfigEndpoint, checkUrl, setConfigEndpoint, stateOf } from '../../webhooks/endpoints/endpoints.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
 import { demandedTag, type RestApp, type RestEnvironment, setTag, versionIn } from '../context.ts';
 import {
