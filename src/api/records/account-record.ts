@@ -48,9 +48,7 @@ export function externalAccountRecord(row: Account) {
     ...(row.statusReason !== null && { statusReason: row.statusReason }),
     ...(row.platformAccountId !== null && { platformAccountId: row.platformAccountId }),
     defaultUmaDepositAccount: row.defaultUmaDepositAccount,
-    ...(row.beneficiaryVerificationStatus !== null && {
-      beneficiaryVerificationStatus: row.beneficiaryVerificationStatus,
-    }),
+    beneficiaryVerificationStatus: row.beneficiaryVerificationStatus ?? undefined,
     ...(row.beneficiaryVerifiedName !== null && { beneficiaryVerifiedData: { fullName: row.beneficiaryVerifiedName } }),
     ...frozenRecord(row),
     ...metadataRecord(row),
