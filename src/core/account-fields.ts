@@ -71,14 +71,12 @@ const alphanumeric = '[0-9A-Za-z]';
 
 /** ASCII letters and digits that are easily confused, each with the character that may have been meant. */
 const lookalikes: Readonly<Record<string, string>> = { O: '0', o: '0', I: '1', l: '1', '|': '1', '0': 'O', '1': 'I' };
-const spoken = (character: string) =>
-  /[0-9]/.test(character)
-    ? `the digit ${character}`
-    : /[A-Za-z]/.test(character)
-      ? `the letter ${character}`
-      : character === ' '
-        ? 'a space'
-        : nameOfCharacter(character);
+
+function spoken(character: string): string {
+  if (/[0-9]/.test(character)) return `the digit ${character}`;
+  if (/[A-Za-z]/.test(character)) return `the letter ${character}`;
+  return character === ' ' ? 'a space' : nameOfCharacter(character);
+}
 
 /** Creates a number's format: accepted input, stored value, and an explanation of the first wrong character. */
 export function written(form: string, { runs, between = spaces, capitals = false }: Writing): AccountForm {
@@ -127,21 +125,21 @@ function misfit(characters: readonly string[], runs: readonly Run[]): string | u
 
 /** If exactly one substitution of similar characters would correct a value, suggests it as a question. */
 function exchanged(value: string, isRight: (value: string) => boolean): string | undefined {
+  const rightWith = (from: string, to: string) => {
+    const places = [...value.matchAll(new RegExp(from, 'g'))].map(({ index }) => index);
+    const single = places.map((place) => [
+      value.slice(0, place) + to + value.slice(place + 1),
+      `at character ${place + 1}`,
+    ]);
+    const all = places.length > 1 ? [[value.replaceAll(from, to), 'everywhere']] : [];
+    return [...single, ...all].flatMap(([corrected = '', where]) =>
+      isRight(corrected) ? [`did you mean ${spoken(to)} instead of ${spoken(from)} ${where}?`] : [],
+    );
+  };
+  const digits = [...rightWith('O', '0'), ...rightWith('I', '1')];
   // Letters are typed instead of digits more often than digits instead of letters.
-  const found = [['O0', 'I1'] as const, ['0O', '1I'] as const]
-    .map((exchanges) => exchanges.flatMap(([from = '', to = '']) => exchangesOf(value, from, to)))
-    .map((exchanges) => exchanges.filter((exchange) => isRight(exchange.value)))
-    .find((exchanges) => exchanges.length > 0);
-  const [only, another] = found ?? [];
-  if (!only || another) return undefined;
-  const where = only.place === undefined ? 'everywhere' : `at character ${only.place + 1}`;
-  return `did you mean ${spoken(only.to)} instead of ${spoken(only.from)} ${where}?`;
-}
-
-function exchangesOf(value: string, from: string, to: string) {
-  const places = [...value].flatMap((character, place) => (character === from ? [place] : []));
-  const each = places.map((place) => ({ place, from, to, value: value.slice(0, place) + to + value.slice(place + 1) }));
-  return places.length > 1 ? [...each, { place: undefined, from, to, value: value.replaceAll(from, to) }] : each;
+  const found = digits.length > 0 ? digits : [...rightWith('0', 'O'), ...rightWith('1', 'I')];
+  return found.length === 1 ? found[0] : undefined;
 }
 
 /** Creates a check of check digits. If they are wrong, it suggests a substitution of similar characters. */
@@ -347,6 +345,13 @@ export const sortCode = digits('Sort code, 6 digits.', 6, 6, {
   check: (value) => notZeros(value.replaceAll('-', ''), {}, value),
 });
 
+/** Names the first character of a value that is not allowed. */
+export function strangeCharacter(value: string, allowed: RegExp, name: (character: string) => string) {
+  const characters = [...value];
+  const place = characters.findIndex((character) => !allowed.test(character));
+  return place < 0 ? undefined : `character ${place + 1} is ${name(characters[place] ?? '')}`;
+}
+
 /** Defines a case-insensitive address `user@domain`. */
 export const atAddress = (
   description: string,
@@ -359,11 +364,7 @@ export const atAddress = (
   form,
   pattern,
   canonical: (value) => value.trim().toLowerCase(),
-  explain: (value) => {
-    const characters = [...value.trim()];
-    const strange = characters.findIndex((character) => !/^[!-~]$/.test(character));
-    return strange < 0 ? undefined : `character ${strange + 1} is ${spoken(characters[strange] ?? '')}`;
-  },
+  explain: (value) => strangeCharacter(value.trim(), /^[!-~]$/, spoken),
   differIn: 'letter case, surrounding spaces',
   ...more,
 });

@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { base58, bech32, bech32m, createBase58check, hex } from '@scure/base';
 import invoices from 'invoices';
-import { type AccountField, type AccountForm, numberField, written } from './account-fields.ts';
+import { type AccountField, type AccountForm, numberField, strangeCharacter, written } from './account-fields.ts';
 import { nameOfCharacter } from './texts.ts';
 
 // The addresses of wallets and their checksums. Printed addresses may be broken into lines.
@@ -21,12 +21,8 @@ const address = (
   maxLength: 200,
   canonical: bare,
   differIn: 'spaces',
-  explain: (value) => {
-    const characters = [...bare(value)];
-    const strange = characters.findIndex((character) => !/^[0-9A-Za-z]$/.test(character));
-    const named = nameOfCharacter(characters[strange] ?? '');
-    return strange < 0 ? undefined : `character ${strange + 1} is ${named}, neither a letter nor a digit`;
-  },
+  explain: (value) =>
+    strangeCharacter(bare(value), /^[0-9A-Za-z]$/, (one) => `${nameOfCharacter(one)}, neither a letter nor a digit`),
   ...more,
 });
 

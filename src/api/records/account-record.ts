@@ -55,37 +55,26 @@ export function externalAccountRecord(row: Account) {
   };
 }
 
-/** A payment instruction in both forms (decision 10): flat (specification 2.4), and `accountOrWalletInfo`. */
-interface InstructionRecord {
-  readonly accountType: ExternalAccountType;
-  readonly accountNumber?: string;
-  readonly routingNumber?: string;
-  readonly bankName?: string;
-  readonly referenceCode?: string;
-  readonly address?: string;
-  readonly invoice?: string;
-  readonly accountOrWalletInfo: { readonly accountType: ExternalAccountType; readonly [field: string]: string };
-}
-
 /** The instruction types for which the specification has a flat form, with the fields of that form. */
 const flat: Readonly<Record<string, readonly string[]>> = {
   US_ACCOUNT: ['accountNumber', 'routingNumber', 'bankName'],
   LAYER2_WALLET: ['address', 'invoice'],
 };
 
-/** Converts a rail's payment instructions, as stored in the tables, to records. */
-export function instructionRecords(column: unknown): InstructionRecord[] {
+/**
+ * Converts a rail's payment instructions, as stored in the tables, to records in both forms (decision 10): flat
+ * (specification 2.4), and `accountOrWalletInfo`.
+ */
+export function instructionRecords(column: unknown) {
   const instructions =
     trustedJson<readonly { readonly accountType: ExternalAccountType; readonly [field: string]: string }[]>(column);
   return instructions.map((instruction) => {
     const info = withoutNulls(instruction);
-    const flatFields = (flat[info.accountType] ?? []).flatMap((name) =>
-      info[name] === undefined ? [] : [[name, info[name]]],
-    );
+    const flatFields = (flat[info.accountType] ?? []).map((name) => [name, info[name]] as const);
     return {
       accountType: info.accountType,
       ...Object.fromEntries(flatFields),
-      ...(info.reference !== undefined && { referenceCode: info.reference }),
+      referenceCode: info.reference,
       accountOrWalletInfo: info,
     };
   });

@@ -159,6 +159,9 @@ export function examplesOf(operationId: string) {
   return Object.fromEntries(examples.map(([name, [summary, value]]) => [name, { summary, value }]));
 }
 
+const externalAccount = (currency: string) =>
+  `/customers/external-accounts?currency=${currency}&status=ACTIVE&limit=1&customerId=${customer}`;
+
 /**
  * The requests that find a platform's real ids. `at` is the path of the id in the response or, with `most`, in the item
  * with the largest value at the path `most`, or in the first item with the values of `with`. `payer` maps ids to those
@@ -173,14 +176,8 @@ export const exampleGuide = {
       most: '/balance/amount',
       at: { [account]: '/id', [customer]: '/customerId' },
     },
-    {
-      find: `/customers/external-accounts?currency=EUR&status=ACTIVE&limit=1&customerId=${customer}`,
-      at: { [payee]: '/data/0/id' },
-    },
-    {
-      find: `/customers/external-accounts?currency=USD&status=ACTIVE&limit=1&customerId=${customer}`,
-      at: { [ownBank]: '/data/0/id' },
-    },
+    { find: externalAccount('EUR'), at: { [payee]: '/data/0/id' } },
+    { find: externalAccount('USD'), at: { [ownBank]: '/data/0/id' } },
     { find: '/platform/internal-accounts?currency=USD', at: { [platformAccount]: '/data/0/id' } },
     {
       find: `/receiver/uma/$success.eur@sandbox.uma.money?customerId=${customer}`,

@@ -79,8 +79,7 @@ const testOnce = webhookCommand((_webhooks, caller, { endpointId }: NamedEndpoin
 async function firstOutcome(webhooks: Webhooks, caller: Caller, id: string, eventId: string) {
   const { prisma } = webhooks.payments.database;
   const deadline = Date.now() + waitMs;
-  let pauseMs = pollMs;
-  for (;;) {
+  for (let pauseMs = pollMs; ; pauseMs = Math.min(2 * pauseMs, maxPollMs)) {
     // The event is sequenced after the command has committed, and the delivery is created after that.
     const event = await prisma.event.findFirst({
       where: { platformId: caller.platformId, id: eventId },
@@ -101,6 +100,5 @@ async function firstOutcome(webhooks: Webhooks, caller: Caller, id: string, even
         error: attempt?.error ?? null,
       };
     await delay(pauseMs);
-    pauseMs = Math.min(2 * pauseMs, maxPollMs);
   }
 }
