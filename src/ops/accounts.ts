@@ -82,11 +82,8 @@ interface Correction {
   readonly debit?: string;
 }
 
-async function proposeCorrection(
-  { database, operator }: Deciding,
-  accountId: string,
-  { currency, credit, debit }: Correction,
-): Promise<Answer> {
+async function proposeCorrection({ database, operator }: Deciding, accountId: string, given: Correction) {
+  const { currency, credit, debit } = given;
   const decimal = credit ?? debit;
   if (decimal === undefined) throw new InvalidArgumentError('Give the amount: --credit or --debit.');
   const sum = smallestUnits({ decimal }, requiredCurrency(currency), []);

@@ -90,12 +90,8 @@ async function retryOrder({ database, operator }: Acting, transactionId: string)
   };
 }
 
-async function failPayment(
-  { payments, operator }: Deciding,
-  id: string,
-  { withoutAsking = false }: { readonly withoutAsking?: boolean },
-) {
-  const done = await failOrder(payments, id, { operator, withoutAsking });
+async function failPayment({ payments, operator }: Deciding, id: string, options: { withoutAsking?: true }) {
+  const done = await failOrder(payments, id, { operator, withoutAsking: options.withoutAsking === true });
   const answered = done.said === undefined ? 'The rail was not asked.' : `The rail said: ${done.said}.`;
   return {
     data: { transaction: id, order: done.orderId, status: 'FAILED', said: done.said ?? null },

@@ -296,11 +296,7 @@ export async function checkNamedAccount(
   database: Database,
   viewer: Viewer,
   path: { readonly currency: FieldPath; readonly customerId?: FieldPath },
-  named: {
-    readonly accountId: string;
-    readonly currency?: string | undefined;
-    readonly customerId?: string | undefined;
-  },
+  named: { readonly accountId: string; readonly currency?: string; readonly customerId?: string },
 ): Promise<void> {
   if (named.currency === undefined && named.customerId === undefined) return;
   const name = accountNameIn(named.accountId);

@@ -173,11 +173,10 @@ export async function recordHealth(
   await dropPending(pool, platformId, endpointId);
 }
 
+type DeliveryFilter = Given<{ readonly status?: Given<readonly WebhookDeliveryStatus[]> }>;
+
 /** Returns the condition for the deliveries that match a filter. */
-export function whereDeliveries(
-  _viewer: Viewer,
-  filter: Given<{ readonly status?: Given<readonly WebhookDeliveryStatus[]> }>,
-): Prisma.WebhookDeliveryWhereInput {
+export function whereDeliveries(_viewer: Viewer, filter: DeliveryFilter): Prisma.WebhookDeliveryWhereInput {
   const status = filter?.status;
   // Nearly all deliveries are DELIVERED. The index on all others has this condition.
   const isUndelivered = status && !status.includes('DELIVERED');

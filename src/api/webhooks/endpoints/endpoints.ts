@@ -141,12 +141,7 @@ export async function insertEndpoint(
   webhooks: Webhooks,
   { client, prisma }: Transaction,
   caller: Caller,
-  fields: {
-    readonly url: string;
-    readonly description: string | null | undefined;
-    readonly eventTypes: readonly EventType[];
-    readonly ofConfig: boolean;
-  },
+  fields: NewEndpoint & { readonly eventTypes: readonly EventType[]; readonly ofConfig: boolean },
 ) {
   const { platformId } = caller;
   requireMayApprove(caller, fields.eventTypes);
