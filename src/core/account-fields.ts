@@ -57,7 +57,13 @@ const gapsOfPrint = new RegExp(`[${spaces}]`, 'g');
 const punctuation = String.raw`${spaces}.\/\(\)`;
 
 /** A run of characters in a number: the character class, and the minimum and maximum length. */
-type Run = readonly [characters: string, least: number, most?: number];
+interface Run {
+  readonly allowed: string;
+  readonly least: number;
+  readonly most: number;
+}
+
+export const run = (allowed: string, least = 1, most = least): Run => ({ allowed, least, most });
 
 /** Describes how a number may be written: runs of characters, with the characters of `between` allowed anywhere. */
 interface Writing {
@@ -81,9 +87,9 @@ function spoken(character: string): string {
 /** Creates a number's format: accepted input, stored value, and an explanation of the first wrong character. */
 export function written(form: string, { runs, between = spaces, capitals = false }: Writing): AccountForm {
   const gap = new RegExp(`[${between}]`, 'g');
-  const body = runs.map(([characters, least, most = least]) => {
+  const body = runs.map(({ allowed, least, most }) => {
     const count = least === most ? least : `${least},${most}`;
-    return `(?:${characters}[${between}]*){${count}}`;
+    return `(?:${allowed}[${between}]*){${count}}`;
   });
   const bare = (value: string) => value.replace(gap, '');
   return {
@@ -103,9 +109,7 @@ const eitherForm = (form: string, one: AccountForm, other: AccountForm): Account
 });
 
 function misfit(characters: readonly string[], runs: readonly Run[]): string | undefined {
-  const places = runs.flatMap(([allowed, least, most = least]) =>
-    Array.from({ length: most }, () => new RegExp(`^${allowed}$`)),
-  );
+  const places = runs.flatMap(({ allowed, most }) => Array.from({ length: most }, () => new RegExp(`^${allowed}$`)));
   const allowedAt = (place: number) => places[place] ?? places.at(-1);
   const wrong = characters.findIndex((character, place) => !allowedAt(place)?.test(character));
   const character = characters[wrong];
@@ -116,7 +120,7 @@ function misfit(characters: readonly string[], runs: readonly Run[]): string | u
     const hint = meant === undefined ? '' : `; did you mean ${spoken(meant)}?`;
     return `character ${wrong + 1} is ${spoken(character)}${hint}`;
   }
-  const least = runs.reduce((sum, [, count]) => sum + count, 0);
+  const least = runs.reduce((sum, one) => sum + one.least, 0);
   const count = characters.length;
   return count < least || count > places.length
     ? `it has ${count} ${count === 1 ? 'character' : 'characters'}`
@@ -200,7 +204,7 @@ export const digits = (
 ): AccountField =>
   numberField(
     description,
-    written(least === most ? `${least} digits` : `${least} to ${most} digits`, { runs: [[digit, least, most]] }),
+    written(least === most ? `${least} digits` : `${least} to ${most} digits`, { runs: [run(digit, least, most)] }),
     { differIn: 'spaces, dashes', ...more },
   );
 
@@ -217,7 +221,7 @@ export const choice = (description: string, values: Readonly<Record<string, stri
 /** Defines a number whose format differs from bank to bank. */
 export const lettersOrDigits = numberField(
   'Account number.',
-  written('4 to 34 letters or digits', { runs: [[alphanumeric, 4, 34]], capitals: true }),
+  written('4 to 34 letters or digits', { runs: [run(alphanumeric, 4, 34)], capitals: true }),
   {
     differIn: 'spaces, dashes, letter case',
     // If all letters in a number resemble digits, they are typing errors: banks that use letters do not use only these.
@@ -230,11 +234,7 @@ export const lettersOrDigits = numberField(
 );
 
 const bareIban = written('an IBAN of 15 to 34 characters such as DE89370400440532013000', {
-  runs: [
-    ['[A-Za-z]', 2],
-    [digit, 2],
-    [alphanumeric, 11, 30],
-  ],
+  runs: [run('[A-Za-z]', 2), run(digit, 2), run(alphanumeric, 11, 30)],
   capitals: true,
 });
 /** Removes the prefix "IBAN", which ISO 13616 puts before a printed number. No country has the code IB. */
@@ -256,14 +256,11 @@ export const ibanField = (check: AccountForm['check']) =>
 
 /** Defines a bank's BIC. The head office has the BIC of the bank itself (ISO 9362), so a final XXX adds nothing. */
 export function bicField(description: string, more: Partial<AccountField> = {}): AccountField {
-  const short: readonly Run[] = [
-    ['[A-Za-z]', 6],
-    [alphanumeric, 2],
-  ];
+  const short = [run('[A-Za-z]', 6), run(alphanumeric, 2)];
   const form = 'a BIC of 8 or 11 characters such as DEUTDEFF or DEUTDEFF500';
   const [of8, of11] = [
     written(form, { runs: short, capitals: true }),
-    written(form, { runs: [...short, [alphanumeric, 3]], capitals: true }),
+    written(form, { runs: [...short, run(alphanumeric, 3)], capitals: true }),
   ];
   return numberField(description, eitherForm(form, of8, of11), {
     canonical: (value) => of8.canonical(value).replace(/^(.{8})XXX$/, '$1'),
@@ -274,15 +271,12 @@ export function bicField(description: string, more: Partial<AccountField> = {}):
 }
 
 const cpf = {
-  ...written('a CPF of 11 digits', { runs: [[digit, 11]], between: punctuation }),
+  ...written('a CPF of 11 digits', { runs: [run(digit, 11)], between: punctuation }),
   check: checkDigits('its last 2 digits, the check digits, do', (value) => cpfs.isValid(value)),
 };
 const cnpj = {
   ...written('a CNPJ of 12 letters or digits and 2 digits', {
-    runs: [
-      [alphanumeric, 12],
-      [digit, 2],
-    ],
+    runs: [run(alphanumeric, 12), run(digit, 2)],
     between: punctuation,
     capitals: true,
   }),
@@ -304,15 +298,11 @@ export const pixKeyForms = {
         : 'this is not an e-mail address that Pix allows',
   },
   PHONE: written('a telephone number with its country code such as +5511999998888', {
-    runs: [
-      ['\\+', 1],
-      ['[1-9]', 1],
-      [digit, 7, 14],
-    ],
+    runs: [run('\\+'), run('[1-9]'), run(digit, 7, 14)],
     between: punctuation,
   }),
   RANDOM: {
-    ...written('a random key of 32 letters or digits, with or without dashes', { runs: [[alphanumeric, 32]] }),
+    ...written('a random key of 32 letters or digits, with or without dashes', { runs: [run(alphanumeric, 32)] }),
     canonical: (value) =>
       value
         .replace(/[^0-9A-Za-z]/g, '')

@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { base58, bech32, bech32m, createBase58check, hex } from '@scure/base';
 import invoices from 'invoices';
-import { type AccountField, type AccountForm, numberField, strangeCharacter, written } from './account-fields.ts';
+import { type AccountField, type AccountForm, numberField, run, strangeCharacter, written } from './account-fields.ts';
 import { nameOfCharacter } from './texts.ts';
 
 // The addresses of wallets and their checksums. Printed addresses may be broken into lines.
@@ -87,14 +87,7 @@ export function eip55(digits: string): string {
 /** A wallet address on a chain that uses Ethereum's address format. */
 export const evmAddress = numberField(
   'Wallet address: 0x and 40 hexadecimal digits.',
-  written('0x and 40 hexadecimal digits', {
-    runs: [
-      ['0', 1],
-      ['[xX]', 1],
-      ['[0-9A-Fa-f]', 40],
-    ],
-    between: '\\s',
-  }),
+  written('0x and 40 hexadecimal digits', { runs: [run('0'), run('[xX]'), run('[0-9A-Fa-f]', 40)], between: '\\s' }),
   {
     maxLength: 200,
     canonical: (value) => eip55(bare(value).slice(2)),
