@@ -217,19 +217,13 @@ export function configEndpoints(app: RestApp, webhooks: Webhooks): void {
       const change = async () => {
         if (typeof url === 'string') checkUrl(webhooks, viewer, url);
         const currencies = supportedCurrencies?.map((entry) => entry.currencyCode);
-        const changes = { umaDomain, currencies, trustedDocuments };
         const expectedVersion = demanded === undefined ? undefined : versionIn(version);
-        await updatePlatform(
-          webhooks.payments,
-          viewer,
-          { ...changes, expectedVersion },
-          undefined,
-          async (transaction) => {
-            if (demanded !== undefined) await checkConfigEndpoint(transaction, viewer, state);
-            if (url !== undefined) webhookSecret = await setConfigEndpoint(webhooks, transaction, viewer, url);
-            return url !== undefined;
-          },
-        );
+        const changes = { umaDomain, currencies, trustedDocuments, expectedVersion };
+        await updatePlatform(webhooks.payments, viewer, changes, undefined, async (transaction) => {
+          if (demanded !== undefined) await checkConfigEndpoint(transaction, viewer, state);
+          if (url !== undefined) webhookSecret = await setConfigEndpoint(webhooks, transaction, viewer, url);
+          return url !== undefined;
+        });
       };
       await withRequestPaths(platformPaths, change());
       return context.json({ ...(await answer(context)), ...(webhookSecret && { webhookSecret }) }, 200);

@@ -36,12 +36,7 @@ export async function announceTest(client: pg.PoolClient, platformId: string, en
  * @throws Refusal FORBIDDEN, WEBHOOK_ENDPOINT_NOT_FOUND, CONFLICT (the endpoint is disabled), RATE_LIMITED (too many
  *   tests are waiting), IDEMPOTENCY_MISMATCH
  */
-export async function sendTest(
-  webhooks: Webhooks,
-  caller: Caller,
-  input: NamedEndpoint,
-  idempotencyKey: Given<string>,
-) {
+export async function sendTest(webhooks: Webhooks, caller: Caller, input: NamedEndpoint, key: Given<string>) {
   const { platformId } = caller;
   const places = webhooks.waitingTests.get(platformId) ?? new Slots(maxWaiting);
   webhooks.waitingTests.set(platformId, places);
@@ -50,7 +45,7 @@ export async function sendTest(
     throw new Refusal('RATE_LIMITED', message, { retryAfter: 1 });
   }
   return places.run(async () => {
-    const { id, eventId, url, replayed } = await testOnce(webhooks, caller, input, idempotencyKey);
+    const { id, eventId, url, replayed } = await testOnce(webhooks, caller, input, key);
     const outcome = await afterCommit(outsideWait(firstOutcome(webhooks, caller, id, eventId)));
     // The endpoint's URL at the time of the call.
     return { url, ...outcome, replayed };
