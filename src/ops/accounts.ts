@@ -146,11 +146,7 @@ async function writeStatement(
   const caller = platformItself({ platformId, environment: platform.environment });
   const head = await readStatementHead(database, caller, accountId, { from, to });
   const chunks = statementEntries(database, caller, head);
-  if (json) {
-    const entries = [];
-    for await (const chunk of chunks) entries.push(...chunk);
-    return { data: { ...head, entries } };
-  }
+  if (json) return { data: { ...head, entries: (await Array.fromAsync(chunks)).flat() } };
   const write = statementWriter(format, head);
   for await (const text of write(head, { from, to }, chunks)) await screen.write(text);
   return {};

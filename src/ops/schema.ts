@@ -4,13 +4,15 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import {
   buildASTSchema,
-  type DirectiveNode,
   type DocumentNode,
+  type EnumValueDefinitionNode,
+  type FieldDefinitionNode,
   findBreakingChanges,
+  GraphQLDeprecatedDirective,
   GraphQLSchema,
+  getDirectiveValues,
+  type InputValueDefinitionNode,
   isObjectType,
-  Kind,
-  type NameNode,
   parse,
   visit,
 } from 'graphql';
@@ -22,7 +24,7 @@ import { accountExamples } from '../core/account-examples.ts';
 import type { AccountDetails } from '../core/account-fields.ts';
 import { type AccountType, accountTypes } from '../core/account-types.ts';
 import { invalidFieldsOf, Refusal } from '../core/refusal.ts';
-import type { Rate } from '../domain/access/rates.ts';
+import { formatRate, type Rate } from '../domain/access/rates.ts';
 import { checkAccountInfo } from '../domain/accounts/account-details.ts';
 import type { ExternalAccountType } from '../infra/database/generated/client/client.ts';
 import { secretSettings } from '../server/config.ts';
@@ -112,9 +114,7 @@ function shownDefault(setting: z.ZodType): string {
 
 function textOf(value: unknown): string {
   if (Array.isArray(value)) return value.join(', ');
-  if (typeof value !== 'object') return String(value);
-  const { perSecond, burst } = value as Rate;
-  return `${perSecond}/${burst}`;
+  return typeof value === 'object' ? formatRate(value as Rate) : String(value);
 }
 
 /** Generates the sections of docs/accounts.md from the declared account types and their examples. */
@@ -167,20 +167,14 @@ function outcome(accountType: ExternalAccountType, { currencies }: AccountType, 
 /** The minimum number of months for which a deprecated element is kept (docs/compatibility.md). */
 const months = 6;
 
-interface Deprecable {
-  readonly name: NameNode;
-  readonly directives?: readonly DirectiveNode[] | undefined;
-}
+type Deprecable = FieldDefinitionNode | InputValueDefinitionNode | EnumValueDefinitionNode;
 
-function reasonOf({ directives = [] }: Deprecable): string | undefined {
-  const deprecated = directives.find(({ name }) => name.value === 'deprecated');
-  const value = deprecated?.arguments?.find(({ name }) => name.value === 'reason')?.value;
-  return deprecated && (value?.kind === Kind.STRING ? value.value : '');
-}
+const isDeprecated = (element: Deprecable) => getDirectiveValues(GraphQLDeprecatedDirective, element) !== undefined;
 
 /** Returns the date in a deprecation reason, such as "Use customer. Since 2027-03-01." */
 function sinceOf(element: Deprecable): Date | undefined {
-  const [, day] = /\bSince (\d{4}-\d{2}-\d{2})\.$/.exec(reasonOf(element) ?? '') ?? [];
+  const { reason } = getDirectiveValues(GraphQLDeprecatedDirective, element) ?? {};
+  const [, day] = /\bSince (\d{4}-\d{2}-\d{2})\.$/.exec(String(reason)) ?? [];
   return day === undefined ? undefined : new Date(day);
 }
 
@@ -188,7 +182,7 @@ function sinceOf(element: Deprecable): Date | undefined {
 export function undatedDeprecations(schema: DocumentNode): string[] {
   const undated: string[] = [];
   const look = (element: Deprecable) => {
-    if (reasonOf(element) !== undefined && sinceOf(element) === undefined) undated.push(element.name.value);
+    if (isDeprecated(element) && sinceOf(element) === undefined) undated.push(element.name.value);
   };
   visit(schema, { FieldDefinition: look, InputValueDefinition: look, EnumValueDefinition: look });
   return undated;
