@@ -93,12 +93,8 @@ async function listActs({ database }: Tools, { subject, limit }: ActFilter): Pro
     platform: one.platform?.name ?? null,
     reason: one.reason,
   }));
-  const data = acts.map(({ id, platformId, before, after }, position) => ({
-    ...rows[position],
-    id,
-    platformId: platformId && publicId('Platform', platformId),
-    before,
-    after,
-  }));
+  const data = acts.map(({ id, platformId, before, after }, position) => {
+    return { ...rows[position], id, platformId: platformId && publicId('Platform', platformId), before, after };
+  });
   return { ...listed(rows, 'No act matches.'), data };
 }

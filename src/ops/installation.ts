@@ -114,12 +114,9 @@ function roleOf(config: Config, keyId: string): 'in use' | 'fallback' | 'not in 
 }
 
 async function listKeys({ database, config }: Tools): Promise<Answer> {
-  const keys = (await listKeysInUse(database)).map(({ setting, keyId, since }) => ({
-    setting,
-    id: keyId,
-    since,
-    here: roleOf(config, keyId),
-  }));
+  const keys = (await listKeysInUse(database)).map(({ setting, keyId, since }) => {
+    return { setting, id: keyId, since, here: roleOf(config, keyId) };
+  });
   return listed(keys, 'No instance has used a key yet.');
 }
 

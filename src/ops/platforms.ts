@@ -60,13 +60,9 @@ function rateIn(text: string): Rate | null {
 
 async function listPlatforms({ database }: Tools): Promise<Answer> {
   const platforms = await database.prisma.platform.findMany({ orderBy: { name: 'asc' } });
-  const rows = platforms.map(({ id, name, environment, umaDomain, createdAt }) => ({
-    name,
-    environment,
-    id: publicId('Platform', id),
-    umaDomain,
-    createdAt,
-  }));
+  const rows = platforms.map(({ id, name, environment, umaDomain, createdAt }) => {
+    return { name, environment, id: publicId('Platform', id), umaDomain, createdAt };
+  });
   return listed(rows, 'There is no platform yet.');
 }
 

@@ -63,13 +63,9 @@ async function compare({ database, payments, operator }: Acting, name: string, {
   const tenant = await platformNamed(database, name);
   const result = await runReconciliation(payments, tenant, { from, to }, operator.by);
   const { orders, movements, balances, differences } = result;
-  const rows = differences.map(({ fault, transactionId, here, there, reference }) => ({
-    fault,
-    transaction: transactionId && publicId('Transaction', transactionId),
-    here,
-    there,
-    reference,
-  }));
+  const rows = differences.map(({ fault, transactionId, here, there, reference }) => {
+    return { fault, transaction: transactionId && publicId('Transaction', transactionId), here, there, reference };
+  });
   const held = balances ? `${balances.length} balances agree` : 'the rail reports no balances';
   const none = `No difference between ${orders} orders and ${movements} payments at the provider; ${held}.`;
   const data = { orders, movements, differences: rows };

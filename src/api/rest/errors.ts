@@ -150,12 +150,8 @@ z.config({
 function describe(issue: core.$ZodIssue, data: unknown): (FieldError & { code: ErrorCode })[] {
   const path = issue.path.map(String);
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({
-      field: [...path, key].join('.'),
-      constraint: 'unknown',
-      message: 'is unknown',
-      code: 'INVALID_INPUT',
-    }));
+    const unknown = { constraint: 'unknown', message: 'is unknown', code: 'INVALID_INPUT' } as const;
+    return issue.keys.map((key) => ({ field: [...path, key].join('.'), ...unknown }));
   }
   const isMissing = path.reduce<unknown>((at, key) => Object(at)[key], data) === undefined;
   const field = path.join('.') || 'body';
@@ -230,11 +226,9 @@ function inRestTerms({ details }: Refusal): RefusalDetails {
   const { balances, limit } = details as Partial<CustomerUse & ExceededLimit>;
   return {
     ...details,
-    balances: balances?.map((held) => ({
-      ...held,
-      amount: inJson(held.amount),
-      currency: currencyRecord(held.currency),
-    })),
+    balances: balances?.map((held) => {
+      return { ...held, amount: inJson(held.amount), currency: currencyRecord(held.currency) };
+    }),
     limit: limit && {
       ...limit,
       amount: inJson(limit.amount),
@@ -249,11 +243,9 @@ function inRestTerms({ details }: Refusal): RefusalDetails {
 function fromRefusal(refusal: Refusal): RestError {
   const { path, retryAfter, errors: _errors, ...facts } = inRestTerms(refusal);
   const { code, message } = refusal;
-  const errors = invalidFieldsOf(refusal).map((one) => ({
-    field: dotted(one.path),
-    constraint: one.code,
-    message: one.message,
-  }));
+  const errors = invalidFieldsOf(refusal).map((one) => {
+    return { field: dotted(one.path), constraint: one.code, message: one.message };
+  });
   return new RestError(code, message, {
     field: path && dotted(path),
     facts,
