@@ -163,12 +163,12 @@ export const notZeros: NonNullable<AccountForm['check']> = (value) =>
   /^0+$/.test(value) ? 'it is all zeros' : undefined;
 
 const usualLength = 140;
+
+/** What a field says in addition to its form, or instead of it. */
+type More = Partial<AccountField>;
+
 /** Defines an account number, which must not consist only of zeros. */
-export const numberField = (
-  description: string,
-  form: AccountForm,
-  more: Partial<AccountField> = {},
-): AccountField => ({
+export const numberField = (description: string, form: AccountForm, more: More = {}): AccountField => ({
   description,
   maxLength: usualLength,
   check: notZeros,
@@ -177,7 +177,7 @@ export const numberField = (
 });
 
 /** Defines a free-text field, such as a name. */
-export const text = (description: string, more: Partial<AccountField> = {}): AccountField => ({
+export const text = (description: string, more: More = {}): AccountField => ({
   description,
   maxLength: usualLength,
   pattern: /\S/,
@@ -196,12 +196,7 @@ export const identifyingBankName = text('Bank name, as on an account statement. 
   compared: (value) => foldedText(value.normalize('NFKC')).replace(gapsOfPrint, ''),
 });
 
-export const digits = (
-  description: string,
-  least: number,
-  most = least,
-  more: Partial<AccountField> = {},
-): AccountField =>
+export const digits = (description: string, least: number, most = least, more: More = {}): AccountField =>
   numberField(
     description,
     written(least === most ? `${least} digits` : `${least} to ${most} digits`, { runs: [run(digit, least, most)] }),
@@ -255,7 +250,7 @@ export const ibanField = (check: AccountForm['check']) =>
   });
 
 /** Defines a bank's BIC. The head office has the BIC of the bank itself (ISO 9362), so a final XXX adds nothing. */
-export function bicField(description: string, more: Partial<AccountField> = {}): AccountField {
+export function bicField(description: string, more: More = {}): AccountField {
   const short = [run('[A-Za-z]', 6), run(alphanumeric, 2)];
   const form = 'a BIC of 8 or 11 characters such as DEUTDEFF or DEUTDEFF500';
   const [of8, of11] = [
@@ -343,12 +338,7 @@ export function strangeCharacter(value: string, allowed: RegExp, name: (characte
 }
 
 /** Defines a case-insensitive address `user@domain`. */
-export const atAddress = (
-  description: string,
-  form: string,
-  pattern: RegExp,
-  more: Partial<AccountField> = {},
-): AccountField => ({
+export const atAddress = (description: string, form: string, pattern: RegExp, more: More = {}): AccountField => ({
   description,
   maxLength: 256,
   form,

@@ -130,15 +130,11 @@ export function addStatement(program: Program): void {
     .addOption(new Option('--format <format>', 'CSV, or ISO 20022').choices(['csv', 'camt.053']).default('csv'));
 }
 
-interface StatementOptions extends Period {
+interface Options extends Period {
   readonly format: 'csv' | 'camt.053';
 }
 
-async function writeStatement(
-  { database, screen, json }: Tools,
-  accountId: string,
-  { from, to, format }: StatementOptions,
-) {
+async function writeStatement({ database, screen, json }: Tools, accountId: string, { from, to, format }: Options) {
   const id = accountNameIn(accountId)?.id;
   const account = id && (await database.prisma.account.findFirst({ where: { id }, include: { platform: true } }));
   if (!account) throw new Failure(`There is no ${accountId}.`);

@@ -142,10 +142,8 @@ export function addTokens(program: Program): void {
 
 async function listTokens({ database }: Tools, name: string): Promise<Answer> {
   const { platformId } = await platformNamed(database, name);
-  const tokens = await database.prisma.apiToken.findMany({
-    where: { platformId, revokedAt: null },
-    orderBy: { id: 'asc' },
-  });
+  const where = { platformId, revokedAt: null };
+  const tokens = await database.prisma.apiToken.findMany({ where, orderBy: { id: 'asc' } });
   const rows = tokens.map((token) => ({
     id: publicId('ApiToken', token.id),
     name: token.name,

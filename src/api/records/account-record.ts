@@ -34,16 +34,12 @@ export function externalAccountRecord(row: Account) {
   if (row.status === null || row.accountType === null) throw new Error(`account ${row.id} is not an external account`);
   // createExternalAccount stores them in these forms.
   const info = trustedJson<Readonly<Record<string, string>>>(row.accountInfo);
-  const beneficiary = trustedJson<Beneficiary | null>(row.beneficiary);
+  const beneficiary = trustedJson<Beneficiary | null>(row.beneficiary) ?? undefined;
   return {
     id: accountPublicId('EXTERNAL', row.id),
     status: row.status,
     currency: row.currency,
-    accountInfo: {
-      accountType: row.accountType,
-      ...info,
-      ...(beneficiary && { beneficiary: withoutNulls(beneficiary) }),
-    },
+    accountInfo: { accountType: row.accountType, ...info, beneficiary: beneficiary && withoutNulls(beneficiary) },
     customerId: row.customerId === null ? null : publicId('Customer', row.customerId),
     ...(row.statusReason !== null && { statusReason: row.statusReason }),
     ...(row.platformAccountId !== null && { platformAccountId: row.platformAccountId }),

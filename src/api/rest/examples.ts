@@ -15,7 +15,13 @@ const unfunded = another('Quote');
 
 const person = { fullName: 'Grace Hopper', birthDate: '1990-12-10', nationality: 'US' };
 const address = { line1: '1 Main Street', city: 'Springfield', state: 'IL', postalCode: '62701', country: 'US' };
+const payeeFacts = { FULL_NAME: person.fullName };
 const amount = 10_000;
+
+const transfer = (from: string, to: string, units = amount) => {
+  return { source: { accountId: from }, destination: { accountId: to }, amount: units };
+};
+
 const quote = {
   source: { sourceType: 'ACCOUNT', accountId: account },
   destination: { destinationType: 'ACCOUNT', accountId: payee },
@@ -77,22 +83,11 @@ const bodies: Readonly<Record<string, Examples>> = {
     ],
   },
   transferOut: {
-    toBank: [
-      '100.00 USD from a balance to a bank account in the same currency',
-      { source: { accountId: account }, destination: { accountId: ownBank }, amount },
-    ],
+    toBank: ['100.00 USD from a balance to a bank account in the same currency', transfer(account, ownBank)],
   },
-  transferIn: {
-    fromBank: [
-      '100.00 USD from a bank account to a balance',
-      { source: { accountId: ownBank }, destination: { accountId: account }, amount },
-    ],
-  },
+  transferIn: { fromBank: ['100.00 USD from a bank account to a balance', transfer(ownBank, account)] },
   transferInternal: {
-    toPlatform: [
-      '1.00 USD from a customer to the platform, such as a fee',
-      { source: { accountId: account }, destination: { accountId: platformAccount }, amount: 100 },
-    ],
+    toPlatform: ['1.00 USD from a customer to the platform, such as a fee', transfer(account, platformAccount, 100)],
   },
   createCustomer: {
     person: ['A person', { customerType: 'INDIVIDUAL', platformCustomerId: 'user-1001', ...person, address }],
@@ -133,10 +128,7 @@ const bodies: Readonly<Record<string, Examples>> = {
     ],
   },
   approveTransaction: {
-    withFacts: [
-      'With the information that the sending side requests',
-      { receiverCustomerInfo: { FULL_NAME: person.fullName } },
-    ],
+    withFacts: ['With the information that the sending side requests', { receiverCustomerInfo: payeeFacts }],
   },
   rejectTransaction: { reason: ['With a reason', { reason: 'The account is closed.' }] },
   sandboxSetKycStatus: { approve: ['The customer may move money', { kycStatus: 'APPROVED' }] },

@@ -109,9 +109,7 @@ const ChangedConfigSchema = responseObject('ChangedPlatformConfig', {
   ).optional(),
 }).describe('The settings, with the secret of a new webhookEndpoint.');
 
-const fixedAmount = whole(
-  'Fixed: only the value that GET returns is accepted; any other is refused with 501.',
-).optional();
+const fixed = whole('Fixed: only the value that GET returns is accepted; any other is refused with 501.').optional();
 
 const UpdateConfigBody = requestObject('UpdatePlatformConfig', {
   umaDomain: string(
@@ -122,12 +120,7 @@ const UpdateConfigBody = requestObject('UpdatePlatformConfig', {
     .describe(`${urlDescription} A TEST event is sent to a new URL; null removes the URL.`),
   supportedCurrencies: changed(
     listOf(
-      z.strictObject({
-        currencyCode,
-        minAmount: fixedAmount,
-        maxAmount: fixedAmount,
-        ...z.object(terms).partial().shape,
-      }),
+      z.strictObject({ currencyCode, minAmount: fixed, maxAmount: fixed, ...z.object(terms).partial().shape }),
     ).min(1),
   ).describe('The currencies in which new customers get internal accounts. They replace the current list.'),
   trustedDocuments: trustedDocuments.nullish(),
