@@ -64,19 +64,23 @@ export function withSettings<Args extends unknown[]>(
 function withDatabase<Args extends unknown[]>(work: Work<Tools, Args>) {
   return withSettings<Args>(async (given, ...args) => {
     const { config, screen } = given;
-    await using opened = new AsyncDisposableStack();
-    const embedded =
-      config.DATABASE_URL === undefined
-        ? await startEmbeddedPostgres({ dataDir: path.resolve(config.DATA_DIR), warn: screen.err })
-        : undefined;
-    opened.defer(() => embedded?.stop());
-    const url = await verifiedDatabase(config, embedded);
-    const database = openDatabase({ url, role: 'gateway_work', poolSize: 2 });
-    opened.defer(() => database.close());
-    const own = { ...config, ...(await findKeys(config)) };
-    const payments = await openPayments(database, own, pino({ level: 'silent' }));
-    opened.defer(() => closeRails(payments.rails));
-    return await work({ ...given, config: own, database, payments, webhooks: openWebhooks(payments, own) }, ...args);
+    const opened = new AsyncDisposableStack();
+    try {
+      const embedded =
+        config.DATABASE_URL === undefined
+          ? await startEmbeddedPostgres({ dataDir: path.resolve(config.DATA_DIR), warn: screen.err })
+          : undefined;
+      opened.defer(() => embedded?.stop());
+      const url = await verifiedDatabase(config, embedded);
+      const database = openDatabase({ url, role: 'gateway_work', poolSize: 2 });
+      opened.defer(() => database.close());
+      const own = { ...config, ...(await findKeys(config)) };
+      const payments = await openPayments(database, own, pino({ level: 'silent' }));
+      opened.defer(() => closeRails(payments.rails));
+      return await work({ ...given, config: own, database, payments, webhooks: openWebhooks(payments, own) }, ...args);
+    } finally {
+      await opened.disposeAsync();
+    }
   });
 }
 
