@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from '@hono/zod-openapi';
-import { type FieldPath, invalid, type PathTable } from '../../../core/refusal.ts';
+import { type FieldPath, invalid, type PathTable, renamed } from '../../../core/refusal.ts';
 import { longest } from '../../../core/texts.ts';
 import type { Viewer } from '../../../domain/access/caller.ts';
 import { visibleQuotes } from '../../../domain/access/visible.ts';
@@ -200,10 +200,7 @@ function quotePaths(body: Body): PathTable<CreateQuote> {
   table.push([['senderCustomerInfo'], [field]]);
   // The request identifies a fact by its key in an object, the command by its position in a list.
   for (const [position, name] of Object.keys(senderCustomerInfo ?? senderUserInfo ?? {}).entries()) {
-    table.push([
-      ['senderCustomerInfo', position],
-      [field, name],
-    ]);
+    table.push(renamed(['senderCustomerInfo', position], [field, name]));
   }
   return table;
 }
