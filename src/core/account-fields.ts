@@ -57,7 +57,13 @@ const gapsOfPrint = new RegExp(`[${spaces}]`, 'g');
 const punctuation = String.raw`${spaces}.\/\(\)`;
 
 /** A run of characters in a number: the character class, and the minimum and maximum length. */
-type Run = readonly [characters: string, least: number, most?: number];
+interface Run {
+  readonly allowed: string;
+  readonly least: number;
+  readonly most: number;
+}
+
+export const run = (allowed: string, least = 1, most = least): Run => ({ allowed, least, most });
 
 /** Describes how a number may be written: runs of characters, with the characters of `between` allowed anywhere. */
 interface Writing {
@@ -71,21 +77,19 @@ const alphanumeric = '[0-9A-Za-z]';
 
 /** ASCII letters and digits that are easily confused, each with the character that may have been meant. */
 const lookalikes: Readonly<Record<string, string>> = { O: '0', o: '0', I: '1', l: '1', '|': '1', '0': 'O', '1': 'I' };
-const spoken = (character: string) =>
-  /[0-9]/.test(character)
-    ? `the digit ${character}`
-    : /[A-Za-z]/.test(character)
-      ? `the letter ${character}`
-      : character === ' '
-        ? 'a space'
-        : nameOfCharacter(character);
+
+function spoken(character: string): string {
+  if (/[0-9]/.test(character)) return `the digit ${character}`;
+  if (/[A-Za-z]/.test(character)) return `the letter ${character}`;
+  return character === ' ' ? 'a space' : nameOfCharacter(character);
+}
 
 /** Creates a number's format: accepted input, stored value, and an explanation of the first wrong character. */
 export function written(form: string, { runs, between = spaces, capitals = false }: Writing): AccountForm {
   const gap = new RegExp(`[${between}]`, 'g');
-  const body = runs.map(([characters, least, most = least]) => {
+  const body = runs.map(({ allowed, least, most }) => {
     const count = least === most ? least : `${least},${most}`;
-    return `(?:${characters}[${between}]*){${count}}`;
+    return `(?:${allowed}[${between}]*){${count}}`;
   });
   const bare = (value: string) => value.replace(gap, '');
   return {
@@ -105,9 +109,7 @@ const eitherForm = (form: string, one: AccountForm, other: AccountForm): Account
 });
 
 function misfit(characters: readonly string[], runs: readonly Run[]): string | undefined {
-  const places = runs.flatMap(([allowed, least, most = least]) =>
-    Array.from({ length: most }, () => new RegExp(`^${allowed}$`)),
-  );
+  const places = runs.flatMap(({ allowed, most }) => Array.from({ length: most }, () => new RegExp(`^${allowed}$`)));
   const allowedAt = (place: number) => places[place] ?? places.at(-1);
   const wrong = characters.findIndex((character, place) => !allowedAt(place)?.test(character));
   const character = characters[wrong];
@@ -118,7 +120,7 @@ function misfit(characters: readonly string[], runs: readonly Run[]): string | u
     const hint = meant === undefined ? '' : `; did you mean ${spoken(meant)}?`;
     return `character ${wrong + 1} is ${spoken(character)}${hint}`;
   }
-  const least = runs.reduce((sum, [, count]) => sum + count, 0);
+  const least = runs.reduce((sum, one) => sum + one.least, 0);
   const count = characters.length;
   return count < least || count > places.length
     ? `it has ${count} ${count === 1 ? 'character' : 'characters'}`
@@ -127,21 +129,21 @@ function misfit(characters: readonly string[], runs: readonly Run[]): string | u
 
 /** If exactly one substitution of similar characters would correct a value, suggests it as a question. */
 function exchanged(value: string, isRight: (value: string) => boolean): string | undefined {
+  const rightWith = (from: string, to: string) => {
+    const places = [...value.matchAll(new RegExp(from, 'g'))].map(({ index }) => index);
+    const single = places.map((place) => [
+      value.slice(0, place) + to + value.slice(place + 1),
+      `at character ${place + 1}`,
+    ]);
+    const all = places.length > 1 ? [[value.replaceAll(from, to), 'everywhere']] : [];
+    return [...single, ...all].flatMap(([corrected = '', where]) =>
+      isRight(corrected) ? [`did you mean ${spoken(to)} instead of ${spoken(from)} ${where}?`] : [],
+    );
+  };
+  const digits = [...rightWith('O', '0'), ...rightWith('I', '1')];
   // Letters are typed instead of digits more often than digits instead of letters.
-  const found = [['O0', 'I1'] as const, ['0O', '1I'] as const]
-    .map((exchanges) => exchanges.flatMap(([from = '', to = '']) => exchangesOf(value, from, to)))
-    .map((exchanges) => exchanges.filter((exchange) => isRight(exchange.value)))
-    .find((exchanges) => exchanges.length > 0);
-  const [only, another] = found ?? [];
-  if (!only || another) return undefined;
-  const where = only.place === undefined ? 'everywhere' : `at character ${only.place + 1}`;
-  return `did you mean ${spoken(only.to)} instead of ${spoken(only.from)} ${where}?`;
-}
-
-function exchangesOf(value: string, from: string, to: string) {
-  const places = [...value].flatMap((character, place) => (character === from ? [place] : []));
-  const each = places.map((place) => ({ place, from, to, value: value.slice(0, place) + to + value.slice(place + 1) }));
-  return places.length > 1 ? [...each, { place: undefined, from, to, value: value.replaceAll(from, to) }] : each;
+  const found = digits.length > 0 ? digits : [...rightWith('0', 'O'), ...rightWith('1', 'I')];
+  return found.length === 1 ? found[0] : undefined;
 }
 
 /** Creates a check of check digits. If they are wrong, it suggests a substitution of similar characters. */
@@ -161,12 +163,12 @@ export const notZeros: NonNullable<AccountForm['check']> = (value) =>
   /^0+$/.test(value) ? 'it is all zeros' : undefined;
 
 const usualLength = 140;
+
+/** What a field says in addition to its form, or instead of it. */
+type More = Partial<AccountField>;
+
 /** Defines an account number, which must not consist only of zeros. */
-export const numberField = (
-  description: string,
-  form: AccountForm,
-  more: Partial<AccountField> = {},
-): AccountField => ({
+export const numberField = (description: string, form: AccountForm, more: More = {}): AccountField => ({
   description,
   maxLength: usualLength,
   check: notZeros,
@@ -175,7 +177,7 @@ export const numberField = (
 });
 
 /** Defines a free-text field, such as a name. */
-export const text = (description: string, more: Partial<AccountField> = {}): AccountField => ({
+export const text = (description: string, more: More = {}): AccountField => ({
   description,
   maxLength: usualLength,
   pattern: /\S/,
@@ -194,15 +196,10 @@ export const identifyingBankName = text('Bank name, as on an account statement. 
   compared: (value) => foldedText(value.normalize('NFKC')).replace(gapsOfPrint, ''),
 });
 
-export const digits = (
-  description: string,
-  least: number,
-  most = least,
-  more: Partial<AccountField> = {},
-): AccountField =>
+export const digits = (description: string, least: number, most = least, more: More = {}): AccountField =>
   numberField(
     description,
-    written(least === most ? `${least} digits` : `${least} to ${most} digits`, { runs: [[digit, least, most]] }),
+    written(least === most ? `${least} digits` : `${least} to ${most} digits`, { runs: [run(digit, least, most)] }),
     { differIn: 'spaces, dashes', ...more },
   );
 
@@ -219,7 +216,7 @@ export const choice = (description: string, values: Readonly<Record<string, stri
 /** Defines a number whose format differs from bank to bank. */
 export const lettersOrDigits = numberField(
   'Account number.',
-  written('4 to 34 letters or digits', { runs: [[alphanumeric, 4, 34]], capitals: true }),
+  written('4 to 34 letters or digits', { runs: [run(alphanumeric, 4, 34)], capitals: true }),
   {
     differIn: 'spaces, dashes, letter case',
     // If all letters in a number resemble digits, they are typing errors: banks that use letters do not use only these.
@@ -232,11 +229,7 @@ export const lettersOrDigits = numberField(
 );
 
 const bareIban = written('an IBAN of 15 to 34 characters such as DE89370400440532013000', {
-  runs: [
-    ['[A-Za-z]', 2],
-    [digit, 2],
-    [alphanumeric, 11, 30],
-  ],
+  runs: [run('[A-Za-z]', 2), run(digit, 2), run(alphanumeric, 11, 30)],
   capitals: true,
 });
 /** Removes the prefix "IBAN", which ISO 13616 puts before a printed number. No country has the code IB. */
@@ -257,15 +250,12 @@ export const ibanField = (check: AccountForm['check']) =>
   });
 
 /** Defines a bank's BIC. The head office has the BIC of the bank itself (ISO 9362), so a final XXX adds nothing. */
-export function bicField(description: string, more: Partial<AccountField> = {}): AccountField {
-  const short: readonly Run[] = [
-    ['[A-Za-z]', 6],
-    [alphanumeric, 2],
-  ];
+export function bicField(description: string, more: More = {}): AccountField {
+  const short = [run('[A-Za-z]', 6), run(alphanumeric, 2)];
   const form = 'a BIC of 8 or 11 characters such as DEUTDEFF or DEUTDEFF500';
   const [of8, of11] = [
     written(form, { runs: short, capitals: true }),
-    written(form, { runs: [...short, [alphanumeric, 3]], capitals: true }),
+    written(form, { runs: [...short, run(alphanumeric, 3)], capitals: true }),
   ];
   return numberField(description, eitherForm(form, of8, of11), {
     canonical: (value) => of8.canonical(value).replace(/^(.{8})XXX$/, '$1'),
@@ -276,15 +266,12 @@ export function bicField(description: string, more: Partial<AccountField> = {}):
 }
 
 const cpf = {
-  ...written('a CPF of 11 digits', { runs: [[digit, 11]], between: punctuation }),
+  ...written('a CPF of 11 digits', { runs: [run(digit, 11)], between: punctuation }),
   check: checkDigits('its last 2 digits, the check digits, do', (value) => cpfs.isValid(value)),
 };
 const cnpj = {
   ...written('a CNPJ of 12 letters or digits and 2 digits', {
-    runs: [
-      [alphanumeric, 12],
-      [digit, 2],
-    ],
+    runs: [run(alphanumeric, 12), run(digit, 2)],
     between: punctuation,
     capitals: true,
   }),
@@ -306,15 +293,11 @@ export const pixKeyForms = {
         : 'this is not an e-mail address that Pix allows',
   },
   PHONE: written('a telephone number with its country code such as +5511999998888', {
-    runs: [
-      ['\\+', 1],
-      ['[1-9]', 1],
-      [digit, 7, 14],
-    ],
+    runs: [run('\\+'), run('[1-9]'), run(digit, 7, 14)],
     between: punctuation,
   }),
   RANDOM: {
-    ...written('a random key of 32 letters or digits, with or without dashes', { runs: [[alphanumeric, 32]] }),
+    ...written('a random key of 32 letters or digits, with or without dashes', { runs: [run(alphanumeric, 32)] }),
     canonical: (value) =>
       value
         .replace(/[^0-9A-Za-z]/g, '')
@@ -347,23 +330,21 @@ export const sortCode = digits('Sort code, 6 digits.', 6, 6, {
   check: (value) => notZeros(value.replaceAll('-', ''), {}, value),
 });
 
+/** Names the first character of a value that is not allowed. */
+export function strangeCharacter(value: string, allowed: RegExp, name: (character: string) => string) {
+  const characters = [...value];
+  const place = characters.findIndex((character) => !allowed.test(character));
+  return place < 0 ? undefined : `character ${place + 1} is ${name(characters[place] ?? '')}`;
+}
+
 /** Defines a case-insensitive address `user@domain`. */
-export const atAddress = (
-  description: string,
-  form: string,
-  pattern: RegExp,
-  more: Partial<AccountField> = {},
-): AccountField => ({
+export const atAddress = (description: string, form: string, pattern: RegExp, more: More = {}): AccountField => ({
   description,
   maxLength: 256,
   form,
   pattern,
   canonical: (value) => value.trim().toLowerCase(),
-  explain: (value) => {
-    const characters = [...value.trim()];
-    const strange = characters.findIndex((character) => !/^[!-~]$/.test(character));
-    return strange < 0 ? undefined : `character ${strange + 1} is ${spoken(characters[strange] ?? '')}`;
-  },
+  explain: (value) => strangeCharacter(value.trim(), /^[!-~]$/, spoken),
   differIn: 'letter case, surrounding spaces',
   ...more,
 });

@@ -7,28 +7,27 @@ interface CharacterSet {
   readonly instead: Readonly<Record<string, string>>;
 }
 
+/** The characters that SEPA lacks, by the character that replaces them. */
+const sepaReplacements = {
+  '+': '&',
+  '-': '_~',
+  ',': ';',
+  '(': '[{',
+  ')': ']}',
+  '/': '\\|',
+  "'": '`',
+  '.': '!"#$%*<=>@^',
+};
+
 const characterSets = {
   // The Latin set of the European Payments Council (EPC217-08) and its replacements; a name has up to 70 characters
   // (pain.001).
   SEPA: {
     allowed: /^[A-Za-z0-9/?:().,'+ -]$/,
     nameLength: 70,
-    instead: {
-      ...{
-        '&': '+',
-        _: '-',
-        '~': '-',
-        ';': ',',
-        '[': '(',
-        '{': '(',
-        ']': ')',
-        '}': ')',
-        '\\': '/',
-        '|': '/',
-        '`': "'",
-      },
-      ...Object.fromEntries([...'!"#$%*<=>@^'].map((character) => [character, '.'])),
-    },
+    instead: Object.fromEntries(
+      Object.entries(sepaReplacements).flatMap(([written, lacking]) => [...lacking].map((one) => [one, written])),
+    ),
   },
   // Nacha allows printable ASCII. A receiver's name has up to 22 characters.
   ACH: { allowed: /^[ -~]$/, nameLength: 22, instead: {} },

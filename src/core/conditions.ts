@@ -1,4 +1,4 @@
-import { firstIdAt, type IdType, lastIdAt, uuidOf } from './ids.ts';
+import { type IdType, idAtMoment, uuidOf } from './ids.ts';
 import { canonicalText, isPlainText } from './texts.ts';
 
 export type Given<T> = T | null | undefined;
@@ -19,7 +19,7 @@ export interface ChangeFilter extends CreationFilter {
 /** Returns the condition for rows created in a period. Ids contain the creation time, so their index suffices. */
 export function created({ createdAfter: after, createdBefore: before }: CreationFilter) {
   return after || before
-    ? { id: { ...(after && { gte: firstIdAt(after) }), ...(before && { lte: lastIdAt(before) }) } }
+    ? { id: { ...(after && { gte: idAtMoment(after, '0') }), ...(before && { lte: idAtMoment(before, 'f') }) } }
     : {};
 }
 

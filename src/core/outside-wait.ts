@@ -17,26 +17,11 @@ export function withSlot<Result>(slot: RequestSlot, work: () => Result): Result 
   return slots.run(slot, work);
 }
 
-/** Waits for other work of the same tenant without holding the request's turn, so that other work can proceed. */
-async function turnlessWait<Result>(wait: Promise<Result>): Promise<Result> {
-  const slot = slots.getStore();
-  slot?.yieldTurn();
-  try {
-    return await wait;
-  } finally {
-    slot?.resumeTurn();
-  }
-}
-
 /** Waits for an external service without holding the request's slot, so a slow service blocks no requests. */
 export async function outsideWait<Result>(answer: Promise<Result>): Promise<Result> {
   const slot = slots.getStore();
   slot?.release();
-  try {
-    return await answer;
-  } finally {
-    slot?.retake();
-  }
+  return answer.finally(() => slot?.retake());
 }
 
 export interface WorkTurn extends RequestSlot {
@@ -56,7 +41,11 @@ export interface ExpensiveTurns {
 /** Runs expensive work once it may begin. Until then, the platform's other requests get this request's turn. */
 export async function inExpensiveTurn<Result>(turns: ExpensiveTurns, platformId: string, work: () => Promise<Result>) {
   const wait = turns.beginExpensive(platformId);
-  if (wait) await turnlessWait(wait);
+  if (wait) {
+    const slot = slots.getStore();
+    slot?.yieldTurn();
+    await wait.finally(() => slot?.resumeTurn());
+  }
   try {
     return await work();
   } finally {

@@ -137,6 +137,10 @@ export type PathTable<Input = never> = readonly (readonly [
   to: FieldPath,
 ])[];
 
+/** Returns an entry of a path table, for paths that are computed. */
+export const renamed = <const From extends FieldPath, const To extends FieldPath>(from: From, to: To) =>
+  [from, to] as const;
+
 /** Translates a path in a command's input for an API, using the longest matching prefix, if any. */
 export function translatePath(path: FieldPath, table: PathTable): FieldPath {
   const matching = table.filter(([from]) => from.every((step, depth) => step === path[depth]));

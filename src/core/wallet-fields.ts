@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { base58, bech32, bech32m, createBase58check, hex } from '@scure/base';
 import invoices from 'invoices';
-import { type AccountField, type AccountForm, numberField, written } from './account-fields.ts';
+import { type AccountField, type AccountForm, numberField, run, strangeCharacter, written } from './account-fields.ts';
 import { nameOfCharacter } from './texts.ts';
 
 // The addresses of wallets and their checksums. Printed addresses may be broken into lines.
@@ -21,12 +21,8 @@ const address = (
   maxLength: 200,
   canonical: bare,
   differIn: 'spaces',
-  explain: (value) => {
-    const characters = [...bare(value)];
-    const strange = characters.findIndex((character) => !/^[0-9A-Za-z]$/.test(character));
-    const named = nameOfCharacter(characters[strange] ?? '');
-    return strange < 0 ? undefined : `character ${strange + 1} is ${named}, neither a letter nor a digit`;
-  },
+  explain: (value) =>
+    strangeCharacter(bare(value), /^[0-9A-Za-z]$/, (one) => `${nameOfCharacter(one)}, neither a letter nor a digit`),
   ...more,
 });
 
@@ -91,14 +87,7 @@ export function eip55(digits: string): string {
 /** A wallet address on a chain that uses Ethereum's address format. */
 export const evmAddress = numberField(
   'Wallet address: 0x and 40 hexadecimal digits.',
-  written('0x and 40 hexadecimal digits', {
-    runs: [
-      ['0', 1],
-      ['[xX]', 1],
-      ['[0-9A-Fa-f]', 40],
-    ],
-    between: '\\s',
-  }),
+  written('0x and 40 hexadecimal digits', { runs: [run('0'), run('[xX]'), run('[0-9A-Fa-f]', 40)], between: '\\s' }),
   {
     maxLength: 200,
     canonical: (value) => eip55(bare(value).slice(2)),

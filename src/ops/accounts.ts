@@ -17,7 +17,7 @@ import {
   rejectAdjustment,
 } from '../domain/commands/adjustments.ts';
 import { readStatementHead, statementEntries, statementWriter } from '../domain/statements/statement.ts';
-import { type Decided, decisionOf, operatorOf, periodOf, type Tools, withDatabase } from './tools.ts';
+import { addCommand, addDecision, type Deciding, periodOf, type Tools } from './tools.ts';
 
 type Freeze = (database: Tools['database'], id: string, freezing: Freezing) => Promise<Frozen>;
 
@@ -31,14 +31,11 @@ export function addFreezing(program: Program): void {
 
 function addFreezeAndThaw(noun: Program, what: string, argument: readonly [string, string], freeze: Freeze): void {
   const command = (name: string, description: string, frozen: boolean) =>
-    decisionOf(noun.command(name))
+    addDecision(noun, name, ({ database, operator: { by, reason } }, id: string) =>
+      answerOfFreezing(id, frozen, freeze(database, id, { by, reason, frozen })),
+    )
       .description(description)
-      .argument(...argument)
-      .action(
-        withDatabase(({ database }: Tools, id: string, { by, reason }: Decided) =>
-          answerOfFreezing(id, frozen, freeze(database, id, { by, reason, frozen })),
-        ),
-      );
+      .argument(...argument);
   command('freeze', `freeze ${what}: new payments from and to it are refused; payments in progress continue`, true);
   command('thaw', `unfreeze ${what}`, false);
 }
@@ -54,36 +51,24 @@ export function addAdjustments(program: Program): void {
   const adjust = program
     .command('adjust')
     .description('correct the balance of an account: one person proposes, another approves');
-  adjust
-    .command('list')
+  addCommand(adjust, 'list', listProposals)
     .description('list the adjustments that await a decision, latest first')
-    .option('--all', 'include those that have been decided or have expired')
-    .action(withDatabase(listProposals));
-  decisionOf(adjust.command('propose'))
+    .option('--all', 'include those that have been decided or have expired');
+  addDecision(adjust, 'propose', proposeCorrection)
     .description('propose a correction; it moves nothing until another person approves it, within seven days')
     .argument('<account>', 'the account: InternalAccount:…')
     .requiredOption('--currency <code>', 'the currency of the account, such as USD', currencyIn)
     .addOption(new Option('--credit <amount>', 'the amount to add, such as 12.50').conflicts('debit'))
-    .option('--debit <amount>', 'the amount to deduct')
-    .action(withDatabase(proposeCorrection));
-  addDecision(
-    adjust,
-    'approve',
-    'move the money of a proposal; must be done by someone other than the person who proposed it',
-    approveAdjustment,
-  );
-  addDecision(adjust, 'reject', 'end a proposal; it moves nothing', rejectAdjustment);
-}
-
-function addDecision(adjust: Program, name: string, description: string, decide: typeof approveAdjustment): void {
-  decisionOf(adjust.command(name))
-    .description(description)
-    .argument('<adjustment>', 'its id: Adjustment:…')
-    .action(
-      withDatabase(async ({ database }: Tools, id: string, said: Decided) =>
-        answerOfAdjustment(await decide(database, id, operatorOf(`adjust ${name}`, said))),
-      ),
-    );
+    .option('--debit <amount>', 'the amount to deduct');
+  const end = (name: string, description: string, decide: typeof approveAdjustment) =>
+    addDecision(adjust, name, async ({ database, operator }, id: string) =>
+      answerOfAdjustment(await decide(database, id, operator)),
+    )
+      .description(description)
+      .argument('<adjustment>', 'its id: Adjustment:…');
+  const approve = 'move the money of a proposal; must be done by someone other than the person who proposed it';
+  end('approve', approve, approveAdjustment);
+  end('reject', 'end a proposal; it moves nothing', rejectAdjustment);
 }
 
 function currencyIn(text: string): string {
@@ -91,19 +76,19 @@ function currencyIn(text: string): string {
   return text;
 }
 
-interface Correction extends Decided {
+interface Correction {
   readonly currency: string;
   readonly credit?: string;
   readonly debit?: string;
 }
 
-async function proposeCorrection({ database }: Tools, accountId: string, given: Correction): Promise<Answer> {
+async function proposeCorrection({ database, operator }: Deciding, accountId: string, given: Correction) {
   const { currency, credit, debit } = given;
   const decimal = credit ?? debit;
   if (decimal === undefined) throw new InvalidArgumentError('Give the amount: --credit or --debit.');
   const sum = smallestUnits({ decimal }, requiredCurrency(currency), []);
   const adjustment = { accountId, currency, amount: credit === undefined ? -sum : sum };
-  return answerOfAdjustment(await proposeAdjustment(database, adjustment, operatorOf('adjust propose', given)));
+  return answerOfAdjustment(await proposeAdjustment(database, adjustment, operator));
 }
 
 async function listProposals({ database }: Tools, { all = false }: { readonly all?: boolean }): Promise<Answer> {
@@ -136,22 +121,20 @@ function adjustmentRow(one: Adjustment) {
 }
 
 export function addStatement(program: Program): void {
-  periodOf(program.command('statement'))
-    .description('write the entries of an internal account for a period, with balances, to standard output')
+  periodOf(
+    addCommand(program, 'statement', writeStatement).description(
+      'write the entries of an internal account for a period, with balances, to standard output',
+    ),
+  )
     .argument('<account>', 'its id: InternalAccount:…')
-    .addOption(new Option('--format <format>', 'CSV, or ISO 20022').choices(['csv', 'camt.053']).default('csv'))
-    .action(withDatabase(writeStatement));
+    .addOption(new Option('--format <format>', 'CSV, or ISO 20022').choices(['csv', 'camt.053']).default('csv'));
 }
 
-interface StatementOptions extends Period {
+interface Options extends Period {
   readonly format: 'csv' | 'camt.053';
 }
 
-async function writeStatement(
-  { database, screen, json }: Tools,
-  accountId: string,
-  { from, to, format }: StatementOptions,
-) {
+async function writeStatement({ database, screen, json }: Tools, accountId: string, { from, to, format }: Options) {
   const id = accountNameIn(accountId)?.id;
   const account = id && (await database.prisma.account.findFirst({ where: { id }, include: { platform: true } }));
   if (!account) throw new Failure(`There is no ${accountId}.`);
@@ -159,11 +142,7 @@ async function writeStatement(
   const caller = platformItself({ platformId, environment: platform.environment });
   const head = await readStatementHead(database, caller, accountId, { from, to });
   const chunks = statementEntries(database, caller, head);
-  if (json) {
-    const entries = [];
-    for await (const chunk of chunks) entries.push(...chunk);
-    return { data: { ...head, entries } };
-  }
+  if (json) return { data: { ...head, entries: (await Array.fromAsync(chunks)).flat() } };
   const write = statementWriter(format, head);
   for await (const text of write(head, { from, to }, chunks)) await screen.write(text);
   return {};

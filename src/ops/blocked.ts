@@ -9,15 +9,12 @@ import {
   preparedTransactions,
   rootsOf,
 } from '../infra/database/blockers.ts';
-import { type Tools, withDatabase } from './tools.ts';
+import { addCommand, type Tools } from './tools.ts';
 
 export function addBlocked(program: Program): void {
-  program
-    .command('blocked')
-    .description(
-      'show which sessions wait for locks, which sessions hold them, since when, and what is lost if one is ended',
-    )
-    .action(withDatabase(show));
+  addCommand(program, 'blocked', show).description(
+    'show which sessions wait for locks, which sessions hold them, since when, and what is lost if one is ended',
+  );
 }
 
 async function show({ database }: Tools): Promise<Answer> {

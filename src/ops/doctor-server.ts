@@ -47,24 +47,25 @@ export function oneRow<Row extends CamelCased<Row>>(
   };
 }
 
+/** Returns the message of an error that a check reports; undefined if the check finds nothing. */
+async function refusalOf(check: Promise<unknown>, isReported: (error: Error) => boolean): Promise<string | undefined> {
+  try {
+    await check;
+    return undefined;
+  } catch (error) {
+    if (error instanceof Error && isReported(error)) return error.message;
+    throw error;
+  }
+}
+
 /** The checks that run first and decide whether the other checks are worth running. */
 export const beginningChecks: Checks<Patient> = {
-  migrations: ({ config }) =>
-    verifyMigrations(directUrl(config)).then(
-      (): Verdicts => ['ok', 'all are applied'],
-      (error: unknown) => {
-        if (!(error instanceof OperatorError)) throw error;
-        return error.message;
-      },
-    ),
+  async migrations({ config }) {
+    const refusal = await refusalOf(verifyMigrations(directUrl(config)), (error) => error instanceof OperatorError);
+    return refusal ?? ['ok', 'all are applied'];
+  },
   async login({ database, config }) {
-    const refusal = await refuseOwners(database).then(
-      () => undefined,
-      (error: unknown) => {
-        if (error instanceof pg.DatabaseError || !(error instanceof Error)) throw error;
-        return error.message;
-      },
-    );
+    const refusal = await refusalOf(refuseOwners(database), (error) => !(error instanceof pg.DatabaseError));
     if (refusal === undefined) return ['ok', 'it owns nothing'];
     return [[config.ALLOW_UNSAFE.includes('owner-login') ? 'warning' : 'fault', refusal]];
   },

@@ -101,20 +101,19 @@ const differencesOf = oncePer(async ({ database }: Patient) => {
   return different;
 });
 
-function compareCatalog(kind: string, danger: string): (patient: Patient) => Promise<Verdicts> {
-  return async (patient) => {
-    const different = await differencesOf(patient);
-    if (different === undefined) return ['skipped', 'a newer version has migrated the database'];
-    const words = different.get(kind) ?? [];
-    if (words.length === 0) return ['ok', 'as the migrations define them'];
-    const shown = [...words.slice(0, 5), ...(words.length > 5 ? [`and ${words.length - 5} more`] : [])].join('; ');
-    return `${shown}: ${danger}. The database was changed by hand, or restored incompletely. Repair it as its owner: docs/night.md, "The database has been changed by hand"`;
-  };
-}
-
 /** The checks that compare what Postgres reports about tables and functions with what the migrations define. */
 const catalogChecks: Checks<Patient> = Object.fromEntries(
-  Object.entries(catalogKinds).map(([kind, [, danger]]) => [kind, compareCatalog(kind, danger)]),
+  Object.entries(catalogKinds).map(([kind, [, danger]]) => [
+    kind,
+    async (patient: Patient): Promise<Verdicts> => {
+      const different = await differencesOf(patient);
+      if (different === undefined) return ['skipped', 'a newer version has migrated the database'];
+      const words = different.get(kind) ?? [];
+      if (words.length === 0) return ['ok', 'as the migrations define them'];
+      const shown = [...words.slice(0, 5), ...(words.length > 5 ? [`and ${words.length - 5} more`] : [])].join('; ');
+      return `${shown}: ${danger}. The database was changed by hand, or restored incompletely. Repair it as its owner: docs/night.md, "The database has been changed by hand"`;
+    },
+  ]),
 );
 
 const hidden: Verdict = [

@@ -13,7 +13,7 @@ import { settings } from '../server/settings.ts';
 import { idsOfKeys, keySettings, listKeysInUse } from '../server/start/keys-in-use.ts';
 import { ownerUrl, preparePooledLogin } from '../server/start/prepare-database.ts';
 import { reachDatabase } from '../server/start/reach-database.ts';
-import { actOf, operatorOf, type Said, type Settings, type Tools, withDatabase, withSettings } from './tools.ts';
+import { type Acting, addAct, addCommand, type Settings, type Tools, withSettings } from './tools.ts';
 
 export function addConfig(program: Program): void {
   const config = program.command('config').description('the settings of the service');
@@ -96,17 +96,15 @@ async function applyMigrations({ config, screen }: Settings): Promise<Answer> {
 
 export function addKeys(program: Program): void {
   const keys = program.command('keys').description('the keys that sign client tokens and encrypt stored secrets');
-  keys
-    .command('list')
-    .description('show the ids of the keys that instances use, and which of them are in the settings of this machine')
-    .action(withDatabase(listKeys));
-  actOf(keys.command('retire'))
+  addCommand(keys, 'list', listKeys).description(
+    'show the ids of the keys that instances use, and which of them are in the settings of this machine',
+  );
+  addAct(keys, 'retire', retireKey)
     .description(
       'retire a key: first encrypts stored secrets with the current key. Afterwards remove the old key from the settings',
     )
     .argument('<id>', 'the id of the key, as shown by `keys list`')
-    .option('--lost', 'the key is lost: its secrets cannot be read, and their endpoints need new secrets')
-    .action(withDatabase(retireKey));
+    .option('--lost', 'the key is lost: its secrets cannot be read, and their endpoints need new secrets');
 }
 
 function roleOf(config: Config, keyId: string): 'in use' | 'fallback' | 'not in the settings of this machine' {
@@ -116,16 +114,13 @@ function roleOf(config: Config, keyId: string): 'in use' | 'fallback' | 'not in 
 }
 
 async function listKeys({ database, config }: Tools): Promise<Answer> {
-  const keys = (await listKeysInUse(database)).map(({ setting, keyId, since }) => ({
-    setting,
-    id: keyId,
-    since,
-    here: roleOf(config, keyId),
-  }));
+  const keys = (await listKeysInUse(database)).map(({ setting, keyId, since }) => {
+    return { setting, id: keyId, since, here: roleOf(config, keyId) };
+  });
   return listed(keys, 'No instance has used a key yet.');
 }
 
-async function retireKey({ database, config, webhooks }: Tools, id: string, { lost, ...said }: Said & { lost?: true }) {
+async function retireKey({ database, config, webhooks, operator }: Acting, id: string, { lost }: { lost?: true }) {
   const key = (await listKeysInUse(database)).find(({ keyId }) => keyId === id);
   if (!key) throw new Failure(`No instance has used a key with the id ${id}.`);
   const role = roleOf(config, id);
@@ -142,7 +137,7 @@ async function retireKey({ database, config, webhooks }: Tools, id: string, { lo
   await inTransaction(database, async (act) => {
     await act.prisma.keyInUse.delete({ where: { setting_keyId: { setting: key.setting, keyId: id } } });
     const before = { setting: key.setting, keyId: id, lost: lost === true };
-    await recordAct(act, operatorOf('keys retire', said), { platformId: null, before });
+    await recordAct(act, operator, { platformId: null, before });
   });
   const done = isSecret
     ? ` The secrets of ${endpoints} webhook endpoints and ${connections} rail connections are now encrypted with the current key.`
@@ -154,12 +149,11 @@ async function retireKey({ database, config, webhooks }: Tools, id: string, { lo
 }
 
 export function addRestored(program: Program): void {
-  actOf(program.command('restored'))
+  addAct(program, 'restored', markRestored)
     .description(
       'mark that the database was restored from a backup, before instances start on it: cursors of undone changes are then refused',
     )
-    .option('--yes', 'carry it out; without --yes, the command only reports what it would do')
-    .action(withDatabase(markRestored));
+    .option('--yes', 'carry it out; without --yes, the command only reports what it would do');
 }
 
 /** Finds the connected instances by the machine and process at the end of their connections' names (connectionName). */
@@ -179,12 +173,12 @@ async function refuseUnasked(database: Database): Promise<never> {
 
 const markStatement = statement<{ epoch: number }>('mark_restore', 'select mark_restore() as epoch');
 
-async function markRestored({ database }: Tools, { yes, ...said }: Said & { yes?: true }): Promise<Answer> {
+async function markRestored({ database, operator }: Acting, { yes }: { yes?: true }): Promise<Answer> {
   if (!yes) return refuseUnasked(database);
   const marked = await inTransaction(database, async (act) => {
     const [row] = await markStatement(act.client);
     if (!row) throw new Error('mark_restore returned no row');
-    await recordAct(act, operatorOf('restored', said), { platformId: null, after: { epoch: row.epoch } });
+    await recordAct(act, operator, { platformId: null, after: { epoch: row.epoch } });
     return row;
   });
   const feeds = await database.prisma.feedHead.count();

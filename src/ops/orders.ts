@@ -12,30 +12,26 @@ import type { Prisma, RailCase } from '../infra/database/generated/client/client
 import { TransactionStatus } from '../infra/database/generated/client/enums.ts';
 import { inTransaction } from '../infra/database/transaction.ts';
 import { platformNamed } from './platforms.ts';
-import { actOf, type Decided, decisionOf, operatorOf, type Said, type Tools, withDatabase } from './tools.ts';
+import { type Acting, addAct, addCommand, addDecision, type Deciding, ofPayment, type Tools } from './tools.ts';
 
 export function addOrders(program: Program): void {
   const order = program.command('order').description('orders to rails that have no outcome yet');
-  order
-    .command('list')
+  addCommand(order, 'list', listOrders)
     .description('list the orders that have been waiting longest')
     .option('--platform <name>', 'of this platform')
     .addOption(
       new Option('--status <status>', 'whose payments have this status').choices(Object.values(TransactionStatus)),
     )
-    .option('--limit <count>', 'the maximum number to list', counted(1, 10_000), 100)
-    .action(withDatabase(listOrders));
-  actOf(order.command('retry'))
+    .option('--limit <count>', 'the maximum number to list', counted(1, 10_000), 100);
+  addAct(order, 'retry', retryOrder)
     .description('query the rail now about the orders of a payment that have no outcome yet')
-    .argument('<transaction>', 'the id of the payment: Transaction:…')
-    .action(withDatabase(retryOrder));
-  decisionOf(order.command('fail'), 'how you know that the money has not arrived; platforms do not see it')
+    .argument(...ofPayment);
+  addDecision(order, 'fail', failPayment, 'how you know that the money has not arrived; platforms do not see it')
     .description(
       'end an order by hand if its rail can no longer report the outcome: the payment becomes FAILED, and its money returns to its source. Asks the rail once more first, and is refused if the order has settled',
     )
-    .argument('<transaction>', 'the id of the payment: Transaction:…')
-    .option('--without-asking', 'do not ask the rail first, because it no longer exists or does not respond')
-    .action(withDatabase(failPayment));
+    .argument(...ofPayment)
+    .option('--without-asking', 'do not ask the rail first, because it no longer exists or does not respond');
 }
 
 interface OrderFilter {
@@ -71,7 +67,7 @@ async function listOrders({ database }: Tools, { platform, status, limit }: Orde
   return { data: rows, lines: [...tableOf(rows, 'No order awaits an outcome.'), ...more] };
 }
 
-async function retryOrder({ database }: Tools, transactionId: string, said: Said): Promise<Answer> {
+async function retryOrder({ database, operator }: Acting, transactionId: string): Promise<Answer> {
   const id = uuidOf(transactionId, 'Transaction');
   const transaction = id && (await database.prisma.transaction.findFirst({ where: { id } }));
   if (!transaction) throw new Failure(`There is no ${transactionId}.`);
@@ -84,7 +80,7 @@ async function retryOrder({ database }: Tools, transactionId: string, said: Said
     if (orders.length === 0) return 0;
     await wakeOrders(act.client, platformId, transaction.id);
     const before = { orders: orders.map(({ dueAt, ...order }) => ({ ...order, dueAt: dueAt?.toISOString() ?? null })) };
-    await recordAct(act, operatorOf('order retry', said), { platformId, subject: transactionId, before });
+    await recordAct(act, operator, { platformId, subject: transactionId, before });
     return orders.length;
   });
   if (waiting === 0) throw new Failure(`${transactionId} is ${transaction.status}: it has no open order.`);
@@ -94,12 +90,8 @@ async function retryOrder({ database }: Tools, transactionId: string, said: Said
   };
 }
 
-interface FailOrder extends Decided {
-  readonly withoutAsking?: boolean;
-}
-
-async function failPayment({ payments }: Tools, id: string, { withoutAsking = false, ...said }: FailOrder) {
-  const done = await failOrder(payments, id, { operator: operatorOf('order fail', said), withoutAsking });
+async function failPayment({ payments, operator }: Deciding, id: string, options: { withoutAsking?: true }) {
+  const done = await failOrder(payments, id, { operator, withoutAsking: options.withoutAsking === true });
   const answered = done.said === undefined ? 'The rail was not asked.' : `The rail said: ${done.said}.`;
   return {
     data: { transaction: id, order: done.orderId, status: 'FAILED', said: done.said ?? null },
@@ -111,21 +103,17 @@ export function addCases(program: Program): void {
   const cases = program
     .command('cases')
     .description('reports of rails that contradict the ledger and await an operator');
-  cases
-    .command('list')
+  addCommand(cases, 'list', listOpenCases)
     .description('list the open cases, oldest first')
-    .option('--all', 'include closed cases')
-    .action(withDatabase(listOpenCases));
-  decisionOf(cases.command('settle'), 'why the provider has moved a different amount')
+    .option('--all', 'include closed cases');
+  addDecision(cases, 'settle', settlePayment, 'why the provider has moved a different amount')
     .description(
       'settle a payment as promised although its provider has moved a different amount: queries the rail once more, and books the difference to DIFFERENCES',
     )
-    .argument('<transaction>', 'the id of the payment: Transaction:…')
-    .action(withDatabase(settlePayment));
-  decisionOf(cases.command('close'), 'what the investigation has found')
+    .argument(...ofPayment);
+  addDecision(cases, 'close', closePayment, 'what the investigation has found')
     .description('close the cases of a payment after an investigation; moves no money')
-    .argument('<transaction>', 'the id of the payment: Transaction:…')
-    .action(withDatabase(closePayment));
+    .argument(...ofPayment);
 }
 
 async function listOpenCases({ database }: Tools, { all = false }: { readonly all?: boolean }): Promise<Answer> {
@@ -146,8 +134,8 @@ function endOf({ closedAt, movedOut, movedIn }: Pick<RailCase, 'closedAt' | 'mov
   return closedAt && 'closed';
 }
 
-async function settlePayment({ payments }: Tools, id: string, said: Decided): Promise<Answer> {
-  const done = await settleCase(payments, id, operatorOf('cases settle', said));
+async function settlePayment({ payments, operator }: Deciding, id: string): Promise<Answer> {
+  const done = await settleCase(payments, id, operator);
   const words = ({ amount, currency }: Money) => formatMajor(amount, requiredCurrency(currency));
   const differences = done.differences.map(words);
   const end = done.isPull ? `The pull of ${id} has settled, and its payout follows.` : `${id} is COMPLETED.`;
@@ -171,20 +159,19 @@ async function settlePayment({ payments }: Tools, id: string, said: Decided): Pr
   };
 }
 
-async function closePayment({ database }: Tools, id: string, said: Decided): Promise<Answer> {
-  await closeCases(database, id, operatorOf('cases close', said));
+async function closePayment({ database, operator }: Deciding, id: string): Promise<Answer> {
+  await closeCases(database, id, operator);
   return { data: { closed: id }, lines: [`The cases of ${id} are closed.`] };
 }
 
 export function addSuspense(program: Program): void {
   const suspense = program.command('suspense').description('refunds that could not be paid and await an operator');
-  suspense.command('list').description('list these refunds, oldest first').action(withDatabase(listRefunds));
-  actOf(suspense.command('release'))
+  addCommand(suspense, 'list', listRefunds).description('list these refunds, oldest first');
+  addAct(suspense, 'release', releaseRefund)
     .description(
       'pay a refund to the internal account that it is owed to, once you know that the money is back; releasing it twice has no effect',
     )
-    .argument('<transaction>', 'the id of the payment: Transaction:…')
-    .action(withDatabase(releaseRefund));
+    .argument(...ofPayment);
 }
 
 async function listRefunds({ database }: Tools): Promise<Answer> {
@@ -198,9 +185,8 @@ async function listRefunds({ database }: Tools): Promise<Answer> {
   return listed(rows, 'Nothing waits in suspense.');
 }
 
-async function releaseRefund({ database }: Tools, id: string, said: Said): Promise<Answer> {
-  const released = await releaseSuspense(database, id, operatorOf('suspense release', said));
-  const { suspended, settledAt, kind } = released;
+async function releaseRefund({ database, operator }: Acting, id: string): Promise<Answer> {
+  const { suspended, settledAt, kind } = await releaseSuspense(database, id, operator);
   const account = publicId('InternalAccount', suspended.refundAccountId);
   const refund = refundOf(suspended);
   const onward = suspended.onward?.accountId;

@@ -16,34 +16,32 @@ import { limitsOfPolicies, type StoredApproval } from '../domain/policies/polici
 import type { Database } from '../infra/database/database.ts';
 import { Permission } from '../infra/database/generated/client/client.ts';
 import { trustedJson } from '../infra/database/rows.ts';
-import { actOf, operatorOf, type Said, type Tools, withDatabase } from './tools.ts';
+import { type Acting, addAct, addCommand, ofPlatform, type Tools } from './tools.ts';
 
 export function addPlatforms(program: Program): void {
   const platform = program.command('platform').description('the platforms of this installation');
-  platform.command('list').description('list all platforms').action(withDatabase(listPlatforms));
-  actOf(platform.command('create'))
+  const [, namePlatform] = ofPlatform;
+  addCommand(platform, 'list', listPlatforms).description('list all platforms');
+  addAct(platform, 'create', create)
     .description('create a platform and print its first API token, once')
     .argument('<name>', 'the name of the platform; it must be unique')
-    .option('--sandbox', "simulate the platform's payments")
-    .action(withDatabase(create));
-  actOf(platform.command('domain'))
+    .option('--sandbox', "simulate the platform's payments");
+  addAct(platform, 'domain', giveDomain)
     .description(
       'give a platform a UMA domain, for the addresses of its new customers; check first that the platform owns the domain',
     )
-    .argument('<name>', 'the name of the platform')
-    .argument('<domain>', 'a domain name such as pay.example.com, which is reserved for the platform from then on')
-    .action(withDatabase(giveDomain));
-  actOf(platform.command('limits'))
+    .argument('<name>', namePlatform)
+    .argument('<domain>', 'a domain name such as pay.example.com, which is reserved for the platform from then on');
+  addAct(platform, 'limits', limits)
     .description('change and show how many requests a platform may send')
-    .argument('<name>', 'the name of the platform')
+    .argument('<name>', namePlatform)
     .option('--platform <rate>', 'in total', rateIn)
     .option('--api-token <rate>', 'with each of its API tokens', rateIn)
     .option('--client-token <rate>', 'with each of its client tokens', rateIn)
     .addHelpText(
       'after',
       '\nA rate is requests per second and burst, such as 100/500, or default for the value of the settings.',
-    )
-    .action(withDatabase(limits));
+    );
 }
 
 /** Returns the platform with the given name. @throws Failure */
@@ -62,23 +60,15 @@ function rateIn(text: string): Rate | null {
 
 async function listPlatforms({ database }: Tools): Promise<Answer> {
   const platforms = await database.prisma.platform.findMany({ orderBy: { name: 'asc' } });
-  const rows = platforms.map(({ id, name, environment, umaDomain, createdAt }) => ({
-    name,
-    environment,
-    id: publicId('Platform', id),
-    umaDomain,
-    createdAt,
-  }));
+  const rows = platforms.map(({ id, name, environment, umaDomain, createdAt }) => {
+    return { name, environment, id: publicId('Platform', id), umaDomain, createdAt };
+  });
   return listed(rows, 'There is no platform yet.');
 }
 
-async function create({ payments }: Tools, name: string, { sandbox, ...said }: Said & { sandbox?: true }) {
+async function create({ payments, operator }: Acting, name: string, { sandbox }: { readonly sandbox?: true }) {
   const environment = sandbox ? 'SANDBOX' : 'PRODUCTION';
-  const { clientId, secret, platformId } = await createPlatform(payments, {
-    name,
-    environment,
-    operator: operatorOf('platform create', said),
-  });
+  const { clientId, secret, platformId } = await createPlatform(payments, { name, environment, operator });
   const id = publicId('Platform', platformId);
   return secretOnce({ id, name, environment }, `Platform ${name} (${environment}), ${id}`, { clientId, secret });
 }
@@ -101,9 +91,8 @@ function secretOnce(about: object, head: string, credentials: { clientId: string
   };
 }
 
-async function giveDomain({ database }: Tools, name: string, written: string, said: Said): Promise<Answer> {
+async function giveDomain({ database, operator }: Acting, name: string, written: string): Promise<Answer> {
   const { platformId } = await platformNamed(database, name);
-  const operator = operatorOf('platform domain', said);
   const umaDomain = await giveUmaDomain(database, platformId, operator, written);
   return {
     data: { id: publicId('Platform', platformId), name, umaDomain },
@@ -111,9 +100,9 @@ async function giveDomain({ database }: Tools, name: string, written: string, sa
   };
 }
 
-async function limits({ database, config }: Tools, name: string, given: Said & RateChanges): Promise<Answer> {
+async function limits({ database, config, operator }: Acting, name: string, given: RateChanges): Promise<Answer> {
   const { platformId } = await platformNamed(database, name);
-  const own = await changeRates(database, platformId, operatorOf('platform limits', given), given);
+  const own = await changeRates(database, platformId, operator, given);
   const row = (rate: Rate | null, setting: Rate | null) =>
     rate ? formatRate(rate) : `${setting ? formatRate(setting) : 'off'} (from the settings)`;
   return {
@@ -130,38 +119,31 @@ async function limits({ database, config }: Tools, name: string, given: Said & R
 
 export function addTokens(program: Program): void {
   const token = program.command('token').description('the API tokens of a platform');
-  const platform = ['<platform>', 'the name of the platform'] as const;
-  token
-    .command('list')
+  addCommand(token, 'list', listTokens)
     .description("list a platform's API tokens that have not been revoked")
-    .argument(...platform)
-    .action(withDatabase(listTokens));
-  actOf(token.command('issue'))
+    .argument(...ofPlatform);
+  addAct(token, 'issue', issueToken)
     .description('create a token and print its secret, once')
-    .argument(...platform)
+    .argument(...ofPlatform)
     .requiredOption('--name <name>', 'what the token is for')
     .addOption(
       new Option('--permissions <permission...>', 'its permissions')
         .choices(Object.values(Permission))
         .makeOptionMandatory(),
-    )
-    .action(withDatabase(issueToken));
-  actOf(token.command('revoke'))
+    );
+  addAct(token, 'revoke', revokeToken)
     .description(
       'revoke a token, with all tokens and webhook endpoints that it created; the last token with MANAGE cannot be revoked',
     )
-    .argument(...platform)
+    .argument(...ofPlatform)
     .argument('<token>', 'its id: ApiToken:…')
-    .option('--keep-descendants', 'keep the tokens and webhook endpoints that it created')
-    .action(withDatabase(revokeToken));
+    .option('--keep-descendants', 'keep the tokens and webhook endpoints that it created');
 }
 
 async function listTokens({ database }: Tools, name: string): Promise<Answer> {
   const { platformId } = await platformNamed(database, name);
-  const tokens = await database.prisma.apiToken.findMany({
-    where: { platformId, revokedAt: null },
-    orderBy: { id: 'asc' },
-  });
+  const where = { platformId, revokedAt: null };
+  const tokens = await database.prisma.apiToken.findMany({ where, orderBy: { id: 'asc' } });
   const rows = tokens.map((token) => ({
     id: publicId('ApiToken', token.id),
     name: token.name,
@@ -174,14 +156,16 @@ async function listTokens({ database }: Tools, name: string): Promise<Answer> {
   return listed(rows, `The platform ${name} has no token.`);
 }
 
-interface NewToken extends Said {
+interface NewToken {
   readonly name: string;
   readonly permissions: Permission[];
 }
 
-async function issueToken({ payments }: Tools, platform: string, { name, permissions, ...said }: NewToken) {
-  const operator = { ...operatorOf('token issue', said), after: { name, permissions } };
-  const caller = platformItself(await platformNamed(payments.database, platform), operator);
+async function issueToken({ payments, operator }: Acting, platform: string, { name, permissions }: NewToken) {
+  const caller = platformItself(await platformNamed(payments.database, platform), {
+    ...operator,
+    after: { name, permissions },
+  });
   const { apiToken, secret } = await issueApiToken(payments.database, caller, { name, permissions });
   const id = publicId('ApiToken', apiToken.id);
   const about = { id, name, permissions: apiToken.permissions };
@@ -189,12 +173,12 @@ async function issueToken({ payments }: Tools, platform: string, { name, permiss
 }
 
 async function revokeToken(
-  { database }: Tools,
+  { database, operator }: Acting,
   platform: string,
   tokenId: string,
-  { keepDescendants = false, ...said }: Said & { keepDescendants?: boolean },
+  { keepDescendants = false }: { readonly keepDescendants?: boolean },
 ): Promise<Answer> {
-  const caller = platformItself(await platformNamed(database, platform), operatorOf('token revoke', said));
+  const caller = platformItself(await platformNamed(database, platform), operator);
   const ended = await revokeApiToken(database, caller, { tokenId, revokeDescendants: !keepDescendants });
   const { endedApiTokens, endedClientTokens, disabledEndpoints } = ended;
   return {
@@ -207,17 +191,16 @@ async function revokeToken(
 
 export function addPolicies(program: Program): void {
   const policy = program.command('policy').description('the policies of a platform, and the payments that they hold');
-  const platform = ['<platform>', 'the name of the platform'] as const;
-  policy
-    .command('list')
-    .description('list the policies of a platform, and how much is left of their limits')
-    .argument(...platform)
-    .action(withDatabase(listPolicies));
-  policy
-    .command('held')
-    .description('list the payments of a platform that await approval by a second person, oldest first')
-    .argument(...platform)
-    .action(withDatabase(listHeld));
+  const [list, held] = [
+    'list the policies of a platform, and how much is left of their limits',
+    'list the payments of a platform that await approval by a second person, oldest first',
+  ];
+  addCommand(policy, 'list', listPolicies)
+    .description(list)
+    .argument(...ofPlatform);
+  addCommand(policy, 'held', listHeld)
+    .description(held)
+    .argument(...ofPlatform);
 }
 
 async function listPolicies({ database }: Tools, name: string): Promise<Answer> {
@@ -273,19 +256,16 @@ async function listHeld({ database }: Tools, name: string): Promise<Answer> {
 
 export function addWebhooks(program: Program): void {
   const webhook = program.command('webhook').description('the webhook endpoints of a platform');
-  webhook
-    .command('list')
+  addCommand(webhook, 'list', listEndpoints)
     .description('list the endpoints of a platform and their pending deliveries')
-    .argument('<platform>', 'the name of the platform')
-    .action(withDatabase(listEndpoints));
-  actOf(webhook.command('replay'))
+    .argument(...ofPlatform);
+  addAct(webhook, 'replay', replayEvents)
     .description('resend one event, or the events between two feed cursors, to an endpoint')
-    .argument('<platform>', 'the name of the platform')
+    .argument(...ofPlatform)
     .argument('<endpoint>', 'the id of the endpoint: WebhookEndpoint:…')
     .option('--event <id>', 'one event: Event:…')
     .option('--after <cursor>', 'events after this cursor')
-    .option('--before <cursor>', 'events before this cursor')
-    .action(withDatabase(replayEvents));
+    .option('--before <cursor>', 'events before this cursor');
 }
 
 async function listEndpoints({ database }: Tools, platform: string): Promise<Answer> {
@@ -307,20 +287,19 @@ async function listEndpoints({ database }: Tools, platform: string): Promise<Ans
   return listed(rows, `The platform ${platform} has no endpoint.`);
 }
 
-interface ReplayRange extends Said {
+interface ReplayRange {
   readonly event?: string;
   readonly after?: string;
   readonly before?: string;
 }
 
 async function replayEvents(
-  { database, webhooks }: Tools,
+  { database, webhooks, operator }: Acting,
   platform: string,
   endpointId: string,
-  { event, after, before, ...said }: ReplayRange,
+  { event, after, before }: ReplayRange,
 ): Promise<Answer> {
-  const operator = { ...operatorOf('webhook replay', said), subject: endpointId };
-  const caller = platformItself(await platformNamed(database, platform), operator);
+  const caller = platformItself(await platformNamed(database, platform), { ...operator, subject: endpointId });
   const { count } = await replay(webhooks, caller, { endpointId, eventId: event, after, before }, undefined);
   return { data: { endpointId, count }, lines: [`${count} events will be sent to ${endpointId} again.`] };
 }

@@ -22,27 +22,32 @@ import { railAddress } from '../rails/load-rails.ts';
 import { openConnections } from '../server/gateway.ts';
 import { listKeysInUse, missingKeys } from '../server/start/keys-in-use.ts';
 import { platformNamed } from './platforms.ts';
-import { actOf, type Decided, decisionOf, operatorOf, periodOf, type Said, type Tools, withDatabase } from './tools.ts';
+import {
+  type Acting,
+  addAct,
+  addCommand,
+  addDecision,
+  type Deciding,
+  ofPlatform,
+  periodOf,
+  type Tools,
+} from './tools.ts';
 
 export function addRails(program: Program): void {
   const rails = program.command('rails').description("the platforms' connections to the providers of their rails");
-  actOf(rails.command('connect'))
+  addAct(rails, 'connect', connect)
     .description(
       'store a platform\'s connection to its provider, encrypted, from standard input: for the upstream rail {"baseUrl": …, "clientId": …, "secret": …, "webhookSecret": …}. Instances use it immediately',
     )
-    .argument('<platform>', 'the name of the platform')
-    .action(withDatabase(connect));
-  rails
-    .command('check')
+    .argument(...ofPlatform);
+  addCommand(rails, 'check', check)
     .description("test a platform's connection; moves no money")
-    .argument('<platform>', 'the name of the platform')
-    .action(withDatabase(check));
-  periodOf(actOf(rails.command('reconcile')))
-    .description(
+    .argument(...ofPlatform);
+  periodOf(
+    addAct(rails, 'reconcile', compare).description(
       "compare the orders of a period, and the current balances, with the provider's. Every difference is printed with both sides and stored; none is corrected",
-    )
-    .argument('<platform>', 'the name of the platform')
-    .action(withDatabase(compare));
+    ),
+  ).argument(...ofPlatform);
   rails
     .command('try')
     .description(
@@ -53,25 +58,21 @@ export function addRails(program: Program): void {
 }
 
 /** Prints all differences, and exits with 1 if there are any. */
-async function compare({ database, payments }: Tools, name: string, { from, to, ...said }: Period & Said) {
+async function compare({ database, payments, operator }: Acting, name: string, { from, to }: Period) {
   if (from >= to) throw new InvalidArgumentError('The period must not end before it begins.');
   const tenant = await platformNamed(database, name);
-  const { by } = operatorOf('rails reconcile', said);
-  const { orders, movements, balances, differences } = await runReconciliation(payments, tenant, { from, to }, by);
-  const rows = differences.map(({ fault, transactionId, here, there, reference }) => ({
-    fault,
-    transaction: transactionId && publicId('Transaction', transactionId),
-    here,
-    there,
-    reference,
-  }));
+  const result = await runReconciliation(payments, tenant, { from, to }, operator.by);
+  const { orders, movements, balances, differences } = result;
+  const rows = differences.map(({ fault, transactionId, here, there, reference }) => {
+    return { fault, transaction: transactionId && publicId('Transaction', transactionId), here, there, reference };
+  });
   const held = balances ? `${balances.length} balances agree` : 'the rail reports no balances';
   const none = `No difference between ${orders} orders and ${movements} payments at the provider; ${held}.`;
   const data = { orders, movements, differences: rows };
   return { ...listed(rows, none), data, exitCode: rows.length > 0 ? 1 : 0 };
 }
 
-async function connect({ database, config }: Tools, name: string, said: Said): Promise<Answer> {
+async function connect({ database, config, operator }: Acting, name: string): Promise<Answer> {
   const { platformId } = await platformNamed(database, name);
   if (!config.SECRET_KEY) throw new Failure('Set SECRET_KEY: it encrypts the connection.');
   const inUse = (await listKeysInUse(database)).filter(({ setting }) => setting === 'SECRET_KEY');
@@ -81,8 +82,7 @@ async function connect({ database, config }: Tools, name: string, said: Said): P
   if (connection === '') throw new Failure('Standard input is empty.');
   await inTransaction(database, async (act) => {
     await openConnections(database, config).write(platformId, connection, act.client);
-    const subject = publicId('Platform', platformId);
-    await recordAct(act, operatorOf('rails connect', said), { platformId, subject });
+    await recordAct(act, operator, { platformId, subject: publicId('Platform', platformId) });
   });
   return { data: { connected: name }, lines: [`Stored. Try it: npm run ops -- rails check ${name}`] };
 }
@@ -128,19 +128,17 @@ export function addReconcile(program: Program): void {
   const found = program
     .command('reconcile')
     .description('differences between the ledger and the providers, which the service looks for every day');
-  found
-    .command('list')
+  addCommand(found, 'list', listOpenDifferences)
     .description('list the open differences, oldest first')
-    .option('--all', 'include those that are closed or no longer found')
-    .action(withDatabase(listOpenDifferences));
-  decisionOf(found.command('close'), 'what the investigation has found')
+    .option('--all', 'include those that are closed or no longer found');
+  addDecision(found, 'close', closeFound, 'what the investigation has found')
     .description('close a difference after an investigation; moves no money')
-    .argument('<difference>', 'its id: ReconciliationDifference:…')
-    .action(withDatabase(closeFound));
-  periodOf(found.command('days'))
-    .description('list the movements of each day in each currency, in the ledger and at the provider, and the balances')
-    .argument('<platform>', 'the name of the platform')
-    .action(withDatabase(listDays));
+    .argument('<difference>', 'its id: ReconciliationDifference:…');
+  periodOf(
+    addCommand(found, 'days', listDays).description(
+      'list the movements of each day in each currency, in the ledger and at the provider, and the balances',
+    ),
+  ).argument(...ofPlatform);
 }
 
 async function listOpenDifferences({ database }: Tools, { all = false }: { readonly all?: boolean }): Promise<Answer> {
@@ -159,8 +157,8 @@ async function listOpenDifferences({ database }: Tools, { all = false }: { reado
   return listed(rows, 'The ledger and the providers agree.');
 }
 
-async function closeFound({ database }: Tools, id: string, said: Decided): Promise<Answer> {
-  await closeDifference(database, id, operatorOf('reconcile close', said));
+async function closeFound({ database, operator }: Deciding, id: string): Promise<Answer> {
+  await closeDifference(database, id, operator);
   return { data: { closed: id }, lines: [`${id} is closed.`] };
 }
 
@@ -197,22 +195,14 @@ export function addDeposits(program: Program): void {
   const deposits = program
     .command('deposits')
     .description('deposits at providers that the service cannot assign to an account');
-  deposits
-    .command('list')
-    .description('list the deposits that await a decision, oldest first')
-    .action(withDatabase(listOpenDeposits));
-  depositDecision(deposits, 'credit', 'assign a deposit to an account; the workers credit it')
-    .requiredOption('--to <account>', "an internal account of the deposit's platform and currency: InternalAccount:…")
-    .action(withDatabase(creditDeposit));
-  depositDecision(
-    deposits,
-    'close',
-    'close a deposit that belongs to no account of this installation; moves no money',
-  ).action(withDatabase(closeUnassigned));
-}
-
-function depositDecision(deposits: Program, name: string, description: string): Program {
-  return decisionOf(deposits.command(name)).description(description).argument('<deposit>', 'its id: Deposit:…');
+  addCommand(deposits, 'list', listOpenDeposits).description('list the deposits that await a decision, oldest first');
+  addDecision(deposits, 'credit', creditDeposit)
+    .description('assign a deposit to an account; the workers credit it')
+    .argument('<deposit>', 'its id: Deposit:…')
+    .requiredOption('--to <account>', "an internal account of the deposit's platform and currency: InternalAccount:…");
+  addDecision(deposits, 'close', closeUnassigned)
+    .description('close a deposit that belongs to no account of this installation; moves no money')
+    .argument('<deposit>', 'its id: Deposit:…');
 }
 
 async function listOpenDeposits({ database }: Tools): Promise<Answer> {
@@ -230,12 +220,12 @@ async function listOpenDeposits({ database }: Tools): Promise<Answer> {
   return listed(rows, 'No deposit awaits a decision.');
 }
 
-async function creditDeposit({ database }: Tools, id: string, said: Decided & { readonly to: string }) {
-  await attributeDeposit(database, id, said.to, operatorOf('deposits credit', said));
-  return { data: { deposit: id, account: said.to }, lines: [`${id} is for ${said.to}. The workers will credit it.`] };
+async function creditDeposit({ database, operator }: Deciding, id: string, { to }: { readonly to: string }) {
+  await attributeDeposit(database, id, to, operator);
+  return { data: { deposit: id, account: to }, lines: [`${id} is for ${to}. The workers will credit it.`] };
 }
 
-async function closeUnassigned({ database }: Tools, id: string, said: Decided): Promise<Answer> {
-  await closeDeposit(database, id, operatorOf('deposits close', said));
+async function closeUnassigned({ database, operator }: Deciding, id: string): Promise<Answer> {
+  await closeDeposit(database, id, operator);
   return { data: { closed: id }, lines: [`${id} is closed. Nothing has moved.`] };
 }

@@ -2,7 +2,20 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { findBreakingChanges, parse } from 'graphql';
+import {
+  buildASTSchema,
+  type DocumentNode,
+  type EnumValueDefinitionNode,
+  type FieldDefinitionNode,
+  findBreakingChanges,
+  GraphQLDeprecatedDirective,
+  GraphQLSchema,
+  getDirectiveValues,
+  type InputValueDefinitionNode,
+  isObjectType,
+  parse,
+  visit,
+} from 'graphql';
 import type { z } from 'zod';
 import { printedSchema, schema } from '../api/graphql/server/schema.ts';
 import { type Answer, Failure } from '../apps/terminal/answer.ts';
@@ -11,12 +24,11 @@ import { accountExamples } from '../core/account-examples.ts';
 import type { AccountDetails } from '../core/account-fields.ts';
 import { type AccountType, accountTypes } from '../core/account-types.ts';
 import { invalidFieldsOf, Refusal } from '../core/refusal.ts';
-import type { Rate } from '../domain/access/rates.ts';
+import { formatRate, type Rate } from '../domain/access/rates.ts';
 import { checkAccountInfo } from '../domain/accounts/account-details.ts';
 import type { ExternalAccountType } from '../infra/database/generated/client/client.ts';
 import { secretSettings } from '../server/config.ts';
 import { settings } from '../server/settings.ts';
-import { lasting, undatedDeprecations } from './deprecations.ts';
 
 /** The files that `npm run schema` writes, by path in the project. */
 const printed = { 'schema.graphql': printedSchema, 'docs/settings.md': settingsPage, 'docs/accounts.md': accountsPage };
@@ -102,9 +114,7 @@ function shownDefault(setting: z.ZodType): string {
 
 function textOf(value: unknown): string {
   if (Array.isArray(value)) return value.join(', ');
-  if (typeof value !== 'object') return String(value);
-  const { perSecond, burst } = value as Rate;
-  return `${perSecond}/${burst}`;
+  return typeof value === 'object' ? formatRate(value as Rate) : String(value);
 }
 
 /** Generates the sections of docs/accounts.md from the declared account types and their examples. */
@@ -152,4 +162,45 @@ function outcome(accountType: ExternalAccountType, { currencies }: AccountType, 
       .map(({ path, message }) => `\`${path.at(-1)}\`: ${message}`)
       .join('; ');
   }
+}
+
+/** The minimum number of months for which a deprecated element is kept (docs/compatibility.md). */
+const months = 6;
+
+type Deprecable = FieldDefinitionNode | InputValueDefinitionNode | EnumValueDefinitionNode;
+
+const isDeprecated = (element: Deprecable) => getDirectiveValues(GraphQLDeprecatedDirective, element) !== undefined;
+
+/** Returns the date in a deprecation reason, such as "Use customer. Since 2027-03-01." */
+function sinceOf(element: Deprecable): Date | undefined {
+  const { reason } = getDirectiveValues(GraphQLDeprecatedDirective, element) ?? {};
+  const [, day] = /\bSince (\d{4}-\d{2}-\d{2})\.$/.exec(String(reason)) ?? [];
+  return day === undefined ? undefined : new Date(day);
+}
+
+/** Returns the names of deprecated elements whose reason contains no date. */
+export function undatedDeprecations(schema: DocumentNode): string[] {
+  const undated: string[] = [];
+  const look = (element: Deprecable) => {
+    if (isDeprecated(element) && sinceOf(element) === undefined) undated.push(element.name.value);
+  };
+  visit(schema, { FieldDefinition: look, InputValueDefinition: look, EnumValueDefinition: look });
+  return undated;
+}
+
+/** Returns an earlier schema without elements deprecated long ago, and without types reachable only through them. */
+export function lasting(earlier: DocumentNode, now: Date): GraphQLSchema {
+  const remove = (element: Deprecable) => {
+    const since = sinceOf(element);
+    since?.setUTCMonth(since.getUTCMonth() + months);
+    return since && since <= now ? null : undefined;
+  };
+  const rest = buildASTSchema(
+    visit(earlier, { FieldDefinition: remove, InputValueDefinition: remove, EnumValueDefinition: remove }),
+  );
+  // A schema contains the types reachable from its roots. Objects reachable only through interfaces must be listed.
+  const types = Object.values(rest.getTypeMap()).filter(
+    (type) => isObjectType(type) && type.getInterfaces().length > 0,
+  );
+  return new GraphQLSchema({ ...rest.toConfig(), types });
 }

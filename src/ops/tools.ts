@@ -31,6 +31,16 @@ export interface Tools extends Settings {
   readonly webhooks: Webhooks;
 }
 
+/** The context of a command that changes something. */
+export interface Acting extends Tools {
+  readonly operator: Operator;
+}
+
+/** The context of a command for which a person is responsible, who must give a name and a reason. */
+export interface Deciding extends Tools {
+  readonly operator: Operator & { readonly reason: string };
+}
+
 /** A command: takes its arguments and then its options, as declared. */
 type Work<Given, Args extends readonly unknown[]> = (given: Given, ...args: Args) => Promise<Answer>;
 
@@ -51,7 +61,7 @@ export function withSettings<Args extends unknown[]>(
 }
 
 /** Creates the action for a command on the settings' database, which a running gateway may use at the same time. */
-export function withDatabase<Args extends unknown[]>(work: Work<Tools, Args>) {
+function withDatabase<Args extends unknown[]>(work: Work<Tools, Args>) {
   return withSettings<Args>(async (given, ...args) => {
     const { config, screen } = given;
     const opened = new AsyncDisposableStack();
@@ -75,11 +85,17 @@ export function withDatabase<Args extends unknown[]>(work: Work<Tools, Args>) {
 }
 
 /** Parses a time with a time zone. @throws InvalidArgumentError for any other string */
-export function momentIn(text: string): Date {
+function momentIn(text: string): Date {
   const moment = parseTimestamp(text);
   if (!moment) throw new InvalidArgumentError(`${text} is not a time with a time zone.`);
   return moment;
 }
+
+/** The argument of commands on one platform. */
+export const ofPlatform = ['<platform>', 'the name of the platform'] as const;
+
+/** The argument of commands on one payment. */
+export const ofPayment = ['<transaction>', 'the id of the payment: Transaction:…'] as const;
 
 /** Adds the required options for a period to a command. */
 export function periodOf(command: Program): Program {
@@ -88,32 +104,39 @@ export function periodOf(command: Program): Program {
     .requiredOption('--to <time>', 'the end of the period, exclusive', momentIn);
 }
 
-export interface Said {
-  readonly by?: string;
-  readonly reason?: string;
+/** Adds a command on the settings' database to a group. */
+export function addCommand<Args extends unknown[]>(group: Program, name: string, work: Work<Tools, Args>): Program {
+  return group.command(name).action(withDatabase(work));
 }
 
-export type Decided = Required<Said>;
+/** The command as typed, as recorded in its act. */
+const actOf = (group: Program, name: string) => (group.name() === 'ops' ? name : `${group.name()} ${name}`);
 
-/** Adds the options of a command that changes something: operator and reason, as recorded in the act (`acts`). */
-export function actOf(command: Program): Program {
-  return command
+/** Adds a command that changes something. Its operator and the reason are recorded in its act (`acts`). */
+export function addAct<Args extends unknown[]>(group: Program, name: string, work: Work<Acting, Args>): Program {
+  const added: Program = addCommand<Args>(group, name, (tools, ...args) => {
+    const { by = loginName(), reason } = added.opts<{ readonly by?: string; readonly reason?: string }>();
+    return work({ ...tools, operator: { by, reason, act: actOf(group, name) } }, ...args);
+  });
+  return added
     .option('--by <name>', 'who does it (default: your login on this machine)', textIn(200))
     .option('--reason <text>', 'why', textIn(1_000));
 }
 
-/** Adds the options of a command for which a person is responsible: who decides, and why. */
-export function decisionOf(command: Program, why = 'why'): Program {
-  return command
+/** Adds a command for which a person is responsible: `operator` is the person who decides, with the reason. */
+export function addDecision<Args extends unknown[]>(
+  group: Program,
+  name: string,
+  work: Work<Deciding, Args>,
+  why = 'why',
+): Program {
+  const added: Program = addCommand<Args>(group, name, (tools, ...args) => {
+    const { by, reason } = added.opts<{ readonly by: string; readonly reason: string }>();
+    return work({ ...tools, operator: { by, reason, act: actOf(group, name) } }, ...args);
+  });
+  return added
     .requiredOption('--by <name>', 'who decides it', textIn(200))
     .requiredOption('--reason <text>', why, textIn(1_000));
-}
-
-/** Returns the operator for an act. `act` is the command as typed. */
-export function operatorOf(act: string, said: Decided): Operator & Decided;
-export function operatorOf(act: string, said: Said): Operator;
-export function operatorOf(act: string, { by, reason }: Said): Operator {
-  return { by: by ?? loginName(), act, ...(reason !== undefined && { reason }) };
 }
 
 /** Returns the login name, or the user number if the machine has no name for it, as in some containers. */

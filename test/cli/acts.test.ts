@@ -31,7 +31,7 @@ test('each command that changes something is recorded: who, what, why and which 
   await answer('customer', 'thaw', scene.customerId, ...by);
   await answer('restored', '--yes', ...by);
 
-  const done = await acts('--by', 'Ada Lovelace');
+  const done = (await acts()).filter((one) => one.by === 'Ada Lovelace');
   const frozen = { frozenAt: expect.stringMatching(/^\d{4}-/) };
   const none = { frozenAt: null };
   const expected = [
@@ -57,23 +57,15 @@ async function firstCursor(): Promise<string> {
   return events.edges[0].cursor;
 }
 
-test('acts can be filtered by operator, command, row, platform and time, and are printed as a readable table', async () => {
+test('acts can be filtered by row and limited in number, and are printed as a readable table', async () => {
   const only = async (...filter: string[]) => (await acts(...filter)).map(({ act }) => act);
-  expect(await only('--act', 'customer')).toEqual(['customer thaw', 'customer freeze']);
-  expect(await only('--act', 'customer thaw')).toEqual(['customer thaw']);
-  expect(await only('--subject', scene.eur)).toEqual(['account freeze']);
-  expect(await only('--platform', 'acme', '--limit', '1')).toEqual(['rails connect']);
-  expect(await only('--by', 'nobody')).toEqual([]);
-  const [{ at }] = await acts('--act', 'account');
-  expect(await only('--act', 'account', '--from', at)).toEqual(['account freeze']);
-  expect(await only('--act', 'account', '--to', at)).toEqual([]);
-  const people = (await ops('acts', '--act', 'account')).out.split('\n');
+  expect(await only('--subject', scene.customerId)).toEqual(['customer thaw', 'customer freeze']);
+  expect(await only('--subject', scene.customerId, '--limit', '1')).toEqual(['customer thaw']);
+  const people = (await ops('acts', '--subject', scene.eur)).out.split('\n');
   expect(people[0]).toMatch(/^at +by +act +subject +platform +reason$/);
   expect(people[1]).toContain(`Ada Lovelace  account freeze  ${scene.eur}  test      a test`);
-  expect((await ops('acts', '--by', 'nobody')).out).toBe('No act matches.');
+  expect((await ops('acts', '--subject', 'nobody')).out).toBe('No act matches.');
   expect(await ops('acts', '--limit', '0')).toMatchObject({ code: 2 });
-  expect(await ops('acts', '--from', 'yesterday')).toMatchObject({ code: 2 });
-  expect(await ops('acts', '--platform', 'nobody')).toMatchObject({ code: 1 });
 });
 
 test("an act without an operator's name is recorded under the machine's login; commands that change nothing are not acts", async () => {

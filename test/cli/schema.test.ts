@@ -4,7 +4,7 @@ import path from 'node:path';
 import { parse } from 'graphql';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { printedSchema } from '../../src/api/graphql/server/schema.ts';
-import { undatedDeprecations } from '../../src/ops/deprecations.ts';
+import { undatedDeprecations } from '../../src/ops/schema.ts';
 import { type OpsResult, runOps } from '../setup/ops.ts';
 
 let folder: string;

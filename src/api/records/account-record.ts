@@ -34,39 +34,21 @@ export function externalAccountRecord(row: Account) {
   if (row.status === null || row.accountType === null) throw new Error(`account ${row.id} is not an external account`);
   // createExternalAccount stores them in these forms.
   const info = trustedJson<Readonly<Record<string, string>>>(row.accountInfo);
-  const beneficiary = trustedJson<Beneficiary | null>(row.beneficiary);
+  const beneficiary = trustedJson<Beneficiary | null>(row.beneficiary) ?? undefined;
   return {
     id: accountPublicId('EXTERNAL', row.id),
     status: row.status,
     currency: row.currency,
-    accountInfo: {
-      accountType: row.accountType,
-      ...info,
-      ...(beneficiary && { beneficiary: withoutNulls(beneficiary) }),
-    },
+    accountInfo: { accountType: row.accountType, ...info, beneficiary: beneficiary && withoutNulls(beneficiary) },
     customerId: row.customerId === null ? null : publicId('Customer', row.customerId),
     ...(row.statusReason !== null && { statusReason: row.statusReason }),
     ...(row.platformAccountId !== null && { platformAccountId: row.platformAccountId }),
     defaultUmaDepositAccount: row.defaultUmaDepositAccount,
-    ...(row.beneficiaryVerificationStatus !== null && {
-      beneficiaryVerificationStatus: row.beneficiaryVerificationStatus,
-    }),
+    beneficiaryVerificationStatus: row.beneficiaryVerificationStatus ?? undefined,
     ...(row.beneficiaryVerifiedName !== null && { beneficiaryVerifiedData: { fullName: row.beneficiaryVerifiedName } }),
     ...frozenRecord(row),
     ...metadataRecord(row),
   };
-}
-
-/** A payment instruction in both forms (decision 10): flat (specification 2.4), and `accountOrWalletInfo`. */
-interface InstructionRecord {
-  readonly accountType: ExternalAccountType;
-  readonly accountNumber?: string;
-  readonly routingNumber?: string;
-  readonly bankName?: string;
-  readonly referenceCode?: string;
-  readonly address?: string;
-  readonly invoice?: string;
-  readonly accountOrWalletInfo: { readonly accountType: ExternalAccountType; readonly [field: string]: string };
 }
 
 /** The instruction types for which the specification has a flat form, with the fields of that form. */
@@ -75,19 +57,20 @@ const flat: Readonly<Record<string, readonly string[]>> = {
   LAYER2_WALLET: ['address', 'invoice'],
 };
 
-/** Converts a rail's payment instructions, as stored in the tables, to records. */
-export function instructionRecords(column: unknown): InstructionRecord[] {
+/**
+ * Converts a rail's payment instructions, as stored in the tables, to records in both forms (decision 10): flat
+ * (specification 2.4), and `accountOrWalletInfo`.
+ */
+export function instructionRecords(column: unknown) {
   const instructions =
     trustedJson<readonly { readonly accountType: ExternalAccountType; readonly [field: string]: string }[]>(column);
   return instructions.map((instruction) => {
     const info = withoutNulls(instruction);
-    const flatFields = (flat[info.accountType] ?? []).flatMap((name) =>
-      info[name] === undefined ? [] : [[name, info[name]]],
-    );
+    const flatFields = (flat[info.accountType] ?? []).map((name) => [name, info[name]] as const);
     return {
       accountType: info.accountType,
       ...Object.fromEntries(flatFields),
-      ...(info.reference !== undefined && { referenceCode: info.reference }),
+      referenceCode: info.reference,
       accountOrWalletInfo: info,
     };
   });

@@ -164,7 +164,7 @@ export function transactionRecord(row: Transaction, parties: PaymentParties) {
     ...(row.approvalDueAt !== null && { approvalDueAt: row.approvalDueAt.toISOString() }),
     ...(row.createdBy !== null && { createdById: row.createdBy }),
     ...(row.decidedById !== null && { decidedById: publicId('ApiToken', row.decidedById) }),
-    ...refundOf(row),
+    refund: refundOf(row),
     ...(Object.keys(counterparty).length > 0 && { counterpartyInformation: counterparty }),
     ...(row.description !== null && { description: row.description }),
     ...metadataRecord(row),
@@ -174,13 +174,7 @@ export function transactionRecord(row: Transaction, parties: PaymentParties) {
   };
 }
 
-function refundOf({ refundReference, refundInitiatedAt, refundSettledAt }: Transaction) {
-  if (refundReference === null || refundInitiatedAt === null) return {};
-  return {
-    refund: {
-      reference: refundReference,
-      initiatedAt: refundInitiatedAt.toISOString(),
-      ...(refundSettledAt && { settledAt: refundSettledAt.toISOString() }),
-    },
-  };
+function refundOf({ refundReference: reference, refundInitiatedAt: begun, refundSettledAt: settled }: Transaction) {
+  if (reference === null || begun === null) return undefined;
+  return { reference, initiatedAt: begun.toISOString(), settledAt: settled?.toISOString() };
 }

@@ -40,10 +40,9 @@ export function setTag(context: Context<RestEnvironment>, tag: string | number):
 export function demandedTag(context: Context<RestEnvironment>): string | undefined {
   const field = context.req.header(ifMatch)?.trim();
   if (field === undefined || field === '*') return undefined;
-  const [, tag] = /^"([\x21\x23-\x7e]*)"$/.exec(field) ?? [];
-  if (tag !== undefined) return tag;
-  if (/^(W\/)?"[\x21\x23-\x7e]*"$/.test(field)) return '';
-  throw invalid('expected a single entity tag, as returned in ETag, or *', [ifMatch]);
+  const [, weak, tag] = /^(W\/)?"([\x21\x23-\x7e]*)"$/.exec(field) ?? [];
+  if (tag === undefined) throw invalid('expected a single entity tag, as returned in ETag, or *', [ifMatch]);
+  return weak ? '' : tag;
 }
 
 /** Returns the version in an entity tag, or 0, which no record has, if the tag contains none. */

@@ -14,7 +14,7 @@ import {
 import type { CommandResult } from '../../domain/commands/command.ts';
 import { demandedTag, ifMatch, onReplicas, type RestApp, type RestEnvironment, setTag, versionIn } from './context.ts';
 import { ErrorBody, errorCodes, errorStatuses, invalidRequest } from './errors.ts';
-import { examples } from './examples.ts';
+import { examplesOf } from './examples.ts';
 
 type RestContext = Context<RestEnvironment>;
 type ErrorStatus = 404 | 409 | 410 | 412 | 413 | 415 | 501 | 504;
@@ -199,7 +199,7 @@ export class Endpoints {
         ...(body && {
           body: {
             required: !isBodyOptional,
-            content: { 'application/json': { schema: body, examples: examples[operationId] ?? {} } },
+            content: { 'application/json': { schema: body, examples: examplesOf(operationId) } },
           },
         }),
       },

@@ -8,7 +8,7 @@ import {
   dotted,
   invalidFieldsOf,
   outcomeUnknown,
-  Refusal,
+  type Refusal,
   type RefusalDetails,
   refusalIn,
   refusals,
@@ -78,10 +78,13 @@ export class RestError extends Error {
 
 interface RestErrorOptions {
   /** Defaults to the status of the code. */
-  readonly status?: number;
-  readonly errors?: readonly FieldError[];
+  readonly status?: number | undefined;
+  /** The field that caused the error; the first of `errors` by default. */
+  readonly field?: string | undefined;
+  readonly errors?: readonly FieldError[] | undefined;
   readonly headers?: Record<string, string>;
-  readonly facts?: Readonly<Record<string, string>>;
+  /** Further details. */
+  readonly facts?: Readonly<Record<string, unknown>>;
 }
 
 const amountFields: ReadonlySet<unknown> = new Set([
@@ -147,12 +150,8 @@ z.config({
 function describe(issue: core.$ZodIssue, data: unknown): (FieldError & { code: ErrorCode })[] {
   const path = issue.path.map(String);
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({
-      field: [...path, key].join('.'),
-      constraint: 'unknown',
-      message: 'is unknown',
-      code: 'INVALID_INPUT',
-    }));
+    const unknown = { constraint: 'unknown', message: 'is unknown', code: 'INVALID_INPUT' } as const;
+    return issue.keys.map((key) => ({ field: [...path, key].join('.'), ...unknown }));
   }
   const isMissing = path.reduce<unknown>((at, key) => Object(at)[key], data) === undefined;
   const field = path.join('.') || 'body';
@@ -189,21 +188,21 @@ const constraints: Readonly<Record<string, string>> = {
 
 /** Creates the response for a thrown error. The details of unexpected errors are only logged. */
 export function presentError(thrown: unknown, context: Context<RestEnvironment>, log: Logger): Response {
-  const refusal = refusalIn(thrown);
-  const error = refusal ?? asRestError(thrown, log);
+  const error = asRestError(thrown, log);
   // The command took effect and only its response failed, so the error must not say that nothing has changed.
   const isUnknown = error.code === 'INTERNAL_ERROR' || error.code === 'SERVICE_UNAVAILABLE';
-  if (isUnknown && context.get('tookEffect')) return presentRefusal(outcomeUnknown(), context);
-  if (error instanceof Refusal) return presentRefusal(error, context);
-  const { code, message, options } = error;
-  const { errors, headers, facts, status = errorStatuses[code] } = options;
-  const details = errors?.[0] ? { field: errors[0].field, reason: message, errors } : { reason: message, ...facts };
-  // Hono's type requires a status that allows a body; every refusal has such a status.
-  return context.json({ status, code, message, details }, { status: status as 400, headers });
+  const { code, message, options } = isUnknown && context.get('tookEffect') ? fromRefusal(outcomeUnknown()) : error;
+  const { errors, headers, facts, field = errors?.[0]?.field, status = errorStatuses[code] } = options;
+  // Members that are undefined are absent in JSON.
+  const body = { status, code, message, details: { field, reason: message, ...facts, errors } };
+  // Hono's type requires a status that allows a body; every error has such a status.
+  return context.json(body, { status: status as 400, headers });
 }
 
 function asRestError(thrown: unknown, log: Logger): RestError {
   if (thrown instanceof RestError) return thrown;
+  const refusal = refusalIn(thrown);
+  if (refusal) return fromRefusal(refusal);
   if (thrown instanceof HTTPException && thrown.status === 400) {
     return new RestError('INVALID_REQUEST_FORMAT', 'the body is not well-formed JSON');
   }
@@ -213,8 +212,7 @@ function asRestError(thrown: unknown, log: Logger): RestError {
   }
   if (thrown instanceof UnrepresentableAmount) {
     // An amount above `maxAmount` is outside the contract of this API (specification 7.2), and a retry does not help.
-    const facts: Record<string, string> = thrown.of === undefined ? {} : { accountId: thrown.of };
-    return new RestError('AMOUNT_OUT_OF_RANGE', thrown.message, { facts });
+    return new RestError('AMOUNT_OUT_OF_RANGE', thrown.message, { facts: { accountId: thrown.of } });
   }
   log.error({ err: thrown }, 'an endpoint failed');
   return new RestError('INTERNAL_ERROR', 'Internal error. It has been logged.');
@@ -228,11 +226,9 @@ function inRestTerms({ details }: Refusal): RefusalDetails {
   const { balances, limit } = details as Partial<CustomerUse & ExceededLimit>;
   return {
     ...details,
-    balances: balances?.map((held) => ({
-      ...held,
-      amount: inJson(held.amount),
-      currency: currencyRecord(held.currency),
-    })),
+    balances: balances?.map((held) => {
+      return { ...held, amount: inJson(held.amount), currency: currencyRecord(held.currency) };
+    }),
     limit: limit && {
       ...limit,
       amount: inJson(limit.amount),
@@ -243,28 +239,22 @@ function inRestTerms({ details }: Refusal): RefusalDetails {
   };
 }
 
-/** Creates the response for a refusal of the domain. A header marks refusals that are replayed (decision 6). */
-function presentRefusal(refusal: Refusal, context: Context): Response {
+/** Converts a refusal of the domain. A header marks refusals that are replayed (decision 6). */
+function fromRefusal(refusal: Refusal): RestError {
   const { path, retryAfter, errors: _errors, ...facts } = inRestTerms(refusal);
-  const field = path && dotted(path);
   const { code, message } = refusal;
-  // The status that RFC 9110 (13.1.1) requires if the If-Match condition is false.
-  const status = path?.[0] === ifMatch && code === 'CONFLICT' ? 412 : refusals[code];
-  const errors = invalidFieldsOf(refusal).map((one) => ({
-    field: dotted(one.path),
-    constraint: one.code,
-    message: one.message,
-  }));
-  // Members that are undefined are absent in JSON.
-  const details = { field, reason: message, ...facts, errors: errors.length > 0 ? errors : undefined };
-  return context.json(
-    { status, code, message, details },
-    {
-      status,
-      headers: {
-        ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
-        ...(refusal.replayed && { 'Idempotency-Replayed': 'true' }),
-      },
+  const errors = invalidFieldsOf(refusal).map((one) => {
+    return { field: dotted(one.path), constraint: one.code, message: one.message };
+  });
+  return new RestError(code, message, {
+    field: path && dotted(path),
+    facts,
+    errors: errors.length > 0 ? errors : undefined,
+    // The status that RFC 9110 (13.1.1) requires if the If-Match condition is false.
+    status: path?.[0] === ifMatch && code === 'CONFLICT' ? 412 : undefined,
+    headers: {
+      ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
+      ...(refusal.replayed && { 'Idempotency-Replayed': 'true' }),
     },
-  );
+  });
 }

@@ -1,23 +1,26 @@
 import { hash } from 'node:crypto';
 import { exampleId } from './schemas/fields.ts';
 
-interface Example {
-  readonly summary: string;
-  readonly value: object;
-}
+const customer = exampleId('Customer');
+const account = exampleId('InternalAccount');
+const payee = exampleId('ExternalAccount');
 
 /** Returns an id of this type that differs from the one that `exampleId` returns. */
 const another = (type: string) => exampleId(type).replace(/.$/, '3');
-
-const [customer, account, payee] = ['Customer', 'InternalAccount', 'ExternalAccount'].map(exampleId);
-/** A bank account in the payer's currency, and the platform's own account. */
-const [ownBank, platformAccount] = [another('ExternalAccount'), another('InternalAccount')];
+/** A bank account in the payer's currency. */
+const ownBank = another('ExternalAccount');
+const platformAccount = another('InternalAccount');
 /** A quote that waits for a deposit. */
 const unfunded = another('Quote');
 
 const person = { fullName: 'Grace Hopper', birthDate: '1990-12-10', nationality: 'US' };
 const address = { line1: '1 Main Street', city: 'Springfield', state: 'IL', postalCode: '62701', country: 'US' };
+const payeeFacts = { FULL_NAME: person.fullName };
 const amount = 10_000;
+
+const transfer = (from: string, to: string, units = amount) => {
+  return { source: { accountId: from }, destination: { accountId: to }, amount: units };
+};
 
 const quote = {
   source: { sourceType: 'ACCOUNT', accountId: account },
@@ -45,139 +48,111 @@ const ibanAccount = {
 };
 const document = '{ viewer { kind } }';
 
+/** An example by its name: its summary and the body. */
+type Examples = Readonly<Record<string, readonly [summary: string, value: object]>>;
+
 /**
  * Request bodies that the sandbox accepts, by operation id, with ids from `exampleId`. A name with `1001` can be used
  * only once.
  */
-export const examples: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
+const bodies: Readonly<Record<string, Examples>> = {
   createQuote: {
-    fromAccount: {
-      summary: 'From a balance to a bank account: 100.00 USD are sent',
-      value: { ...quote, description: 'Invoice 42' },
-    },
-    receiving: {
-      summary: '50.00 EUR arrive; executed immediately',
-      value: { ...quote, lockedCurrencySide: 'RECEIVING', lockedCurrencyAmount: 5_000, immediatelyExecute: true },
-    },
-    toUma: {
-      summary: 'To a UMA address that was looked up',
-      value: {
+    fromAccount: ['From a balance to a bank account: 100.00 USD are sent', { ...quote, description: 'Invoice 42' }],
+    receiving: [
+      '50.00 EUR arrive; executed immediately',
+      { ...quote, lockedCurrencySide: 'RECEIVING', lockedCurrencyAmount: 5_000, immediatelyExecute: true },
+    ],
+    toUma: [
+      'To a UMA address that was looked up',
+      {
         ...quote,
         destination: { destinationType: 'UMA_ADDRESS', umaAddress: '$success.eur@sandbox.uma.money', currency: 'EUR' },
         lookupId: exampleId('Lookup'),
         senderCustomerInfo: { FULL_NAME: person.fullName, BIRTH_DATE: person.birthDate },
       },
-    },
-    realTimeFunding: {
-      summary: 'With real-time funding: paid by a deposit, which POST /sandbox/send simulates',
-      value: { ...quote, source: { sourceType: 'REALTIME_FUNDING', customerId: customer, currency: 'USD' } },
-    },
+    ],
+    realTimeFunding: [
+      'With real-time funding: paid by a deposit, which POST /sandbox/send simulates',
+      { ...quote, source: { sourceType: 'REALTIME_FUNDING', customerId: customer, currency: 'USD' } },
+    ],
   },
   sandboxSend: {
-    deposit: {
-      summary: 'The deposit for a quote: first create one with POST /quotes, example “With real-time funding”',
-      value: { quoteId: unfunded, currencyCode: 'USD' },
-    },
+    deposit: [
+      'The deposit for a quote: first create one with POST /quotes, example “With real-time funding”',
+      { quoteId: unfunded, currencyCode: 'USD' },
+    ],
   },
   transferOut: {
-    toBank: {
-      summary: '100.00 USD from a balance to a bank account in the same currency',
-      value: { source: { accountId: account }, destination: { accountId: ownBank }, amount },
-    },
+    toBank: ['100.00 USD from a balance to a bank account in the same currency', transfer(account, ownBank)],
   },
-  transferIn: {
-    fromBank: {
-      summary: '100.00 USD from a bank account to a balance',
-      value: { source: { accountId: ownBank }, destination: { accountId: account }, amount },
-    },
-  },
+  transferIn: { fromBank: ['100.00 USD from a bank account to a balance', transfer(ownBank, account)] },
   transferInternal: {
-    toPlatform: {
-      summary: '1.00 USD from a customer to the platform, such as a fee',
-      value: { source: { accountId: account }, destination: { accountId: platformAccount }, amount: 100 },
-    },
+    toPlatform: ['1.00 USD from a customer to the platform, such as a fee', transfer(account, platformAccount, 100)],
   },
   createCustomer: {
-    person: {
-      summary: 'A person',
-      value: { customerType: 'INDIVIDUAL', platformCustomerId: 'user-1001', ...person, address },
-    },
-    company: {
-      summary: 'A company',
-      value: {
+    person: ['A person', { customerType: 'INDIVIDUAL', platformCustomerId: 'user-1001', ...person, address }],
+    company: [
+      'A company',
+      {
         customerType: 'BUSINESS',
         platformCustomerId: 'company-1001',
         businessInfo: { legalName: 'Acme Inc.', registrationNumber: '42', taxId: '12-3456789' },
         address,
       },
-    },
+    ],
   },
   updateCustomer: {
-    move: {
-      summary: 'A new address',
-      value: { customerType: 'INDIVIDUAL', address: { ...address, line1: '2 Side Street' } },
-    },
+    move: ['A new address', { customerType: 'INDIVIDUAL', address: { ...address, line1: '2 Side Street' } }],
   },
   createExternalAccount: {
-    us: {
-      summary: 'A bank account in the United States',
-      value: { customerId: customer, currency: 'USD', accountInfo: usAccount },
-    },
-    iban: {
-      summary: 'A bank account with an IBAN',
-      value: { customerId: customer, currency: 'EUR', accountInfo: ibanAccount },
-    },
+    us: ['A bank account in the United States', { customerId: customer, currency: 'USD', accountInfo: usAccount }],
+    iban: ['A bank account with an IBAN', { customerId: customer, currency: 'EUR', accountInfo: ibanAccount }],
   },
-  updateExternalAccount: {
-    ownId: { summary: "The platform's own id for the account", value: { platformAccountId: 'payee-1001' } },
-  },
+  updateExternalAccount: { ownId: ["The platform's own id for the account", { platformAccountId: 'payee-1001' }] },
   createPlatformExternalAccount: {
-    us: {
-      summary: "The platform's own bank account",
-      value: { currency: 'USD', accountInfo: usAccount, platformAccountId: 'treasury-1001' },
-    },
+    us: [
+      "The platform's own bank account",
+      { currency: 'USD', accountInfo: usAccount, platformAccountId: 'treasury-1001' },
+    ],
   },
-  sandboxFundAccount: { fund: { summary: '100.00 USD arrive', value: { amount } } },
+  sandboxFundAccount: { fund: ['100.00 USD arrive', { amount }] },
   sandboxReceiveUma: {
-    announce: {
-      summary: '5.00 USD arrive from a UMA address; decide within seconds with approveTransaction',
-      value: {
+    announce: [
+      '5.00 USD arrive from a UMA address; decide within seconds with approveTransaction',
+      {
         senderUmaAddress: '$success.usd@sandbox.uma.money',
         customerId: customer,
         receivingCurrencyCode: 'USD',
         receivingCurrencyAmount: 500,
       },
-    },
+    ],
   },
   approveTransaction: {
-    withFacts: {
-      summary: 'With the information that the sending side requests',
-      value: { receiverCustomerInfo: { FULL_NAME: person.fullName } },
-    },
+    withFacts: ['With the information that the sending side requests', { receiverCustomerInfo: payeeFacts }],
   },
-  rejectTransaction: { reason: { summary: 'With a reason', value: { reason: 'The account is closed.' } } },
-  sandboxSetKycStatus: {
-    approve: { summary: 'The customer may move money', value: { kycStatus: 'APPROVED' } },
-  },
+  rejectTransaction: { reason: ['With a reason', { reason: 'The account is closed.' }] },
+  sandboxSetKycStatus: { approve: ['The customer may move money', { kycStatus: 'APPROVED' }] },
   updateConfig: {
-    webhooks: {
-      summary: 'Webhooks to a program on this machine',
-      value: { webhookEndpoint: 'http://127.0.0.1:3000/webhooks' },
-    },
-    documents: { summary: 'Apps may send any document', value: { trustedDocuments: 'OPTIONAL' } },
+    webhooks: ['Webhooks to a program on this machine', { webhookEndpoint: 'http://127.0.0.1:3000/webhooks' }],
+    documents: ['Apps may send any document', { trustedDocuments: 'OPTIONAL' }],
   },
   testWebhook: {
-    ofSettings: { summary: 'To the endpoint in the settings', value: {} },
-    registered: { summary: 'To another endpoint', value: { url: 'http://127.0.0.1:3000/webhooks' } },
+    ofSettings: ['To the endpoint in the settings', {}],
+    registered: ['To another endpoint', { url: 'http://127.0.0.1:3000/webhooks' }],
   },
-  createToken: {
-    view: { summary: 'A read-only token', value: { name: 'reports', permissions: ['VIEW'] } },
-  },
-  rotateToken: { day: { summary: 'The old one stays valid for a day', value: { overlapHours: 24 } } },
-  registerTrustedDocuments: {
-    manifest: { summary: 'As relay-compiler writes it', value: { [hash('sha256', document)]: document } },
-  },
+  createToken: { view: ['A read-only token', { name: 'reports', permissions: ['VIEW'] }] },
+  rotateToken: { day: ['The old one stays valid for a day', { overlapHours: 24 }] },
+  registerTrustedDocuments: { manifest: ['As relay-compiler writes it', { [hash('sha256', document)]: document }] },
 };
+
+/** Returns the examples of an operation's body, as OpenAPI defines them. */
+export function examplesOf(operationId: string) {
+  const examples = Object.entries(bodies[operationId] ?? {});
+  return Object.fromEntries(examples.map(([name, [summary, value]]) => [name, { summary, value }]));
+}
+
+const externalAccount = (currency: string) =>
+  `/customers/external-accounts?currency=${currency}&status=ACTIVE&limit=1&customerId=${customer}`;
 
 /**
  * The requests that find a platform's real ids. `at` is the path of the id in the response or, with `most`, in the item
@@ -186,21 +161,15 @@ export const examples: Readonly<Record<string, Readonly<Record<string, Example>>
  */
 export const exampleGuide = {
   unique: '1001',
-  payer: { [customer ?? '']: 'customerId', [account ?? '']: 'sourceAccountId', [payee ?? '']: 'destinationAccountId' },
+  payer: { [customer]: 'customerId', [account]: 'sourceAccountId', [payee]: 'destinationAccountId' },
   ids: [
     {
       find: '/customers/internal-accounts?currency=USD&limit=100',
       most: '/balance/amount',
-      at: { [account ?? '']: '/id', [customer ?? '']: '/customerId' },
+      at: { [account]: '/id', [customer]: '/customerId' },
     },
-    {
-      find: `/customers/external-accounts?currency=EUR&status=ACTIVE&limit=1&customerId=${customer}`,
-      at: { [payee ?? '']: '/data/0/id' },
-    },
-    {
-      find: `/customers/external-accounts?currency=USD&status=ACTIVE&limit=1&customerId=${customer}`,
-      at: { [ownBank]: '/data/0/id' },
-    },
+    { find: externalAccount('EUR'), at: { [payee]: '/data/0/id' } },
+    { find: externalAccount('USD'), at: { [ownBank]: '/data/0/id' } },
     { find: '/platform/internal-accounts?currency=USD', at: { [platformAccount]: '/data/0/id' } },
     {
       find: `/receiver/uma/$success.eur@sandbox.uma.money?customerId=${customer}`,

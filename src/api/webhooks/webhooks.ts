@@ -88,7 +88,5 @@ export const webhookTypes = [
   'TEST',
 ] as const satisfies readonly EventType[];
 
-/**
- * The same types as a list in SQL. Events about deliveries are excluded, because each would create another delivery.
- */
+/** The same types as a list in SQL. */
 export const webhookTypesSql = webhookTypes.map((type) => `'${type}'`).join(', ');

@@ -1,6 +1,6 @@
 import type { Period } from '../../core/checks.ts';
 import { formatForeign } from '../../core/currencies.ts';
-import { firstIdAt, publicId, uuidOf } from '../../core/ids.ts';
+import { idAtMoment, publicId, uuidOf } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import { withConnection } from '../../infra/database/advisory-lock.ts';
@@ -320,7 +320,7 @@ export async function readBalances(payments: Payments, tenant: Tenant): Promise<
   const held = await railAnswer(rail.balances());
   const since = new Date(now.getTime() - commitMs);
   const books = await onOwnConnection(payments, (client) =>
-    bookedStatement(client, tenant.platformId, since, firstIdAt(since)),
+    bookedStatement(client, tenant.platformId, since, idAtMoment(since, '0')),
   );
   const codes = new Set([...books.map(({ currency }) => currency), ...held.keys()]);
   return [...codes].sort().map((currency) => {

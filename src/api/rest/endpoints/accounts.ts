@@ -178,6 +178,8 @@ const CustomerAccountBody = requestObject('CreateExternalAccount', {
   ).optional(),
 });
 
+type NewAccount = z.infer<typeof CustomerAccountBody>;
+
 const externalAccountPaths: PathTable<CreateExternalAccount> = [
   [['details'], ['accountInfo']],
   [['accountType'], ['accountInfo', 'accountType']],
@@ -261,12 +263,7 @@ function changeEndpoints(endpoints: Endpoints, payments: Payments): void {
 }
 
 /** Registers an account, and adds the warnings about it to the row. */
-async function createAccount(
-  payments: Payments,
-  viewer: Viewer,
-  given: z.infer<typeof CustomerAccountBody>,
-  key: string | undefined,
-) {
+async function createAccount(payments: Payments, viewer: Viewer, given: NewAccount, key: string | undefined) {
   const { accountInfo, platformAccountId, defaultUmaDepositAccount = false, ...rest } = given;
   const { accountType, beneficiary, platformAccountId: nestedId, ...info } = accountInfo;
   if (platformAccountId !== undefined && nestedId !== undefined && platformAccountId !== nestedId) {
@@ -296,11 +293,7 @@ export async function checkNamedAccount(
   database: Database,
   viewer: Viewer,
   path: { readonly currency: FieldPath; readonly customerId?: FieldPath },
-  named: {
-    readonly accountId: string;
-    readonly currency?: string | undefined;
-    readonly customerId?: string | undefined;
-  },
+  named: { readonly accountId: string; readonly currency?: string; readonly customerId?: string },
 ): Promise<void> {
   if (named.currency === undefined && named.customerId === undefined) return;
   const name = accountNameIn(named.accountId);

@@ -11,9 +11,8 @@ import {
   updatePlatform,
 } from '../../../domain/platforms/platforms.ts';
 import { TransactionType, TrustedDocumentPolicy } from '../../../infra/database/generated/client/client.ts';
-import { checkConfigEndpoint, setConfigEndpoint, stateOf } from '../../webhooks/endpoints/endpoint-changes.ts';
 import { findConfigEndpoint } from '../../webhooks/endpoints/endpoint-queries.ts';
-import { checkUrl } from '../../webhooks/endpoints/endpoints.ts';
+import { checkConfigEndpoint, checkUrl, setConfigEndpoint, stateOf } from '../../webhooks/endpoints/endpoints.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
 import { demandedTag, type RestApp, type RestEnvironment, setTag, versionIn } from '../context.ts';
 import {
@@ -110,9 +109,7 @@ const ChangedConfigSchema = responseObject('ChangedPlatformConfig', {
   ).optional(),
 }).describe('The settings, with the secret of a new webhookEndpoint.');
 
-const fixedAmount = whole(
-  'Fixed: only the value that GET returns is accepted; any other is refused with 501.',
-).optional();
+const fixed = whole('Fixed: only the value that GET returns is accepted; any other is refused with 501.').optional();
 
 const UpdateConfigBody = requestObject('UpdatePlatformConfig', {
   umaDomain: string(
@@ -123,12 +120,7 @@ const UpdateConfigBody = requestObject('UpdatePlatformConfig', {
     .describe(`${urlDescription} A TEST event is sent to a new URL; null removes the URL.`),
   supportedCurrencies: changed(
     listOf(
-      z.strictObject({
-        currencyCode,
-        minAmount: fixedAmount,
-        maxAmount: fixedAmount,
-        ...z.object(terms).partial().shape,
-      }),
+      z.strictObject({ currencyCode, minAmount: fixed, maxAmount: fixed, ...z.object(terms).partial().shape }),
     ).min(1),
   ).describe('The currencies in which new customers get internal accounts. They replace the current list.'),
   trustedDocuments: trustedDocuments.nullish(),
@@ -218,19 +210,13 @@ export function configEndpoints(app: RestApp, webhooks: Webhooks): void {
       const change = async () => {
         if (typeof url === 'string') checkUrl(webhooks, viewer, url);
         const currencies = supportedCurrencies?.map((entry) => entry.currencyCode);
-        const changes = { umaDomain, currencies, trustedDocuments };
         const expectedVersion = demanded === undefined ? undefined : versionIn(version);
-        await updatePlatform(
-          webhooks.payments,
-          viewer,
-          { ...changes, expectedVersion },
-          undefined,
-          async (transaction) => {
-            if (demanded !== undefined) await checkConfigEndpoint(transaction, viewer, state);
-            if (url !== undefined) webhookSecret = await setConfigEndpoint(webhooks, transaction, viewer, url);
-            return url !== undefined;
-          },
-        );
+        const changes = { umaDomain, currencies, trustedDocuments, expectedVersion };
+        await updatePlatform(webhooks.payments, viewer, changes, undefined, async (transaction) => {
+          if (demanded !== undefined) await checkConfigEndpoint(transaction, viewer, state);
+          if (url !== undefined) webhookSecret = await setConfigEndpoint(webhooks, transaction, viewer, url);
+          return url !== undefined;
+        });
       };
       await withRequestPaths(platformPaths, change());
       return context.json({ ...(await answer(context)), ...(webhookSecret && { webhookSecret }) }, 200);

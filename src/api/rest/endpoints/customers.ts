@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { PathTable } from '../../../core/refusal.ts';
+import { type PathTable, renamed } from '../../../core/refusal.ts';
 import { longest } from '../../../core/texts.ts';
 import { visibleCustomers } from '../../../domain/access/visible.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
@@ -151,16 +151,10 @@ function names<Fields extends object>(fields: Fields) {
 
 const paths: PathTable<CreateCustomer & UpdateCustomer> = [
   [['details'], ['customerType']],
-  ...([...names(personFields), 'fullName', 'beneficialOwners'] as const).map(
-    (name) => [['details', name], [name]] as const,
+  ...([...names(personFields), 'fullName', 'beneficialOwners'] as const).map((name) =>
+    renamed(['details', name], [name]),
   ),
-  ...names(companyFields).map(
-    (name) =>
-      [
-        ['details', name],
-        ['businessInfo', name],
-      ] as const,
-  ),
+  ...names(companyFields).map((name) => renamed(['details', name], ['businessInfo', name])),
 ];
 
 const params = z.object({ customerId: id('Customer', 'The id of the customer.') });

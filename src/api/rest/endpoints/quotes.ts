@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from '@hono/zod-openapi';
-import { type FieldPath, invalid, type PathTable } from '../../../core/refusal.ts';
+import { type FieldPath, invalid, type PathTable, renamed } from '../../../core/refusal.ts';
 import { longest } from '../../../core/texts.ts';
 import type { Viewer } from '../../../domain/access/caller.ts';
 import { visibleQuotes } from '../../../domain/access/visible.ts';
@@ -199,10 +200,7 @@ function quotePaths(body: Body): PathTable<CreateQuote> {
   table.push([['senderCustomerInfo'], [field]]);
   // The request identifies a fact by its key in an object, the command by its position in a list.
   for (const [position, name] of Object.keys(senderCustomerInfo ?? senderUserInfo ?? {}).entries()) {
-    table.push([
-      ['senderCustomerInfo', position],
-      [field, name],
-    ]);
+    table.push(renamed(['senderCustomerInfo', position], [field, name]));
   }
   return table;
 }
@@ -213,9 +211,9 @@ function quotePaths(body: Body): PathTable<CreateQuote> {
  * @throws Refusal INVALID_INPUT, INVALID_CURRENCY, LOOKUP_REQUEST_NOT_FOUND
  */
 async function toQuoteInput(payments: Payments, viewer: Viewer, body: Body): Promise<CreateQuote> {
-  const { source, destination, lockedCurrencySide, lookupId, immediatelyExecute = false, description, metadata } = body;
+  const { source, destination, lockedCurrencySide, lockedCurrencyAmount, lookupId, description, metadata } = body;
   const senderInfo = senderInfoOf(body);
-  const lookupParties =
+  const parties =
     lookupId !== undefined && !(source && destination)
       ? await withRequestPaths(
           // A currency in the request selects the source account of the lookup's sender.
@@ -224,28 +222,22 @@ async function toQuoteInput(payments: Payments, viewer: Viewer, body: Body): Pro
         )
       : undefined;
   return {
-    lockedCurrencySide,
-    lockedCurrencyAmount: body.lockedCurrencyAmount,
-    lookupId,
-    immediatelyExecute,
-    description,
-    metadata,
-    source: await sourceOf(payments, viewer, body, lookupParties?.accountId),
-    destination: await destinationOf(payments, viewer, body, lookupParties?.umaAddress),
+    ...{ lockedCurrencySide, lockedCurrencyAmount, lookupId, description, metadata },
+    immediatelyExecute: body.immediatelyExecute ?? false,
+    source: await sourceOf(payments, viewer, body, parties?.accountId),
+    destination: await destinationOf(payments, viewer, body, parties?.umaAddress),
     ...(senderInfo && { senderCustomerInfo: factList(senderInfo) }),
   };
 }
 
 async function sourceOf(
-  payments: Payments,
+  { database }: Payments,
   viewer: Viewer,
   { source, sendingCurrencyCode }: Body,
-  lookupAccountId: string | undefined,
+  accountOfLookup = '',
 ): Promise<CreateQuote['source']> {
-  if (!source) {
-    if (lookupAccountId === undefined) throw new Error('the schema requires a source or a lookup');
-    return { kind: 'ACCOUNT', accountId: lookupAccountId };
-  }
+  // The schema requires a source or a lookup.
+  if (!source) return { kind: 'ACCOUNT', accountId: accountOfLookup };
   const currency = sameValue(source.currency, sendingCurrencyCode, 'sendingCurrencyCode');
   if (source.sourceType === 'REALTIME_FUNDING') {
     return { kind: 'REALTIME_FUNDING', customerId: source.customerId, currency: source.currency };
@@ -255,29 +247,26 @@ async function sourceOf(
     currency: source.currency === undefined ? ['sendingCurrencyCode'] : ['source', 'currency'],
     customerId: ['source', 'customerId'],
   };
-  await checkNamedAccount(payments.database, viewer, path, { accountId, customerId, currency });
+  await checkNamedAccount(database, viewer, path, { accountId, customerId, currency });
   return { kind: 'ACCOUNT', accountId };
 }
 
 async function destinationOf(
-  payments: Payments,
+  { database }: Payments,
   viewer: Viewer,
   { destination, receivingCurrencyCode }: Body,
-  lookupAddress: string | undefined,
+  addressOfLookup = '',
 ): Promise<CreateQuote['destination']> {
   const currency = sameValue(destination?.currency, receivingCurrencyCode, 'receivingCurrencyCode');
-  if (!destination) {
-    if (lookupAddress === undefined) throw new Error('the schema requires a destination or a lookup');
-    return { kind: 'UMA_ADDRESS', umaAddress: lookupAddress, currency };
-  }
-  if (destination.destinationType === 'UMA_ADDRESS') {
-    return { kind: 'UMA_ADDRESS', umaAddress: destination.umaAddress, currency };
+  // The schema requires a destination or a lookup.
+  if (destination?.destinationType !== 'ACCOUNT') {
+    return { kind: 'UMA_ADDRESS', umaAddress: destination?.umaAddress ?? addressOfLookup, currency };
   }
   const { accountId } = destination;
   const path = {
     currency: destination.currency === undefined ? ['receivingCurrencyCode'] : ['destination', 'currency'],
   };
-  await checkNamedAccount(payments.database, viewer, path, { accountId, currency });
+  await checkNamedAccount(database, viewer, path, { accountId, currency });
   return { kind: 'ACCOUNT', accountId };
 }
 
@@ -290,10 +279,8 @@ function sameValue(first: string | undefined, second: string | undefined, field:
 }
 
 function senderInfoOf({ senderCustomerInfo, senderUserInfo }: Body): Readonly<Record<string, string>> | undefined {
-  if (!senderCustomerInfo || !senderUserInfo) return senderCustomerInfo ?? senderUserInfo;
-  const names = new Set([...Object.keys(senderCustomerInfo), ...Object.keys(senderUserInfo)]);
-  if ([...names].some((name) => senderCustomerInfo[name] !== senderUserInfo[name])) {
+  if (senderCustomerInfo && senderUserInfo && !isDeepStrictEqual(senderCustomerInfo, senderUserInfo)) {
     throw invalid('conflicts with the same information under its other name', ['senderUserInfo']);
   }
-  return senderCustomerInfo;
+  return senderCustomerInfo ?? senderUserInfo;
 }

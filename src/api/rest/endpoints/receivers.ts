@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { byId } from '../../../core/conditions.ts';
 import { publicId } from '../../../core/ids.ts';
+import { withoutNulls } from '../../../core/json.ts';
 import { invalid, type PathTable, Refusal } from '../../../core/refusal.ts';
 import type { Viewer } from '../../../domain/access/caller.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
@@ -144,11 +145,7 @@ function lookupRecord(row: Lookup) {
     id,
     lookupId: id,
     receiverUmaAddress: row.umaAddress,
-    receiver: {
-      handle: row.umaAddress,
-      ...(row.vaspName !== null && { vaspName: row.vaspName }),
-      ...(row.network !== null && { network: row.network }),
-    },
+    receiver: withoutNulls({ handle: row.umaAddress, vaspName: row.vaspName, network: row.network }),
     supportedCurrencies: currencies.map(({ code, estimatedExchangeRate: rate, minAmount, maxAmount }) => ({
       ...currencyRecord(code),
       ...(rate !== null && { estimatedExchangeRate: jsonNumber(rate) }),
@@ -156,12 +153,10 @@ function lookupRecord(row: Lookup) {
       max: jsonInteger(BigInt(maxAmount)),
     })),
     requiredPayerFields: lookupFields(row).flatMap(({ name, mandatory }) => (mandatory ? [name] : [])),
-    ...(preferred && {
-      constraints: {
-        minAmount: amountRecord(BigInt(preferred.minAmount), preferred.code),
-        maxAmount: amountRecord(BigInt(preferred.maxAmount), preferred.code),
-      },
-    }),
+    constraints: preferred && {
+      minAmount: amountRecord(BigInt(preferred.minAmount), preferred.code),
+      maxAmount: amountRecord(BigInt(preferred.maxAmount), preferred.code),
+    },
     createdAt: row.createdAt.toISOString(),
   };
 }

@@ -1,11 +1,12 @@
 import { z } from '@hono/zod-openapi';
 import { byId } from '../../../core/conditions.ts';
 import { publicId } from '../../../core/ids.ts';
+import { withoutNulls } from '../../../core/json.ts';
 import { visibleToPlatform } from '../../../domain/access/visible.ts';
 import { EventType, type Prisma, WebhookDeliveryStatus } from '../../../infra/database/generated/client/client.ts';
 import { whereDeliveries } from '../../webhooks/delivery/deliveries.ts';
-import { testConfigEndpoint } from '../../webhooks/endpoints/endpoint-changes.ts';
 import { findConfigEndpoint } from '../../webhooks/endpoints/endpoint-queries.ts';
+import { testConfigEndpoint } from '../../webhooks/endpoints/endpoints.ts';
 import { resend } from '../../webhooks/endpoints/replay.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { RestApp } from '../context.ts';
@@ -124,12 +125,9 @@ function deliveryRecord(row: Row) {
     webhookId: publicId('Webhook', row.event.id),
     type: row.event.type,
     status: row.status,
-    attempts: row.attempts.map(({ at, durationMs, responseStatus, error }) => ({
-      at: at.toISOString(),
-      durationMs,
-      ...(responseStatus !== null && { responseStatus }),
-      ...(error !== null && { error }),
-    })),
-    ...(row.nextAttemptAt !== null && { nextAttemptAt: row.nextAttemptAt.toISOString() }),
+    attempts: row.attempts.map(({ at, durationMs, responseStatus, error }) =>
+      withoutNulls({ at: at.toISOString(), durationMs, responseStatus, error }),
+    ),
+    nextAttemptAt: row.nextAttemptAt?.toISOString(),
   };
 }

@@ -4,7 +4,16 @@ import { type AccountType, accountTypes } from '../../../core/account-types.ts';
 import { longest } from '../../../core/texts.ts';
 import type { ExternalAccountType } from '../../../infra/database/generated/client/client.ts';
 import type { AccountInfoRecord } from '../../records/account-record.ts';
-import { AddressSchema, companyFields, ownKey, personFields, requestObject, text, variants } from './fields.ts';
+import {
+  AddressSchema,
+  checked,
+  companyFields,
+  ownKey,
+  personFields,
+  requestObject,
+  text,
+  variants,
+} from './fields.ts';
 
 // Builds the schemas of the external account types from the table in the domain.
 
@@ -31,20 +40,11 @@ interface AccountInfoInput {
 
 /** Creates the schema of a detail. The domain's rule validates values and explains refusals. */
 function detail(field: AccountField): z.ZodType {
-  const schema = field.values ? z.enum(Object.keys(field.values)) : formSchema(field);
+  const { pattern, maxLength } = field;
+  const written = checked((value) => formFault(field, value, {})).openapi({ pattern: pattern.source, maxLength });
+  const schema = field.values ? z.enum(Object.keys(field.values)) : written;
   const documented = schema.describe(field.description);
   return field.optional ? documented.optional() : documented;
-}
-
-function formSchema(field: AccountField) {
-  const { pattern, maxLength } = field;
-  return z
-    .string()
-    .superRefine((value, context) => {
-      const message = formFault(field, value, {});
-      if (message !== undefined) context.addIssue({ code: 'custom', message });
-    })
-    .openapi({ pattern: pattern.source, maxLength });
 }
 
 /** Creates the schema of all account types, with these additional fields. The compiler cannot infer its type. */

@@ -119,15 +119,19 @@ export const changedMetadata = changed(map).describe(
   `Your own key-value pairs, which replace all that are stored with the object; {} or null removes them. ${bounds}`,
 );
 
-/** Defines free text, such as a name, which the domain validates. The bounds are in characters. */
+/** Defines a string that a rule of the domain validates, which returns the fault in it, if any. */
+export const checked = (faultIn: (value: string) => string | undefined) =>
+  z.string().superRefine((value, context) => {
+    const message = faultIn(value);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  });
+
+/** Defines free text, such as a name. The bounds are in characters. */
 export const text = (maxLength: number, isKey = false) =>
-  z
-    .string()
-    .superRefine((value, context) => {
-      const fault = textFault(canonicalText(value), maxLength, isKey);
-      if (fault !== undefined) context.addIssue({ code: 'custom', message: `the text ${fault}` });
-    })
-    .openapi({ minLength: 1, maxLength });
+  checked((value) => {
+    const fault = textFault(canonicalText(value), maxLength, isKey);
+    return fault && `the text ${fault}`;
+  }).openapi({ minLength: 1, maxLength });
 
 export const ownKey = () => text(longest.key, true);
 
@@ -142,13 +146,7 @@ export const factList = (given: Readonly<Record<string, string>>) =>
   Object.entries(given).map(([name, value]) => ({ name, value }));
 
 const countryCode = (description: string) =>
-  z
-    .string()
-    .superRefine((code, context) => {
-      const fault = countryFault(code);
-      if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
-    })
-    .openapi({ description, example: 'US', pattern: '^[A-Z]{2}$' });
+  checked(countryFault).openapi({ description, example: 'US', pattern: '^[A-Z]{2}$' });
 
 export const AddressSchema = requestObject('Address', {
   line1: text(longest.line).describe('The first line of the address: street and number.'),

@@ -17,18 +17,9 @@ export interface RelatedFields {
   readonly accountCurrency: string | null;
 }
 
-const relatedSql = {
-  platformCustomerId: 'c.platform_customer_id',
-  sourceKind: 's.kind',
-  sourceCurrency: 's.currency',
-  destinationKind: 't.kind',
-  accountCurrency: 'a.currency',
-} as const satisfies Record<keyof RelatedFields, string>;
-
 /** The fields of the rows that `relatedRows` joins, as an SQL list. */
-export const relatedFields = Object.entries(relatedSql)
-  .map(([field, column]) => `${column} as "${field}"`)
-  .join(', ');
+export const relatedFields =
+  'c.platform_customer_id as "platformCustomerId", s.kind as "sourceKind", s.currency as "sourceCurrency", t.kind as "destinationKind", a.currency as "accountCurrency"';
 
 /** Returns the SQL joins for the rows whose fields are in the body of an event's webhook. */
 export const relatedRows = (event: string) =>

@@ -213,14 +213,13 @@ const fieldName = /^[A-Za-z_]{1,64}$/;
 /** The maximum length of a list of names in a reason, in characters. */
 const namesLength = 400;
 
+type Reply = Decision | { readonly kind: 'defer' };
+
 /**
  * Reads the response to an approval request (decision 33): a decision, or `defer` if a command decides later. Undefined
  * if there was no response, in which case the payment ends at its deadline.
  */
-function questionAnswer(
-  { responseStatus, timedOut, answer }: Outcome,
-  now: Date,
-): Decision | { readonly kind: 'defer' } | undefined {
+function questionAnswer({ responseStatus, timedOut, answer }: Outcome, now: Date): Reply | undefined {
   if (timedOut) return undefined;
   if (responseStatus !== undefined && deferring.has(responseStatus)) return { kind: 'defer' };
   const body = jsonOf(answer);

@@ -121,18 +121,10 @@ export async function settleDelivery(
   attempt: Outcome | undefined,
   { status, nextInMs }: { readonly status: 'DELIVERED' | 'FAILED' | 'PENDING'; readonly nextInMs?: number | undefined },
 ): Promise<void> {
-  await settleStatement(
-    payments.database.pool,
-    delivery.platformId,
-    delivery.id,
-    delivery.begun,
-    status,
-    status === 'DELIVERED' ? 0 : 1,
-    nextInMs ?? null,
-    attempt?.durationMs ?? null,
-    attempt?.responseStatus ?? null,
-    attempt?.error ?? null,
-  );
+  const { durationMs = null, responseStatus = null, error = null } = attempt ?? {};
+  const { platformId, id, begun } = delivery;
+  const state = [status, status === 'DELIVERED' ? 0 : 1, nextInMs ?? null];
+  await settleStatement(payments.database.pool, platformId, id, begun, ...state, durationMs, responseStatus, error);
 }
 
 const healedStatement = statement<object>(
@@ -181,11 +173,10 @@ export async function recordHealth(
   await dropPending(pool, platformId, endpointId);
 }
 
+type DeliveryFilter = Given<{ readonly status?: Given<readonly WebhookDeliveryStatus[]> }>;
+
 /** Returns the condition for the deliveries that match a filter. */
-export function whereDeliveries(
-  _viewer: Viewer,
-  filter: Given<{ readonly status?: Given<readonly WebhookDeliveryStatus[]> }>,
-): Prisma.WebhookDeliveryWhereInput {
+export function whereDeliveries(_viewer: Viewer, filter: DeliveryFilter): Prisma.WebhookDeliveryWhereInput {
   const status = filter?.status;
   // Nearly all deliveries are DELIVERED. The index on all others has this condition.
   const isUndelivered = status && !status.includes('DELIVERED');

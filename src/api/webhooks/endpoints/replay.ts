@@ -82,12 +82,8 @@ export const replay = webhookCommand((webhooks, caller, input: Replay) => {
   };
 });
 
-async function rangeOf(
-  cursors: Cursors,
-  { prisma, client }: Transaction,
-  caller: Caller,
-  { eventId, after, before }: Replay,
-) {
+async function rangeOf(cursors: Cursors, { prisma, client }: Transaction, caller: Caller, input: Replay) {
+  const { eventId, after, before } = input;
   const hasRange = (after ?? before) != null;
   if (eventId != null) {
     if (hasRange) throw invalid('give either one event or a range, not both', at(after ? 'after' : 'before'));

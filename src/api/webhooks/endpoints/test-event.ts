@@ -36,12 +36,7 @@ export async function announceTest(client: pg.PoolClient, platformId: string, en
  * @throws Refusal FORBIDDEN, WEBHOOK_ENDPOINT_NOT_FOUND, CONFLICT (the endpoint is disabled), RATE_LIMITED (too many
  *   tests are waiting), IDEMPOTENCY_MISMATCH
  */
-export async function sendTest(
-  webhooks: Webhooks,
-  caller: Caller,
-  input: NamedEndpoint,
-  idempotencyKey: Given<string>,
-) {
+export async function sendTest(webhooks: Webhooks, caller: Caller, input: NamedEndpoint, key: Given<string>) {
   const { platformId } = caller;
   const places = webhooks.waitingTests.get(platformId) ?? new Slots(maxWaiting);
   webhooks.waitingTests.set(platformId, places);
@@ -50,7 +45,7 @@ export async function sendTest(
     throw new Refusal('RATE_LIMITED', message, { retryAfter: 1 });
   }
   return places.run(async () => {
-    const { id, eventId, url, replayed } = await testOnce(webhooks, caller, input, idempotencyKey);
+    const { id, eventId, url, replayed } = await testOnce(webhooks, caller, input, key);
     const outcome = await afterCommit(outsideWait(firstOutcome(webhooks, caller, id, eventId)));
     // The endpoint's URL at the time of the call.
     return { url, ...outcome, replayed };
@@ -79,8 +74,7 @@ const testOnce = webhookCommand((_webhooks, caller, { endpointId }: NamedEndpoin
 async function firstOutcome(webhooks: Webhooks, caller: Caller, id: string, eventId: string) {
   const { prisma } = webhooks.payments.database;
   const deadline = Date.now() + waitMs;
-  let pauseMs = pollMs;
-  for (;;) {
+  for (let pauseMs = pollMs; ; pauseMs = Math.min(2 * pauseMs, maxPollMs)) {
     // The event is sequenced after the command has committed, and the delivery is created after that.
     const event = await prisma.event.findFirst({
       where: { platformId: caller.platformId, id: eventId },
@@ -101,6 +95,5 @@ async function firstOutcome(webhooks: Webhooks, caller: Caller, id: string, even
         error: attempt?.error ?? null,
       };
     await delay(pauseMs);
-    pauseMs = Math.min(2 * pauseMs, maxPollMs);
   }
 }
