@@ -38,22 +38,23 @@ export class Credentials {
    * @throws RateLimited after too many wrong credentials, unless these have been verified before
    */
   async authenticateFrom(address: string, authorization: string | undefined): Promise<Viewer | undefined> {
-    if (authorization === undefined || authorization === '') return undefined;
+    if (!authorization) return undefined;
     const cached = this.cached(authorization);
     if (cached && isAcceptedFrom(cached, address)) return cached;
     const digest = digestOf(authorization);
-    const attempt = this.#proven.has(digest) ? undefined : this.#brake.begin(address);
+    const succeed = this.#proven.has(digest) ? undefined : this.#brake.begin(address);
     try {
-      const found = await this.authenticate(authorization);
-      const viewer = found && isAcceptedFrom(found, address) ? found : undefined;
-      if (viewer) {
-        this.#proven.set(digest, true);
-        attempt?.succeed();
-      } else this.#proven.delete(digest);
+      const viewer = await this.authenticate(authorization);
+      if (!viewer || !isAcceptedFrom(viewer, address)) {
+        this.#proven.delete(digest);
+        return undefined;
+      }
+      this.#proven.set(digest, true);
+      succeed?.();
       return viewer;
     } catch (error) {
       // The database is unreachable, so the credentials may be correct, and the attempt does not count as a failure.
-      attempt?.succeed();
+      succeed?.();
       throw error;
     }
   }
@@ -112,32 +113,30 @@ const usedStatement = statement<object>(
 const unknownHash = Buffer.alloc(32);
 
 /** Returns the viewer for valid `Basic` credentials. Unknown tokens and wrong secrets take equally long. */
-export async function authenticateServer({ pool }: Database, authorization: string): Promise<Viewer | undefined> {
+async function authenticateServer({ pool }: Database, authorization: string): Promise<Viewer | undefined> {
   const credentials = basicCredentials(authorization);
   if (!credentials) return undefined;
   const [row] = await apiTokenStatement(pool, credentials.clientId);
   const matches = timingSafeEqual(hashSecret(credentials.secret), row?.secretHash ?? unknownHash);
   if (!row || !matches) return undefined;
-  const viewer: Viewer = {
+  const { platformId, id } = row;
+  // The time of last use is only informational, so its update is not awaited.
+  if (!row.wasUsed) asPlatform(platformId, () => usedStatement(pool, platformId, id)).catch(() => undefined);
+  return {
+    ...commonFacts(row),
     kind: 'PLATFORM',
-    platformId: row.platformId,
-    environment: row.environment,
-    permissions: row.permissions,
     grants: [],
-    tokenId: row.id,
-    makers: row.makers,
     bound: { kind: 'PLATFORM' },
-    subject: publicId('Platform', row.platformId),
-    expiresAt: row.expiresAt,
+    subject: publicId('Platform', platformId),
     addresses: row.addresses.map(parseRange),
     trustedDocumentsOnly: row.trustedDocuments === 'ALL' || row.documents.length > 0,
-    documents: row.documents,
-    rates: ownRates(row),
   };
-  // The time of last use is only informational, so its update is not awaited.
-  if (row.wasUsed) return viewer;
-  asPlatform(row.platformId, () => usedStatement(pool, row.platformId, row.id)).catch(() => undefined);
-  return viewer;
+}
+
+/** Returns the facts about a viewer that its token's row contains, whichever kind of token it is. */
+function commonFacts(row: ApiTokenRow | ClientTokenRow) {
+  const { id: tokenId, platformId, environment, permissions, makers, expiresAt, documents } = row;
+  return { tokenId, platformId, environment, permissions, makers, expiresAt, documents, rates: ownRates(row) };
 }
 
 function basicCredentials(authorization: string): ReturnType<typeof newCredentials> | undefined {
@@ -267,21 +266,14 @@ async function verifySignature(token: string, keys: ReadonlyMap<string, Uint8Arr
 function viewerOf(row: ClientTokenRow): Viewer {
   const subject = subjectOf(row);
   return {
+    ...commonFacts(row),
     kind: 'CLIENT',
-    platformId: row.platformId,
-    environment: row.environment,
-    permissions: row.permissions,
     grants: row.grants,
-    tokenId: row.id,
-    makers: row.makers,
     bound: boundOf(row),
     subject,
     keySpace: subject,
-    expiresAt: row.expiresAt,
     addresses: [],
     trustedDocumentsOnly: row.trustedDocumentsOnly,
-    documents: row.documents,
-    rates: ownRates(row),
   };
 }
 
