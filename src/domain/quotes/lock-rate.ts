@@ -9,8 +9,8 @@ import { connectedRail } from '../commands/command.ts';
 import { idAt, type Parties } from '../commands/parties.ts';
 import { orderIdOfKey, orderIdOfQuote } from '../orders/order-ids.ts';
 import { neededOf } from '../orders/orders.ts';
-import { type Pricing, type PricingRefusal, type PricingRequest, rateDetails } from '../pricing/pricing.ts';
-import { type PricingStep, stepOf } from '../pricing/pricing-steps.ts';
+import { type Pricing, type PricingRefusal, rateDetails } from '../pricing/pricing.ts';
+import { type PricingRequest, type PricingStep, stepOf } from '../pricing/pricing-steps.ts';
 import { at, type CreateQuote, type Draft } from './quote-destination.ts';
 
 export interface LockedPrice {

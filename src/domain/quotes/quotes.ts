@@ -29,7 +29,8 @@ import {
 } from '../commands/parties.ts';
 import { mergePlans, type NewRow } from '../ledger/plan.ts';
 import { checkScenario, checkStep, neededOf } from '../orders/orders.ts';
-import { type Pricing, type PricingRequest, priceQuote } from '../pricing/pricing.ts';
+import { type Pricing, priceQuote } from '../pricing/pricing.ts';
+import type { PricingRequest } from '../pricing/pricing-steps.ts';
 import { payingRail, requirements, spendOfQuote, start } from './execute-quote.ts';
 import { type LockedPrice, lockRate, orderOfQuote } from './lock-rate.ts';
 import { accountDestination, at, type CreateQuote, type Draft, umaDestination } from './quote-destination.ts';
