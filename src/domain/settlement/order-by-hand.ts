@@ -3,7 +3,7 @@ import type { Database } from '../../infra/database/database.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import { retryLostRaces } from '../../infra/database/retry.ts';
 import type { Transaction } from '../../infra/database/rows.ts';
-import { type Queryable, statement } from '../../infra/database/statement.ts';
+import { statement } from '../../infra/database/statement.ts';
 import { inTransaction } from '../../infra/database/transaction.ts';
 import { type ActFacts, type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
 import type { Payments } from '../commands/command.ts';
@@ -145,18 +145,15 @@ function waitsForPlatform({ receiverCustomerId, incoming }: DueOrder): boolean {
 async function askOnceMore(payments: Payments, order: DueOrder): Promise<string> {
   const outcome = await askWithoutSending(payments, order, '. --without-asking ends the order anyway');
   if (!outcome) return 'the provider has no such payment';
-  switch (outcome.kind) {
-    case 'pending':
-      return 'pending';
-    case 'settled':
-      throw new RefusedByHand('the rail reports that it has settled: the workers are booking it');
-    case 'contradiction':
-      throw new RefusedByHand(`the rail contradicts itself (${outcome.explanation}): investigate with the provider`);
-    default: {
-      const said = `${outcome.kind} (${outcome.explanation})`;
-      throw new RefusedByHand(`the rail reports ${said}: the workers are ending the payment`);
-    }
-  }
+  if (outcome.kind === 'pending') return outcome.kind;
+  if (outcome.kind === 'settled')
+    throw new RefusedByHand('the rail reports that it has settled: the workers are booking it');
+  const { kind, explanation } = outcome;
+  throw new RefusedByHand(
+    kind === 'contradiction'
+      ? `the rail contradicts itself (${explanation}): investigate with the provider`
+      : `the rail reports ${kind} (${explanation}): the workers are ending the payment`,
+  );
 }
 
 /**
@@ -220,7 +217,8 @@ const columns = `t.platform_id, p.name as platform_name, to_jsonb(t) as transact
    from customer c where c.platform_id = t.platform_id and c.id = t.customer_id and c.is_deleted) as onward,
   exists (select from journal j where j.platform_id = t.platform_id and j.transaction_id = t.id and j.kind = 'suspension') as was_suspended`;
 
-const waitingStatement = statement<SuspendedRefund>(
+/** Lists the refunds that wait in suspense. */
+export const listSuspense = statement<SuspendedRefund>(
   'refunds_in_suspense',
   `select ${columns} from transaction t join platform p on p.id = t.platform_id
    where t.refund_reference is not null and t.refund_settled_at is null order by t.refund_initiated_at, t.id`,
@@ -233,10 +231,6 @@ const refundStatement = statement<SuspendedRefund>(
   { transaction: 'Transaction' },
 );
 
-export function listSuspense({ pool }: Database): Promise<SuspendedRefund[]> {
-  return waitingStatement(pool);
-}
-
 /**
  * Pays the refund of a payment whose money waits in suspense. A deleted customer's refund is forwarded to the
  * platform's own account, because no money stays with a deleted customer (decision 36). A second release, even a
@@ -245,28 +239,26 @@ export function listSuspense({ pool }: Database): Promise<SuspendedRefund[]> {
  */
 export async function releaseSuspense(database: Database, transactionId: string, operator: Operator): Promise<Release> {
   const uuid = paymentUuid(transactionId);
-  const suspended = await findRefund(database.pool, uuid);
+  const [suspended] = await refundStatement(database.pool, uuid);
   if (!suspended) throw new RefusedByHand(`there is no ${transactionId}`);
   const { transaction } = suspended;
   if (!suspended.wasSuspended) {
     throw new RefusedByHand(`${transactionId} is ${transaction.status} and has nothing in suspense`);
   }
   if (transaction.refundSettledAt) return { kind: 'paid-before', suspended, settledAt: transaction.refundSettledAt };
-
   if (suspended.onward && suspended.onward.accountId === null) {
     throw new RefusedByHand(`its customer is deleted, and the platform has no account in ${transaction.sentCurrency}`);
   }
-
   const refused = await payRefund(database, suspended, operator);
   // The customer was deleted in the meantime.
   if (refused?.code === 'CUSTOMER_DELETED' && !suspended.onward)
     return releaseSuspense(database, transactionId, operator);
   if (refused?.code === 'AMOUNT_OUT_OF_RANGE')
     throw new RefusedByHand(`nothing done: ${fullAccount(refused)}; it has ${refused.balance}`);
-  const released = await findRefund(database.pool, uuid);
+  const [released] = await refundStatement(database.pool, uuid);
   if (!released?.transaction.refundSettledAt) throw new Error(`the refund of ${transactionId} was not paid`);
-  // Another release has paid it in the meantime.
   const settledAt = released.transaction.refundSettledAt;
+  // If the refund was refused, another release has paid it in the meantime.
   return { kind: refused ? 'paid-before' : 'paid', suspended: released, settledAt };
 }
 
@@ -299,9 +291,4 @@ function planOnward({ platformId, transaction, refundAccountId, onward }: Suspen
   const description = `refund of ${publicId('Transaction', id)}, whose customer is deleted`;
   const row = { type: 'OUTGOING', from, to, amount, customerId, description, metadata: null } as const;
   return betweenAccounts(newTransaction({ platformId }, onward, row), idAt(onward, 1), { from, to, amount });
-}
-
-async function findRefund(on: Queryable, uuid: string): Promise<SuspendedRefund | undefined> {
-  const [row] = await refundStatement(on, uuid);
-  return row;
 }
