@@ -322,7 +322,11 @@ const endStatement = statement<{ customerId: string }>(
   'delete from identity_check where platform_id = $1 and customer_id = $2 and due_at = $3::timestamptz returning customer_id',
 );
 
-const wakeStatement = statement<object>(
+/**
+ * Schedules a customer's check for now, even after a final answer, because the provider has reported a change. The
+ * parameters are the platform and the customer.
+ */
+export const wakeIdentityCheck = statement<object>(
   'wake_identity_check',
   `insert into identity_check (platform_id, customer_id, due_at)
    select platform_id, id, clock_ms() from customer where platform_id = $1 and id = $2 and not is_deleted
@@ -366,9 +370,4 @@ async function isOurs(client: Queryable, due: DueCheck, checkInMs: number | unde
   if (checkInMs === undefined) return (await endStatement(client, platformId, customer.id, leasedUntil)).length > 0;
   const [dueAt] = await postpone(client, [{ lease: due, dueInMs: wholeMs(checkInMs) }]);
   return dueAt !== undefined;
-}
-
-/** Schedules a customer's check for now, even after a final answer, because the provider has reported a change. */
-export async function wakeIdentityCheck(on: Queryable, platformId: string, customerId: string): Promise<void> {
-  await wakeStatement(on, platformId, customerId);
 }

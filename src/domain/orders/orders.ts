@@ -147,12 +147,8 @@ function incomingOf(row: LeasedRow): Incoming | undefined {
 
 export const nextOrderDue = untilNext(orders);
 
-const wakeStatement = statement<object>('wake_orders', 'select wake_orders($1, $2)');
-
-/** Makes the order that waits for the decision on this incoming transaction due now, instead of at the deadline. */
-export async function wakeOrders(on: Queryable, platformId: string, transactionId: string): Promise<void> {
-  await wakeStatement(on, platformId, transactionId);
-}
+/** Makes the order that waits for the decision on a platform's transaction due now, instead of at the deadline. */
+export const wakeOrders = statement<object>('wake_orders', 'select wake_orders($1, $2)');
 
 const lockOrderStatement = statement<object>(
   'lock_order',
@@ -181,7 +177,8 @@ export async function wakeOrder(
   if (locked.length > 0) await wakeOrderStatement(on, platformId, orderId, alsoSettled);
 }
 
-const deferStatement = statement<object>(
+/** Records that a platform has deferred its decision on a transaction, so that it is rejected at the deadline. */
+export const deferApproval = statement<object>(
   'defer_approval',
   `update rail_order set approval_deferred = true
    where due_at is not null
@@ -193,11 +190,6 @@ const deferStatement = statement<object>(
      join rail_order o on o.platform_id = a.sender_platform_id and o.transaction_id = a.sender_transaction_id
      where a.platform_id = $1 and a.transaction_id = $2)`,
 );
-
-/** Records that the platform has deferred its decision on this payment, so that it is rejected at the deadline. */
-export async function deferApproval(on: Queryable, platformId: string, transactionId: string): Promise<void> {
-  await deferStatement(on, platformId, transactionId);
-}
 
 /**
  * How long a rail may take to answer, in milliseconds, so that one unresponsive rail does not block all other work. An

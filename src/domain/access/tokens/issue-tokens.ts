@@ -237,7 +237,7 @@ export const rotateApiToken = recordCommand((_database, caller, { tokenId, overl
     operation: 'rotateApiToken',
     effect: async (transaction) => {
       const { client, prisma } = transaction;
-      await lockTokens(client, caller);
+      await lockTokens(client, caller.platformId);
       const createdById = await lockMaker(client, caller);
       const where = { AND: [visibleToPlatform(caller), { id }] };
       const old = id && (await prisma.apiToken.findFirst({ where, include: { replacedBy: true } }));

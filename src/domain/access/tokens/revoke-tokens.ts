@@ -85,7 +85,7 @@ export const revokeApiToken = recordCommand((_database, caller, input: RevokeApi
 
 async function revokeFamily(on: Queryable, caller: Caller, id: string, input: RevokeApiToken): Promise<Ended> {
   const { revokeDescendants } = input;
-  await lockTokens(on, caller);
+  await lockTokens(on, caller.platformId);
   const [revoked] = await revokeStatement(on, caller, id, revokeDescendants);
   if (!revoked?.isKnown) throw tokenNotFound();
   const { wasValid, isLastManager, endedApiTokens, endedClientTokens, endpoints } = revoked;

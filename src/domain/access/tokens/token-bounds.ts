@@ -98,7 +98,9 @@ export async function registered(
 const lockName = "hashtextextended('tokens of ' || $1, 0)";
 
 const shareStatement = statement<object>('share_tokens', `select pg_advisory_xact_lock_shared(${lockName})`);
-const lockStatement = statement<object>('lock_tokens', `select pg_advisory_xact_lock(${lockName})`);
+
+/** Blocks the creation of a platform's tokens, and the revocation of its API tokens, until the transaction ends. */
+export const lockTokens = statement<object>('lock_tokens', `select pg_advisory_xact_lock(${lockName})`);
 
 const aliveStatement = statement<object>(
   'token_maker',
@@ -123,11 +125,6 @@ export async function lockMaker(on: Queryable, { platformId, tokenId }: Caller):
   if (alive) return tokenId;
   const message = 'this token has expired or been revoked, so it cannot create tokens or webhook endpoints';
   throw new Refusal('FORBIDDEN', message);
-}
-
-/** Blocks the creation of the platform's tokens, and the revocation of its API tokens, until the transaction ends. */
-export async function lockTokens(on: Queryable, { platformId }: Tenant): Promise<void> {
-  await lockStatement(on, platformId);
 }
 
 /** Returns whether a new token's customer is deleted. This cannot change until the transaction ends. */
