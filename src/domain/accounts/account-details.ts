@@ -6,7 +6,7 @@ import { canonicalText } from '../../core/texts.ts';
 import type { Environment, ExternalAccountType } from '../../infra/database/generated/client/client.ts';
 import { type Account, trustedJson } from '../../infra/database/rows.ts';
 import type { AccountCheck } from '../../rails/rail.ts';
-import type { Address } from '../commands/information.ts';
+import type { BusinessFacts, PersonFacts } from '../commands/information.ts';
 
 const at = pathsIn<{ readonly currency: string; readonly details: AccountDetails }>();
 
@@ -137,20 +137,9 @@ function checkDetail(
   return [[name, formOf(field, details).canonical(value)]];
 }
 
-export type Beneficiary = { readonly address?: Address | null | undefined } & (
-  | {
-      readonly beneficiaryType: 'INDIVIDUAL';
-      readonly fullName: string;
-      readonly birthDate?: string | null | undefined;
-      readonly nationality?: string | null | undefined;
-    }
-  | {
-      readonly beneficiaryType: 'BUSINESS';
-      readonly legalName: string;
-      readonly registrationNumber?: string | null | undefined;
-      readonly taxId?: string | null | undefined;
-    }
-);
+export type Beneficiary =
+  | ({ readonly beneficiaryType: 'INDIVIDUAL'; readonly fullName: string } & PersonFacts)
+  | ({ readonly beneficiaryType: 'BUSINESS'; readonly legalName: string } & BusinessFacts);
 
 /** Returns the account owner's name in the characters that the rail transmits; undefined for a wallet. */
 export function carriedOwner(type: ExternalAccountType, beneficiary: Beneficiary | null): string | undefined {

@@ -11,7 +11,14 @@ import type { Caller } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
 import { newInternalAccounts } from '../accounts/internal-accounts.ts';
 import { command, connectedRail, type Payments } from '../commands/command.ts';
-import { type Address, checkFacts, checkMetadata, type Metadata } from '../commands/information.ts';
+import {
+  type BusinessFacts,
+  checkFacts,
+  checkMetadata,
+  type Metadata,
+  type OwnerFacts,
+  type PersonFacts,
+} from '../commands/information.ts';
 import { customerNotFound } from '../commands/parties.ts';
 import { checkCustomerAddress } from '../commands/uma-addresses.ts';
 import { commitPlanOn } from '../ledger/commit.ts';
@@ -29,36 +36,20 @@ export const individualTypes = {
 
 export type IndividualType = keyof typeof individualTypes;
 
-export interface BeneficialOwner {
+export interface BeneficialOwner extends OwnerFacts {
   readonly fullName: string;
   readonly individualType: IndividualType;
-  readonly emailAddress?: string | null | undefined;
-  readonly phoneNumber?: string | null | undefined;
-  readonly taxId?: string | null | undefined;
-  readonly birthDate?: string | null | undefined;
-  readonly nationality?: string | null | undefined;
-  readonly address?: Address | null | undefined;
   readonly percentageOwnership?: number | null | undefined;
-  readonly title?: string | null | undefined;
 }
 
-export type CustomerDetails = { readonly address?: Address | null | undefined } & (
-  | {
-      readonly customerType: 'INDIVIDUAL';
-      readonly fullName?: string | null | undefined;
-      /** YYYY-MM-DD. */
-      readonly birthDate?: string | null | undefined;
-      readonly nationality?: string | null | undefined;
-    }
-  | {
+export type CustomerDetails =
+  | ({ readonly customerType: 'INDIVIDUAL'; readonly fullName?: string | null | undefined } & PersonFacts)
+  | ({
       readonly customerType: 'BUSINESS';
       /** Required for a new customer. */
       readonly legalName?: string | null | undefined;
-      readonly registrationNumber?: string | null | undefined;
-      readonly taxId?: string | null | undefined;
       readonly beneficialOwners?: readonly BeneficialOwner[] | null | undefined;
-    }
-);
+    } & BusinessFacts);
 
 export interface CreateCustomer {
   readonly platformCustomerId: string;
