@@ -6,7 +6,7 @@ import type { Tenant } from '../../core/tenant.ts';
 import { withConnection } from '../../infra/database/advisory-lock.ts';
 import { connectionConfig, type Database } from '../../infra/database/database.ts';
 import type { Prisma, ReconciliationFault } from '../../infra/database/generated/client/client.ts';
-import { type Queryable, statement } from '../../infra/database/statement.ts';
+import { statement } from '../../infra/database/statement.ts';
 import { inTransaction, readClock, type Transaction, transactionOn } from '../../infra/database/transaction.ts';
 import { actByHand, type Operator, RefusedByHand } from '../access/operator-acts.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
@@ -319,8 +319,14 @@ export async function readBalances(payments: Payments, tenant: Tenant): Promise<
   const { now } = await readClock(payments.database.pool);
   const held = await railAnswer(rail.balances());
   const since = new Date(now.getTime() - commitMs);
-  const books = await onOwnConnection(payments, (client) =>
-    bookedStatement(client, tenant.platformId, since, firstIdAt(since)),
+  const { url } = payments.database;
+  const config = connectionConfig({ url, role: 'gateway_work', use: 'reconciliation' });
+  const books = await withConnection(config, (client) =>
+    transactionOn(client, async () => {
+      // The statement reads all legs of a platform, so it may take longer than others.
+      await client.query('set local statement_timeout = 0');
+      return bookedStatement(client, tenant.platformId, since, firstIdAt(since));
+    }),
   );
   const codes = new Set([...books.map(({ currency }) => currency), ...held.keys()]);
   return [...codes].sort().map((currency) => {
@@ -334,17 +340,6 @@ export async function readBalances(payments: Payments, tenant: Tenant): Promise<
       beyondHigh: beyond + BigInt(book?.less ?? 0),
     };
   });
-}
-
-/** Runs a statement that reads all legs of a platform, and may therefore exceed the usual statement timeout. */
-async function onOwnConnection<T>({ database }: Payments, work: (client: Queryable) => Promise<T>): Promise<T> {
-  const config = connectionConfig({ url: database.url, role: 'gateway_work', use: 'reconciliation' });
-  return withConnection(config, (client) =>
-    transactionOn(client, async () => {
-      await client.query('set local statement_timeout = 0');
-      return work(client);
-    }),
-  );
 }
 
 /** Returns whether the provider's amount beyond the books agrees with the operator's own money on record, if any. */
