@@ -72,6 +72,7 @@ const abilities = {
   giveBack: 'does not return money',
   lookUp: 'does not look up receivers',
   paymentInstructions: 'does not accept deposits',
+  movements: 'does not list movements',
 } as const satisfies { readonly [Part in keyof Rail]?: string };
 
 export type RailWith<Ability extends keyof typeof abilities> = Rail & Required<Pick<Rail, Ability>>;

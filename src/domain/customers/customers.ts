@@ -19,7 +19,7 @@ import {
   type OwnerFacts,
   type PersonFacts,
 } from '../commands/information.ts';
-import { customerNotFound } from '../commands/parties.ts';
+import { customerNotFound, idAt } from '../commands/parties.ts';
 import { checkCustomerAddress } from '../commands/uma-addresses.ts';
 import { commitPlanOn } from '../ledger/commit.ts';
 import { neededOf, railAnswer, wholeMs } from '../orders/orders.ts';
@@ -82,8 +82,7 @@ export const createCustomer = command((payments, caller, input: CreateCustomer) 
   type: 'Customer',
   plan: async () => {
     const profile = await readProfile(payments.database.pool, caller.platformId);
-    const [id, ...accountIds] = profile.ids;
-    if (id === undefined) throw new Error('the profile has no ids');
+    const id = idAt(profile, 0);
     const [platformCustomerId, details, umaAddress, metadata = null] = checkAll(
       () => checkKey(input.platformCustomerId, at('platformCustomerId')),
       () => detailColumns(withName(input.details), profile.now),
@@ -95,10 +94,10 @@ export const createCustomer = command((payments, caller, input: CreateCustomer) 
     );
     const { platformId } = caller;
     const { customerType } = input.details;
-    const identity = { customerId: id, customerType, name: details.name ?? null, attempts: 0 };
+    const identity = { customerId: id, customerType, name: details.name ?? null };
     const checked = await checkedIdentity(payments, caller, identity);
     const owner = { platformId, customerId: id };
-    const accounts = newInternalAccounts(payments, caller, owner, profile.currencies, accountIds);
+    const accounts = newInternalAccounts(payments, caller, owner, profile.currencies, profile.ids.slice(1));
     const customer = {
       ...{ platformId, id, platformCustomerId, customerType, umaAddress, metadata },
       kycStatus: checked?.status ?? 'PENDING_REVIEW',
@@ -167,13 +166,13 @@ function definedColumns(columns: { [Name in keyof DetailColumns]?: unknown }): P
  * Checks the identity of a customer with a new name; undefined if the rail cannot check it.
  * @throws SERVICE_UNAVAILABLE
  */
-async function checkedIdentity(payments: Payments, caller: Caller, customer: IdentityRequest) {
+async function checkedIdentity(payments: Payments, caller: Caller, customer: Omit<IdentityRequest, 'attempts'>) {
   const rail = connectedRail(payments, caller);
-  return rail?.checkIdentity && checkOf(await neededOf(payments, rail.checkIdentity(customer)));
+  return rail?.checkIdentity && checkOf(await neededOf(payments, rail.checkIdentity({ ...customer, attempts: 0 })));
 }
 
 /** Converts a rail's answer about an identity to an object, which may contain the time until the next check. */
-export function checkOf(answer: IdentityAnswer): IdentityCheck {
+function checkOf(answer: IdentityAnswer): IdentityCheck {
   return typeof answer === 'string' ? { status: answer } : answer;
 }
 
@@ -217,7 +216,7 @@ export const updateCustomer = command((payments, caller, input: UpdateCustomer) 
     }
     const renamed = typeof columns.name === 'string' && columns.name !== customer.name;
     const { id: customerId, customerType } = customer;
-    const identity = { customerId, customerType, name: columns.name ?? null, attempts: 0 };
+    const identity = { customerId, customerType, name: columns.name ?? null };
     const checked = renamed ? await checkedIdentity(payments, caller, identity) : undefined;
     const set = {
       ...columns,
@@ -346,19 +345,16 @@ async function check(payments: Payments, due: DueCheck): Promise<void> {
   await retryLostRaces(() =>
     inTransaction(payments.database, async ({ client }) => {
       const [locked] = await lockStatement(client, platformId, customerId);
-      if (!(await isOurs(client, due, locked?.isDeleted ? undefined : answer.checkInMs))) return;
-      if (locked?.isDeleted !== false || answer.status === customer.kycStatus) return;
+      const checkInMs = locked?.isDeleted ? undefined : answer.checkInMs;
+      // Ends the lease, and schedules the next check, if any. Another worker may have taken the lease in the meantime.
+      const [released] =
+        checkInMs === undefined
+          ? await endStatement(client, platformId, customerId, due.leasedUntil)
+          : await postpone(client, [{ lease: due, dueInMs: wholeMs(checkInMs) }]);
+      if (!released || locked?.isDeleted !== false || answer.status === customer.kycStatus) return;
       const plan = { customers: [{ id: customerId, set: { kycStatus: answer.status } }] };
       const { kind } = await commitPlanOn(client, platformId, plan);
       if (kind !== 'done') throw new Error(`the identity status of customer ${customerId} could not be stored`);
     }),
   );
-}
-
-/** Ends the lease, and schedules the next check, if any. Returns false if another worker has since taken the lease. */
-async function isOurs(client: Queryable, due: DueCheck, checkInMs: number | undefined): Promise<boolean> {
-  const { platformId, customer, leasedUntil } = due;
-  if (checkInMs === undefined) return (await endStatement(client, platformId, customer.id, leasedUntil)).length > 0;
-  const [dueAt] = await postpone(client, [{ lease: due, dueInMs: wholeMs(checkInMs) }]);
-  return dueAt !== undefined;
 }

@@ -1,7 +1,6 @@
 import type { Period } from '../../core/checks.ts';
 import { formatForeign } from '../../core/currencies.ts';
 import { firstIdAt, publicId, uuidOf } from '../../core/ids.ts';
-import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import { withConnection } from '../../infra/database/advisory-lock.ts';
 import { connectionConfig, type Database } from '../../infra/database/database.ts';
@@ -9,7 +8,7 @@ import type { Prisma, ReconciliationFault } from '../../infra/database/generated
 import { statement } from '../../infra/database/statement.ts';
 import { inTransaction, readClock, type Transaction, transactionOn } from '../../infra/database/transaction.ts';
 import { actByHand, type Operator, RefusedByHand } from '../access/operator-acts.ts';
-import { connectedRail, type Payments } from '../commands/command.ts';
+import { connectedRail, type Payments, railOf } from '../commands/command.ts';
 import { railAnswer } from '../orders/orders.ts';
 import { type Difference, type Reconciled, reconcile, type Total } from './differences.ts';
 
@@ -48,9 +47,7 @@ const beginStatement = statement<{ id: string }>(
  * @throws Refusal SERVICE_UNAVAILABLE if its rail cannot list movements; whatever the rail throws, which is also stored
  */
 export async function runReconciliation(payments: Payments, tenant: Tenant, period: Period, by: string) {
-  if (!connectedRail(payments, tenant)?.movements) {
-    throw new Refusal('SERVICE_UNAVAILABLE', 'the rail of this platform cannot list movements');
-  }
+  railOf(payments, tenant, 'movements');
   const [run] = await beginStatement(payments.database.pool, tenant.platformId, period.from, period.to, by);
   if (!run) throw new Error('begin_reconciliation returned no row');
   return compare(payments, tenant, period, run.id);
