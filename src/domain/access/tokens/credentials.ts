@@ -205,7 +205,7 @@ export class ClientTokens {
 
   /** @throws Refusal SERVICE_UNAVAILABLE without a key */
   async sign(row: Pick<ClientToken, 'id' | 'platformId' | 'permissions' | 'createdAt' | 'expiresAt'>, subject: string) {
-    const { header, key } = this.#signing();
+    const { header, key } = this.requireKey();
     return new SignJWT({ platform: row.platformId, scope: row.permissions.join(' ') })
       .setProtectedHeader(header)
       .setIssuer(issuer)
@@ -216,14 +216,9 @@ export class ClientTokens {
       .sign(key);
   }
 
-  /** Checks that tokens can be minted. @throws Refusal SERVICE_UNAVAILABLE without a key */
-  requireKey(): void {
-    this.#signing();
-  }
-
   /** Returns the viewer for `Bearer <token>`, or undefined if the token is forged, expired or revoked. */
   async authenticate(authorization: string): Promise<Viewer | undefined> {
-    const token = tokenIn(authorization);
+    const token = /^bearer +([\w-]{1,2000}\.[\w-]{1,2000}\.[\w-]{1,200})$/i.exec(authorization)?.[1];
     const claims = token === undefined ? undefined : await verifySignature(token, this.#keys);
     if (!claims) return undefined;
     const { platformId, id } = claims;
@@ -231,20 +226,15 @@ export class ClientTokens {
     return row && viewerOf(row);
   }
 
-  #signing() {
+  /** Returns the key that signs tokens. @throws Refusal SERVICE_UNAVAILABLE without a key: no tokens can be minted */
+  requireKey() {
     const key = this.#signingId === undefined ? undefined : this.#keys.get(this.#signingId);
     if (this.#signingId === undefined || !key) {
-      throw new Refusal(
-        'SERVICE_UNAVAILABLE',
-        'client tokens need the setting CLIENT_TOKEN_KEY, with the same value on all instances',
-      );
+      const message = 'client tokens need the setting CLIENT_TOKEN_KEY, with the same value on all instances';
+      throw new Refusal('SERVICE_UNAVAILABLE', message);
     }
     return { header: { alg: algorithm, typ: 'JWT', kid: this.#signingId }, key };
   }
-}
-
-function tokenIn(authorization: string): string | undefined {
-  return /^bearer +([\w-]{1,2000}\.[\w-]{1,2000}\.[\w-]{1,200})$/i.exec(authorization)?.[1];
 }
 
 /** Returns the primary key of a token that this service signed. The database's clock decides whether it has expired. */
