@@ -1,7 +1,15 @@
 import { type AccountDetails, formFault, formOf } from '../../core/account-fields.ts';
 import { type AccountIdentity, type AccountType, accountTypes, identityOf } from '../../core/account-types.ts';
 import { carriedName } from '../../core/carried-text.ts';
-import { checkAll, type FieldPath, type InvalidField, invalid, pathsIn, Refusal } from '../../core/refusal.ts';
+import {
+  checkAll,
+  checkEach,
+  type FieldPath,
+  type InvalidField,
+  invalid,
+  pathsIn,
+  Refusal,
+} from '../../core/refusal.ts';
 import { canonicalText } from '../../core/texts.ts';
 import type { Environment, ExternalAccountType } from '../../infra/database/generated/client/client.ts';
 import { type Account, trustedJson } from '../../infra/database/rows.ts';
@@ -39,11 +47,9 @@ export function checkAccountInfo(
     throw new Refusal('INVALID_BANK_ACCOUNT', message, { path: at('details'), oneOf: [...rules.identifier] });
   }
   if (environment === 'PRODUCTION') {
-    checkAll(
-      ...checkDigitFaults(type, details, info, now).map((fault) => () => {
-        throw new Refusal(fault.code, fault.message, fault.path);
-      }),
-    );
+    checkEach(checkDigitFaults(type, details, info, now), ({ code, message, path }) => {
+      throw new Refusal(code, message, path);
+    });
   }
   return { info, identity: identityOf(type, info) };
 }

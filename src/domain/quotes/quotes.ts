@@ -51,7 +51,8 @@ export const createQuote = command((payments, caller, input: CreateQuote, idempo
   return {
     operation: 'createQuote',
     type: 'Quote',
-    ...(readsOnly(payments, caller, input) && { readsOnly: true }),
+    // Planning such a quote stores nothing with the rail: neither a locked rate nor payment instructions.
+    ...(input.source.kind === 'ACCOUNT' && !connectedRail(payments, caller)?.lockRate && { readsOnly: true }),
     amount: { field: 'lockedCurrencyAmount', currency: () => lockedCurrency(payments, caller, input) },
     plan: () => planQuote(payments, caller, input, idempotencyKey),
     paths: {
@@ -64,11 +65,6 @@ export const createQuote = command((payments, caller, input: CreateQuote, idempo
     },
   };
 });
-
-/** Returns whether planning a quote stores nothing with the rail: neither a locked rate nor payment instructions. */
-function readsOnly(payments: Payments, caller: Caller, { source }: CreateQuote): boolean {
-  return source.kind === 'ACCOUNT' && connectedRail(payments, caller)?.lockRate === undefined;
-}
 
 async function planQuote(
   payments: Payments,
