@@ -136,17 +136,16 @@ async function decide(
     path: at('transactionId'),
     conflict: { code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' },
   });
-  if (!result.replayed) wakeOrder(payments, caller, result.row.id);
-  return result;
-}
-
-/** Wakes the order of a payment that was approved or rejected. The decision is final even if this fails. */
-function wakeOrder({ database, log }: Payments, { platformId }: Caller, transactionId: string): void {
+  if (result.replayed) return result;
+  const { database, log } = payments;
+  const { platformId, id: transactionId } = result.row;
   const failure = 'could not wake the order of a payment that was approved or rejected; it continues at its deadline';
+  // The decision is final even if its order cannot be woken.
   wakeOrders(database.pool, platformId, transactionId).then(
     () => database.commits.emit('committed'),
     (error: unknown) => log.warn({ err: error, transactionId }, failure),
   );
+  return result;
 }
 
 async function planDecision(payments: Payments, caller: Caller, id: string | undefined, asked: Decision) {

@@ -208,7 +208,15 @@ async function settle(payments: Payments, facts: ToSettle, operator: Decider) {
   };
   const words = ({ amount, currency }: Money) => formatMajor(amount, requiredCurrency(currency));
   const { differences, short } = result;
-  const refusal = await commitByHand(payments.database, planSettlement(facts, journal, operator), operator, {
+  const [own, ...others] = planDelivery(order, { information: outcome.information });
+  if (!own) throw new Error(`order ${order.id} has no plan`);
+  // The promised amount is delivered, and the difference is a separate journal.
+  const journals = [...(own.plan.journals ?? []), ...(journal ? [journal] : [])];
+  const { by, reason } = operator;
+  const [movedOut, movedIn] = [moved.out?.amount ?? null, moved.in?.amount ?? null];
+  const plan = { ...own.plan, journals, cases: [{ orderId: order.id, by, reason, movedOut, movedIn }] };
+  const group = [{ platformId: own.platformId, plan }, ...others];
+  const refusal = await commitByHand(payments.database, group, operator, {
     platformId: order.platformId,
     subject: publicId('Transaction', order.transaction.id),
     before: { order: order.id, status: order.transaction.status, said: open.said, stands: open.stands },
@@ -220,16 +228,6 @@ async function settle(payments: Payments, facts: ToSettle, operator: Decider) {
     throw new RefusedByHand(`nothing done: the receiving account may hold at most ${limit}`);
   }
   throw endedMeanwhile(refusal);
-}
-
-/** Plans the delivery of the promised amount, with the difference as a separate journal. */
-function planSettlement({ order, outcome, moved }: ToSettle, journal: Journal | undefined, { by, reason }: Decider) {
-  const [own, ...others] = planDelivery(order, { information: outcome.information });
-  if (!own) throw new Error(`order ${order.id} has no plan`);
-  const { out, in: come } = moved;
-  const settled = { orderId: order.id, by, reason, movedOut: out?.amount ?? null, movedIn: come?.amount ?? null };
-  const journals = [...(own.plan.journals ?? []), ...(journal ? [journal] : [])];
-  return [{ platformId: own.platformId, plan: { ...own.plan, journals, cases: [settled] } }, ...others];
 }
 
 function booked(journal: Journal | undefined): Money[] {

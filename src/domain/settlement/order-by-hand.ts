@@ -33,7 +33,11 @@ import { concludeWithoutCredit, isCreditRefused, planFailure } from './outcomes.
 export async function withOrder<Done>(payments: Payments, id: string, work: (order: DueOrder) => Promise<Done>) {
   const uuid = paymentUuid(id);
   const order = await takeOrder(payments, uuid);
-  if (!order) throw new RefusedByHand(await whyNone(payments, id, uuid));
+  if (!order) {
+    const ended = await payments.database.prisma.transaction.findFirst({ where: { id: uuid } });
+    const why = ended ? `${id} is ${ended.status}: it has no order that awaits an outcome` : `there is no ${id}`;
+    throw new RefusedByHand(why);
+  }
   const leases = renewLeases(payments.database.pool, [order], payments.log);
   try {
     return await work(order);
@@ -102,11 +106,6 @@ async function takeOrder({ database }: Payments, transactionId: string): Promise
     const leased = await leaseOrders(client, found.length);
     return leased.find(({ transaction }) => transaction.id === transactionId);
   });
-}
-
-async function whyNone({ database }: Payments, id: string, uuid: string): Promise<string> {
-  const transaction = await database.prisma.transaction.findFirst({ where: { id: uuid } });
-  return transaction ? `${id} is ${transaction.status}: it has no order that awaits an outcome` : `there is no ${id}`;
 }
 
 interface ByHand {
@@ -186,16 +185,12 @@ export interface SuspendedRefund {
   readonly transaction: Transaction;
   readonly rateLock: Prisma.JsonValue;
   readonly refundAccountId: string;
-  /** The destination to which the money is forwarded because the customer is deleted; null otherwise. */
-  readonly onward: Onward | null;
+  /**
+   * If the customer is deleted, the platform's account to which the money is forwarded (null if the platform has none
+   * in the currency), and the ids of the two transactions; otherwise null.
+   */
+  readonly onward: { readonly accountId: string | null; readonly ids: readonly string[] } | null;
   readonly wasSuspended: boolean;
-}
-
-/** The destination of a deleted customer's money: the customer's platform. */
-interface Onward {
-  /** The platform's account in the currency; null if it has none. */
-  readonly accountId: string | null;
-  readonly ids: readonly string[];
 }
 
 /** A release's result. `paid-before`: the refund had already been paid, and nothing was done. */
