@@ -6,7 +6,7 @@ import { type Data, inTurn, type TestPlatform, tester, testGateway } from '../se
 import { patient } from '../setup/locks.ts';
 import { expireToken, passDelay } from '../setup/passing-time.ts';
 import { restClient } from '../setup/rest.ts';
-import type { Scene } from '../setup/scene.ts';
+import { type Scene, usAccount } from '../setup/scene.ts';
 
 // A customer who holds money or has payments in flight cannot be deleted. The database checks this while it holds locks
 // on the accounts.
@@ -177,5 +177,15 @@ describe('a concurrent deletion', () => {
       expect(paid).toMatchObject({ replayed: false });
       expect(refused).toMatchObject({ code: 'CUSTOMER_IN_USE', balances: [], transactionIds: [payment] });
     }
+  });
+
+  test('keeps an external account that was registered first; one that is registered later is refused', async () => {
+    const [first, second] = [await platform.newCustomer(), await platform.newCustomer()];
+    const register = (customerId: string) => () => platform.externalAccount(customerId, 'USD', usAccount('12345678'));
+    const [account, done] = await inTurn(t, ['customer', first], register(first), () => remove(first));
+    expect([account, done]).toMatchObject([expect.stringMatching(/^ExternalAccount:/), deleted]);
+    const late = () => register(second)().catch(String);
+    const [, refused] = await inTurn(t, ['customer', second], () => remove(second), late);
+    expect(refused).toMatch('CUSTOMER_DELETED');
   });
 });

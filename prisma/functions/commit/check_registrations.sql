@@ -1,7 +1,7 @@
 -- The part of check_plan for customers and external accounts that a plan inserts. A UMA address belongs to at most
 -- one customer that is not deleted. An owner has at most one account with the same identifier at a bank, not counting
--- INACTIVE ones. A frozen customer cannot register an external account, and a frozen account cannot be registered
--- again, even while it is INACTIVE.
+-- INACTIVE ones. A deleted or frozen customer cannot register an external account, and a frozen account cannot be
+-- registered again, even while it is INACTIVE.
 create or replace function check_registrations(p_platform uuid, p_insert jsonb) returns jsonb
   language plpgsql
 as $$
@@ -17,9 +17,9 @@ begin
        and (a.status <> 'INACTIVE' or a.frozen_at is not null)
        and a.customer_id is not distinct from n.customer_id and a.currency = n.currency
        and a.account_type = n.account_type and a.identifier = n.identifier and a.bank is not distinct from n.bank limit 1),
-    (select jsonb_build_object('code', 'CUSTOMER_FROZEN', 'id', c.id)
+    (select jsonb_build_object('code', case when c.is_deleted then 'CUSTOMER_DELETED' else 'CUSTOMER_FROZEN' end, 'id', c.id)
      from jsonb_populate_recordset(null::account, p_insert -> 'account') n
-     join customer c on c.platform_id = p_platform and c.id = n.customer_id and c.frozen_at is not null
+     join customer c on c.platform_id = p_platform and c.id = n.customer_id and (c.is_deleted or c.frozen_at is not null)
      where n.kind = 'EXTERNAL' limit 1));
 end
 $$;

@@ -49,7 +49,8 @@ begin
   end if;
 
   v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.customers[*].id'));
-  v_active := uuids(jsonb_path_query_array(p_plans, '$[*].plan.require_active.customers[*]'));
+  v_active := uuids(jsonb_path_query_array(p_plans, '$[*].plan.require_active.customers[*]'))
+    || uuids(jsonb_path_query_array(p_plans, '$[*].plan.insert.account[*].customer_id'));
   if cardinality(v_changed) > 0 then
     perform from customer where platform_id = any (v_platforms) and id = any (v_changed || v_active)
     order by platform_id, id for no key update;

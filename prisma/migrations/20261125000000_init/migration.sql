@@ -1892,9 +1892,9 @@ begin
        and (a.status <> 'INACTIVE' or a.frozen_at is not null)
        and a.customer_id is not distinct from n.customer_id and a.currency = n.currency
        and a.account_type = n.account_type and a.identifier = n.identifier and a.bank is not distinct from n.bank limit 1),
-    (select jsonb_build_object('code', 'CUSTOMER_FROZEN', 'id', c.id)
+    (select jsonb_build_object('code', case when c.is_deleted then 'CUSTOMER_DELETED' else 'CUSTOMER_FROZEN' end, 'id', c.id)
      from jsonb_populate_recordset(null::account, p_insert -> 'account') n
-     join customer c on c.platform_id = p_platform and c.id = n.customer_id and c.frozen_at is not null
+     join customer c on c.platform_id = p_platform and c.id = n.customer_id and (c.is_deleted or c.frozen_at is not null)
      where n.kind = 'EXTERNAL' limit 1));
 end
 $$;
@@ -2700,7 +2700,8 @@ begin
   end if;
 
   v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.customers[*].id'));
-  v_active := uuids(jsonb_path_query_array(p_plans, '$[*].plan.require_active.customers[*]'));
+  v_active := uuids(jsonb_path_query_array(p_plans, '$[*].plan.require_active.customers[*]'))
+    || uuids(jsonb_path_query_array(p_plans, '$[*].plan.insert.account[*].customer_id'));
   if cardinality(v_changed) > 0 then
     perform from customer where platform_id = any (v_platforms) and id = any (v_changed || v_active)
     order by platform_id, id for no key update;

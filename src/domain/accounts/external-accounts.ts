@@ -52,14 +52,14 @@ const at = pathsIn<CreateExternalAccount & UpdateExternalAccount>();
 /**
  * Registers an external bank account or wallet (specification 4.8). In the sandbox, it is ACTIVE immediately unless its
  * suffix selects another status. If the rail needs more time for its check, `checkDueAccounts` queries it again later.
- * @throws Refusal INVALID_BANK_ACCOUNT, INVALID_CURRENCY, INVALID_INPUT, USER_NOT_FOUND, CONFLICT (it exists),
- *   IDEMPOTENCY_MISMATCH
+ * @throws Refusal INVALID_BANK_ACCOUNT, INVALID_CURRENCY, INVALID_INPUT, USER_NOT_FOUND, CUSTOMER_DELETED (meanwhile),
+ *   CONFLICT (it exists), IDEMPOTENCY_MISMATCH
  */
 export const createExternalAccount = command((payments, caller, input: CreateExternalAccount) => ({
   operation: 'createExternalAccount',
   type: 'Account',
   plan: () => planAccount(payments, caller, input),
-  paths: { ACCOUNT_EXISTS: at('details'), CUSTOMER_FROZEN: at('customerId') },
+  paths: { ACCOUNT_EXISTS: at('details'), CUSTOMER_FROZEN: at('customerId'), CUSTOMER_DELETED: at('customerId') },
 }));
 
 async function planAccount(payments: Payments, caller: Caller, given: CreateExternalAccount): Promise<CommandPlan> {
