@@ -187,21 +187,13 @@ const periods: Readonly<Record<LimitState['period'], string>> = {
 
 type CustomerInUse = Extract<PlanRefusal, { code: 'CUSTOMER_IN_USE' }>;
 
-export interface CustomerUse {
-  readonly balances: readonly { readonly accountId: string; readonly amount: string; readonly currency: string }[];
-  readonly paymentsUnderWay: number;
-  /** The first 20 of these payments. */
-  readonly transactionIds: readonly string[];
-}
+export type CustomerUse = ReturnType<typeof useOf>;
 
-function useOf({ balances, payments, transactions }: CustomerInUse): CustomerUse & RefusalDetails {
+function useOf({ balances, payments, transactions }: CustomerInUse) {
   return {
-    balances: balances.map(({ account, amount, currency }) => ({
-      accountId: publicId('InternalAccount', account),
-      amount,
-      currency,
-    })),
+    balances: balances.map(({ account, ...money }) => ({ accountId: publicId('InternalAccount', account), ...money })),
     paymentsUnderWay: payments,
+    /** The first 20 of these payments. */
     transactionIds: transactions.map((id) => publicId('Transaction', id)),
   };
 }

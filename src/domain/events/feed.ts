@@ -185,9 +185,7 @@ export class Feed {
   }
 
   get subscriptions(): number {
-    let count = 0;
-    for (const hub of this.#hubs.values()) count += hub.subscribers.size;
-    return count;
+    return [...this.#hubs.values()].reduce((count, hub) => count + hub.subscribers.size, 0);
   }
 
   get listening(): boolean {
@@ -196,9 +194,7 @@ export class Feed {
 
   /** The number of known events not yet dispatched by this process, for the platform that is furthest behind. */
   get lag(): number {
-    let most = 0n;
-    for (const { head, target } of this.#hubs.values()) if (target - head > most) most = target - head;
-    return Number(most);
+    return [...this.#hubs.values()].reduce((most, { head, target }) => Math.max(most, Number(target - head)), 0);
   }
 
   /**
