@@ -177,10 +177,9 @@ async function run<Type extends ResultType>(payments: Payments, caller: Caller, 
   if ('kind' in planned) return toResult(planned, command, caller);
   const plan = withRow(command, planned);
   if (validateOnly) return validate(database, caller, command, plan, validateOnly);
+  const commit = async (one: Plan) => ({ outcome: await commitPlan(database, caller.platformId, one) });
   try {
-    const { outcome } = await orWaiting({ ...plan, claim }, async (one) => ({
-      outcome: await commitPlan(database, caller.platformId, one),
-    }));
+    const { outcome } = await orWaiting({ ...plan, claim }, commit);
     return toResult(outcome, command, caller);
   } catch (error) {
     if (error instanceof LockTimeout) throw new Refusal('SERVICE_UNAVAILABLE', waits[error.for], { retryAfter: 1 });

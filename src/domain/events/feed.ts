@@ -89,10 +89,7 @@ const listenTimeoutMs = 5_000;
 /** After this number of polls that find events without a notification, the listener's connection counts as lost. */
 const maxMissedPolls = 3;
 
-interface Head {
-  readonly platformId: string;
-  readonly sequence: bigint;
-}
+type Head = ReturnType<typeof headsIn>[number];
 
 /** The connection that listens for sequencers' notifications. If none arrive, a new connection replaces it. */
 class FeedListener extends OwnConnection {
@@ -131,7 +128,7 @@ class FeedListener extends OwnConnection {
   }
 }
 
-function headsIn(payload: string): Head[] {
+function headsIn(payload: string) {
   return payload.split(',').map((head) => {
     const [platformId = '', sequence = '0'] = head.split(':');
     return { platformId, sequence: BigInt(sequence) };

@@ -114,11 +114,8 @@ export class ResumePoints {
   constructor(database: Pick<Database, 'pool'>, log: Logger) {
     this.#database = database;
     this.#log = log;
-    const options = {
-      cache: false,
-      maxBatchSize: maxBatch,
-      batchScheduleFn: (run: () => void) => void setTimeout(run, collectMs),
-    };
+    const batchScheduleFn = (run: () => void) => void setTimeout(run, collectMs);
+    const options = { cache: false, maxBatchSize: maxBatch, batchScheduleFn };
     this.#opening = new DataLoader((streams) => this.#find(streams), options);
     this.#beginning = new DataLoader((points) => this.#begin(points), options);
     this.#timers = [

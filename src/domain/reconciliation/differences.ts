@@ -20,12 +20,7 @@ export interface Difference {
   readonly there: string | undefined;
 }
 
-export interface Reconciled {
-  readonly orders: number;
-  readonly movements: number;
-  readonly totals: readonly Total[];
-  readonly differences: readonly Difference[];
-}
+export type Reconciled = Awaited<ReturnType<typeof reconcile>>;
 
 /**
  * Selects the orders of a period that move money outside or need a conversion by the rail, and the orders that
@@ -63,7 +58,7 @@ const laterMs = 3_600_000;
  * Compares a platform's orders that were created in a period with its provider's report.
  * @throws Refusal SERVICE_UNAVAILABLE if its rail cannot list movements; whatever the rail throws
  */
-export async function reconcile(payments: Payments, tenant: Tenant, period: Period): Promise<Reconciled> {
+export async function reconcile(payments: Payments, tenant: Tenant, period: Period) {
   const rail = railOf(payments, tenant, 'movements');
   const to = new Date(period.to.getTime() + laterMs);
   const movements: RailMovement[] = [];

@@ -265,18 +265,13 @@ const spreadMs = 3_000;
 const goldenRatio = (Math.sqrt(5) - 1) / 2;
 const maxSources = 10_000;
 
-interface Source {
-  due: number;
-  longest: number;
-}
-
 /**
  * Slows down refusals to a source that keeps sending requests, because a client that does not wait could otherwise
  * receive tens of thousands of refusals per second and slow down everyone else.
  */
 export class RefusalPace {
   readonly #now: Clock;
-  readonly #sources = boundedCache<Source>(maxSources);
+  readonly #sources = boundedCache<{ due: number; longest: number }>(maxSources);
   readonly #ended = new AbortController();
 
   constructor(now: Clock) {

@@ -13,11 +13,7 @@ export interface RevokeApiToken extends Expecting {
   readonly revokeDescendants: boolean;
 }
 
-export interface Ended {
-  readonly endedApiTokens: number;
-  readonly endedClientTokens: number;
-  readonly disabledEndpoints: number;
-}
+export type Ended = Readonly<Record<'endedApiTokens' | 'endedClientTokens' | 'disabledEndpoints', number>>;
 
 /**
  * Revokes an API token and, if requested, its descendants. An already revoked token may still have active descendants,
