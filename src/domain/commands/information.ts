@@ -123,17 +123,15 @@ export function checkMetadata(caller: Pick<Caller, 'kind'>, given: Metadata | nu
   }
   const entries = Object.entries(given).map(([key, value]) => [key, canonicalText(value)] as const);
   if (entries.length > maxEntries) throw invalid(`metadata can have at most ${maxEntries} entries`, path);
-  checkEach(entries, ([key, value]) => checkEntry(key, value, [...path, key]));
+  checkEach(entries, ([key, value]) => {
+    if (!/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(key) || key.length > maxKeyLength) {
+      const message = `a key must be 1 to ${maxKeyLength} letters, digits, dots, hyphens and underscores, and begin with a letter or digit`;
+      throw invalid(message, [...path, key]);
+    }
+    const fault = value === '' ? undefined : textFault(value, longest.memo);
+    if (fault !== undefined) throw invalid(`the value ${fault}`, [...path, key]);
+  });
   return entries.length > 0 ? Object.fromEntries(entries) : null;
-}
-
-function checkEntry(key: string, value: string, path: FieldPath): void {
-  if (!/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(key) || key.length > maxKeyLength) {
-    const message = `a key must be 1 to ${maxKeyLength} letters, digits, dots, hyphens and underscores, and begin with a letter or digit`;
-    throw invalid(message, path);
-  }
-  const fault = value === '' ? undefined : textFault(value, longest.memo);
-  if (fault !== undefined) throw invalid(`the value ${fault}`, path);
 }
 
 type Text = string | null | undefined;

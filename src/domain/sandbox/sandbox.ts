@@ -113,12 +113,12 @@ export const sandboxSend = command((payments, caller, input: SandboxSend) => ({
 async function planDeposit(payments: Payments, caller: Caller, input: SandboxSend) {
   const simulation = simulationOf(payments, caller);
   const scenario = checkScenario(payments, caller, input.sandboxScenario, { deposit: true });
-  const { quote, currency, fundingAccountId, found } = await readFundable(payments, caller, input);
+  const { quote, currency, fundingAccountId, destination } = await readFundable(payments, caller, input);
   const due = quote.totalSendingAmount;
   const requestedAmount = smallestUnits(input.currencyAmount ?? due, currency, at('currencyAmount'));
   const { amount, twice, late } = simulation.deposit(scenario ?? quote.scenario, requestedAmount);
   const arrived = deposit(fundingAccountId, quote.sendingCurrency, amount, quote.transactionId, twice ? 2 : 1);
-  const to = quotedDestination(quote, found.destination);
+  const to = quotedDestination(quote, destination);
   const common = {
     requireActive: {
       customers: quote.customerId ? [quote.customerId] : [],
@@ -189,7 +189,7 @@ async function readFundable(payments: Payments, caller: Caller, input: SandboxSe
     const details = { path: at('currencyCode'), value: input.currencyCode };
     throw new Refusal('INVALID_CURRENCY', `this quote is funded in ${quote.sendingCurrency}`, details);
   }
-  return { quote, currency, fundingAccountId, found };
+  return { ...found, currency, fundingAccountId };
 }
 
 interface SetExternalAccountStatus extends Expecting {

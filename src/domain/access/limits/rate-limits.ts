@@ -33,9 +33,10 @@ function refilled<Bucket extends TokenBucket>(
   Bucket: new () => Bucket,
   ...[rate, now]: Parameters<TokenBucket['refill']>
 ): Bucket {
-  const bucket = buckets.get(key) ?? new Bucket();
+  const known = buckets.get(key);
+  const bucket = known ?? new Bucket();
+  if (!known) buckets.set(key, bucket);
   bucket.refill(rate, now);
-  buckets.set(key, bucket);
   return bucket;
 }
 
