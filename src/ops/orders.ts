@@ -175,7 +175,7 @@ export function addSuspense(program: Program): void {
 }
 
 async function listRefunds({ database }: Tools): Promise<Answer> {
-  const rows = (await listSuspense(database)).map((suspended) => ({
+  const rows = (await listSuspense(database.pool)).map((suspended) => ({
     transaction: publicId('Transaction', suspended.transaction.id),
     refund: refundOf(suspended),
     since: suspended.transaction.refundInitiatedAt,

@@ -3,12 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { maxAmount } from '../../src/core/checks.ts';
 import { type CurrencyCode, requiredCurrency } from '../../src/core/currencies.ts';
 import { Fraction, parseDecimal, tenTo, whole } from '../../src/core/fraction.ts';
-import {
-  type Pricing,
-  type PricingRefusal,
-  type PricingRequest,
-  priceQuote,
-} from '../../src/domain/pricing/pricing.ts';
+import { type Pricing, type PricingRefusal, priceQuote } from '../../src/domain/pricing/pricing.ts';
+import type { PricingRequest } from '../../src/domain/pricing/pricing-steps.ts';
 import type { RateTerms } from '../../src/rails/rail.ts';
 import { sandboxTerms } from '../../src/rails/sandbox/rates.ts';
 import { quoted, request, requests } from '../proof/quote-cases.ts';

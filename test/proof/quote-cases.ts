@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { maxAmount } from '../../src/core/checks.ts';
 import { type CurrencyCode, currencies, formatDecimal, requiredCurrency } from '../../src/core/currencies.ts';
 import { whole } from '../../src/core/fraction.ts';
-import { type Pricing, type PricingRequest, priceQuote, readTerms } from '../../src/domain/pricing/pricing.ts';
+import { type Pricing, priceQuote, readTerms } from '../../src/domain/pricing/pricing.ts';
+import type { PricingRequest } from '../../src/domain/pricing/pricing-steps.ts';
 import type { RateTerms } from '../../src/rails/rail.ts';
 import type { Value } from './smt.ts';
 

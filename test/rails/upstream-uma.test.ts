@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { readBalances } from '../../src/domain/reconciliation/reconciliation.ts';
+import { UpstreamClient } from '../../src/rails/upstream/upstream-client.ts';
 import { sender } from '../setup/acts.ts';
 import { type Data, untilRows, uuidIn } from '../setup/gateway.ts';
 import { testTwoGateways } from './two-gateways.ts';
@@ -46,6 +47,15 @@ test('a receiver that is unknown on this side is looked up upstream, including w
     requiredPayerFields: ['FULL_NAME', 'BIRTH_DATE'].map((name) => ({ name, mandatory: true })),
   });
   expect(await shop.platform.lookUp('$nobody@sandbox.uma.money')).toMatchObject({ code: 'UMA_NOT_FOUND' });
+});
+
+test('a lookup sends upstream two requests for the rates of each currency that its sender has, not one for each pair', async () => {
+  const payee = await shop.account.newCustomer();
+  const umaAddress = await shop.account.umaAddressOf(payee);
+  using requests = vi.spyOn(UpstreamClient.prototype, 'get');
+  const { supportedCurrencies } = await shop.platform.lookUp(umaAddress, { sender: { customerId: scene.customerId } });
+  expect(supportedCurrencies).toHaveLength(14);
+  expect(requests.mock.calls.filter(([path]) => path === '/exchange-rates')).toHaveLength(2 * 14);
 });
 
 test.for([

@@ -79,7 +79,7 @@ export class ProviderWebhooks {
     // Unlike decodeURIComponent, this accepts any string.
     const platformId = querystring.unescape(addressForm.exec(path)?.[1] ?? '');
     const sender = `${addressOf(request)} ${platformId}`;
-    const attempt = this.#proven.has(sender) ? undefined : brake.begin(addressOf(request));
+    const succeed = this.#proven.has(sender) ? undefined : brake.begin(addressOf(request));
     let isWrong = false;
     try {
       const received = await receiveWebhook(payments, platformId, { headers: request.headers, body });
@@ -88,8 +88,8 @@ export class ProviderWebhooks {
       return received;
     } finally {
       // After an exception it is unknown whether the signature was valid.
-      if (!isWrong) attempt?.succeed();
-      else if (!attempt) brake.fail(addressOf(request));
+      if (!isWrong) succeed?.();
+      else if (!succeed) brake.fail(addressOf(request));
     }
   }
 }

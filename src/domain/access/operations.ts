@@ -74,21 +74,15 @@ export const operationNames = Object.keys(operations) as readonly Operation[];
 export function authorize(caller: Pick<Caller, 'kind' | 'permissions' | 'grants'>, name: Operation): void {
   const operation = operations[name];
   if (caller.kind === 'CLIENT' && 'grant' in operation) {
-    requireGrant(caller, operation.grant);
-    return;
+    if (caller.grants.includes(operation.grant)) return;
+    const message = `this client token lacks the grant ${operation.grant}, which the platform can include when it creates a token`;
+    throw new Refusal('FORBIDDEN', message);
   }
   const { permission } = operation;
   requirePermission(caller, permission, ...('or' in operation ? [operation.or] : []));
   if ('reads' in operation) requirePermission(caller, 'VIEW');
   if (caller.kind === 'CLIENT' && !('client' in operation)) {
     throw new Refusal('FORBIDDEN', `${name} needs an API token, not a client token`);
-  }
-}
-
-function requireGrant({ grants }: Pick<Caller, 'grants'>, grant: ClientGrant): void {
-  if (!grants.includes(grant)) {
-    const message = `this client token lacks the grant ${grant}, which the platform can include when it creates a token`;
-    throw new Refusal('FORBIDDEN', message);
   }
 }
 

@@ -1,12 +1,20 @@
 import { type AccountDetails, formFault, formOf } from '../../core/account-fields.ts';
 import { type AccountIdentity, type AccountType, accountTypes, identityOf } from '../../core/account-types.ts';
 import { carriedName } from '../../core/carried-text.ts';
-import { checkAll, type FieldPath, type InvalidField, invalid, pathsIn, Refusal } from '../../core/refusal.ts';
+import {
+  checkAll,
+  checkEach,
+  type FieldPath,
+  type InvalidField,
+  invalid,
+  pathsIn,
+  Refusal,
+} from '../../core/refusal.ts';
 import { canonicalText } from '../../core/texts.ts';
 import type { Environment, ExternalAccountType } from '../../infra/database/generated/client/client.ts';
 import { type Account, trustedJson } from '../../infra/database/rows.ts';
 import type { AccountCheck } from '../../rails/rail.ts';
-import type { Address } from '../commands/information.ts';
+import type { BusinessFacts, PersonFacts } from '../commands/information.ts';
 
 const at = pathsIn<{ readonly currency: string; readonly details: AccountDetails }>();
 
@@ -39,11 +47,9 @@ export function checkAccountInfo(
     throw new Refusal('INVALID_BANK_ACCOUNT', message, { path: at('details'), oneOf: [...rules.identifier] });
   }
   if (environment === 'PRODUCTION') {
-    checkAll(
-      ...checkDigitFaults(type, details, info, now).map((fault) => () => {
-        throw new Refusal(fault.code, fault.message, fault.path);
-      }),
-    );
+    checkEach(checkDigitFaults(type, details, info, now), ({ code, message, path }) => {
+      throw new Refusal(code, message, path);
+    });
   }
   return { info, identity: identityOf(type, info) };
 }
@@ -137,20 +143,9 @@ function checkDetail(
   return [[name, formOf(field, details).canonical(value)]];
 }
 
-export type Beneficiary = { readonly address?: Address | null | undefined } & (
-  | {
-      readonly beneficiaryType: 'INDIVIDUAL';
-      readonly fullName: string;
-      readonly birthDate?: string | null | undefined;
-      readonly nationality?: string | null | undefined;
-    }
-  | {
-      readonly beneficiaryType: 'BUSINESS';
-      readonly legalName: string;
-      readonly registrationNumber?: string | null | undefined;
-      readonly taxId?: string | null | undefined;
-    }
-);
+export type Beneficiary =
+  | ({ readonly beneficiaryType: 'INDIVIDUAL'; readonly fullName: string } & PersonFacts)
+  | ({ readonly beneficiaryType: 'BUSINESS'; readonly legalName: string } & BusinessFacts);
 
 /** Returns the account owner's name in the characters that the rail transmits; undefined for a wallet. */
 export function carriedOwner(type: ExternalAccountType, beneficiary: Beneficiary | null): string | undefined {

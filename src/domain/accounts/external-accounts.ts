@@ -75,12 +75,8 @@ async function planAccount(payments: Payments, caller: Caller, given: CreateExte
   );
   const parties = await readOwner(payments, caller, input);
   const id = idAt(parties, 0);
-  const toCheck = {
-    ...{ type: input.accountType, identifier: identity.identifier, id, currency: input.currency },
-    details: info,
-    beneficiary: beneficiary && { ...beneficiary },
-    carriedName: carriedOwner(input.accountType, beneficiary),
-  };
+  const railAccount = { type: input.accountType, identifier: identity.identifier, details: info };
+  const toCheck = accountToCheck({ id, currency: input.currency, beneficiary }, railAccount);
   const check = await checkWithRail(payments, caller, toCheck, ownerName(beneficiary));
   const account: NewRow<Account> = {
     platformId: caller.platformId,
@@ -296,9 +292,11 @@ async function check({ database, rails }: Payments, due: DueCheck): Promise<void
 }
 
 /** Converts an account, as stored by createExternalAccount, to the form that the rail checks. */
-function accountToCheck(account: Account, railAccount: RailAccount): AccountToCheck {
-  const { id, currency } = account;
-  const beneficiary = trustedJson<Beneficiary | null>(account.beneficiary);
+function accountToCheck(
+  { id, currency, beneficiary: stored }: Pick<Account, 'id' | 'currency' | 'beneficiary'>,
+  railAccount: RailAccount,
+): AccountToCheck {
+  const beneficiary = trustedJson<Beneficiary | null>(stored);
   const carriedName = carriedOwner(railAccount.type, beneficiary);
   return { ...railAccount, id, currency, beneficiary: beneficiary && { ...beneficiary }, carriedName };
 }

@@ -9,7 +9,7 @@ import type { RateLock } from '../../rails/rail-parts.ts';
 import type { Caller } from '../access/caller.ts';
 import { requirePermission } from '../access/operations.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
-import { type Command, type CommandResult, type Payments, railOf, runCommand } from '../commands/command.ts';
+import { type CommandResult, type Payments, railOf, runCommand } from '../commands/command.ts';
 import {
   checkInformation,
   clockFor,
@@ -34,10 +34,9 @@ interface Named extends Expecting {
   readonly transactionId: string;
 }
 
-type ApproveTransaction = Named & Omit<Extract<Decision, { kind: 'approve' }>, 'kind'>;
-type RejectTransaction = Named & Omit<Extract<Decision, { kind: 'reject' }>, 'kind'>;
+type DecisionInput<Kind extends 'approve' | 'reject'> = Named & Omit<Extract<Decision, { kind: Kind }>, 'kind'>;
 
-const at = pathsIn<ApproveTransaction & RejectTransaction>();
+const at = pathsIn<DecisionInput<'approve'> & DecisionInput<'reject'>>();
 
 /**
  * Approves a payment that a policy holds for a second person (requires APPROVE), or an incoming payment on behalf of
@@ -47,25 +46,27 @@ const at = pathsIn<ApproveTransaction & RejectTransaction>();
  *   IDEMPOTENCY_MISMATCH, FORBIDDEN (also for the payment's requester), and the refusals of the command that requested
  *   a held payment
  */
-export const approveTransaction = decision('approveTransaction', ({ receiverCustomerInfo }: ApproveTransaction) => {
-  return { kind: 'approve', receiverCustomerInfo };
-});
+export function approveTransaction(
+  payments: Payments,
+  caller: Caller,
+  input: DecisionInput<'approve'>,
+  idempotencyKey?: string | null,
+) {
+  return decide(payments, caller, input, { ...input, kind: 'approve' }, idempotencyKey);
+}
 
 /**
  * Rejects a payment that awaits approval. The payment ends as REJECTED. If it is an incoming payment, so does the
  * sender's payment. Money that was already taken is refunded.
  * @throws Refusal as approveTransaction does
  */
-export const rejectTransaction = decision('rejectTransaction', ({ reason }: RejectTransaction) => {
-  return { kind: 'reject', reason };
-});
-
-function decision<Input extends Named>(
-  operation: 'approveTransaction' | 'rejectTransaction',
-  decisionOf: (input: Input) => Decision,
+export function rejectTransaction(
+  payments: Payments,
+  caller: Caller,
+  input: DecisionInput<'reject'>,
+  idempotencyKey?: string | null,
 ) {
-  return (payments: Payments, caller: Caller, input: Input, idempotencyKey?: string | null) =>
-    decide(payments, caller, { operation, input, idempotencyKey }, decisionOf(input));
+  return decide(payments, caller, input, { ...input, kind: 'reject' }, idempotencyKey);
 }
 
 /**
@@ -81,10 +82,8 @@ export async function decideUnlessDecided(
   transactionId: string,
   decision: Decision,
 ): Promise<void> {
-  const operation = decision.kind === 'approve' ? 'approveTransaction' : 'rejectTransaction';
-  const input = { transactionId: publicId('Transaction', transactionId) };
   try {
-    await decide(payments, caller, { operation, input, idempotencyKey: null }, decision);
+    await decide(payments, caller, { transactionId: publicId('Transaction', transactionId) }, decision);
   } catch (error) {
     const isDecided = error instanceof Refusal && error.code === 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL';
     if (!isDecided) throw error;
@@ -100,6 +99,7 @@ interface PendingApproval {
   scenario: unknown;
   orderId: string | null;
   rateLock: Prisma.JsonValue;
+  /** The id for the receiving transaction, if the receiver's account is internal. */
   newId: string;
 }
 
@@ -124,27 +124,28 @@ const pendingStatement = forCaller(
 async function decide(
   payments: Payments,
   caller: Caller,
-  call: Pick<Command<'Transaction'>, 'operation' | 'idempotencyKey'> & { readonly input: Named },
+  input: Named,
   decision: Decision,
+  idempotencyKey?: string | null,
 ): Promise<CommandResult<Transaction>> {
   const result = await runCommand(payments, caller, {
-    ...call,
+    operation: decision.kind === 'approve' ? 'approveTransaction' : 'rejectTransaction',
     type: 'Transaction',
-    plan: () => planDecision(payments, caller, uuidOf(call.input.transactionId, 'Transaction'), decision),
+    ...{ input, idempotencyKey },
+    plan: () => planDecision(payments, caller, uuidOf(input.transactionId, 'Transaction'), decision),
     path: at('transactionId'),
     conflict: { code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' },
   });
-  if (!result.replayed) wakeOrder(payments, caller, result.row.id);
-  return result;
-}
-
-/** Wakes the order of a payment that was approved or rejected. The decision is final even if this fails. */
-function wakeOrder({ database, log }: Payments, { platformId }: Caller, transactionId: string): void {
+  if (result.replayed) return result;
+  const { database, log } = payments;
+  const { platformId, id: transactionId } = result.row;
   const failure = 'could not wake the order of a payment that was approved or rejected; it continues at its deadline';
+  // The decision is final even if its order cannot be woken.
   wakeOrders(database.pool, platformId, transactionId).then(
     () => database.commits.emit('committed'),
     (error: unknown) => log.warn({ err: error, transactionId }, failure),
   );
+  return result;
 }
 
 async function planDecision(payments: Payments, caller: Caller, id: string | undefined, asked: Decision) {
@@ -220,14 +221,10 @@ function moveOf(
   given: Information,
 ): DecisionMove {
   const { kind } = decision;
-  if (kind === 'approve') return approvalMove(payments, caller, found, given);
   if (kind === 'webhook-error')
     return { to: 'FAILED', reason: decision.explanation, set: { failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR' } };
-  const why = decision.reason ? `: ${decision.reason}` : '';
-  return { to: 'REJECTED', reason: `rejected by the platform${why}` };
-}
-
-function approvalMove(payments: Payments, caller: Caller, found: PendingApproval, given: Information): DecisionMove {
+  if (kind === 'reject')
+    return { to: 'REJECTED', reason: `rejected by the platform${decision.reason ? `: ${decision.reason}` : ''}` };
   const { transaction, customer, destination: announced } = found;
   const requested = requestedFields(transaction);
   const known = { ...informationOf(customer), ...given };
@@ -290,13 +287,6 @@ interface Waiting {
   readonly isReserved: boolean;
 }
 
-interface Approvable extends Waiting {
-  readonly source: Account | null;
-  readonly destination: Account | null;
-  /** The id for the receiving transaction, if the receiver's account is internal. */
-  readonly newId: string;
-}
-
 const reservedStatement = statement<object>(
   'reserved_money',
   'select from journal where platform_id = $1 and transaction_id = $2 limit 1',
@@ -312,7 +302,7 @@ export async function isMoneyReserved(on: Queryable, { platformId, id }: Transac
  * again. The database refuses late approvals, and approvers who are not allowed to approve the payment
  * (may_approve.sql).
  */
-export function planApproval(caller: Caller, found: Approvable, expectedInMs: number | undefined): Plan {
+function planApproval(caller: Caller, found: PendingApproval & Waiting, expectedInMs: number | undefined): Plan {
   const { transaction, orderId, source, destination, isReserved } = found;
   const { id, platformId, quoteId, type } = transaction;
   const isBetween = quoteId === null && source?.kind === 'INTERNAL' && destination?.kind === 'INTERNAL';

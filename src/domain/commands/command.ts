@@ -72,6 +72,7 @@ const abilities = {
   giveBack: 'does not return money',
   lookUp: 'does not look up receivers',
   paymentInstructions: 'does not accept deposits',
+  movements: 'does not list movements',
 } as const satisfies { readonly [Part in keyof Rail]?: string };
 
 export type RailWith<Ability extends keyof typeof abilities> = Rail & Required<Pick<Rail, Ability>>;
@@ -176,10 +177,9 @@ async function run<Type extends ResultType>(payments: Payments, caller: Caller, 
   if ('kind' in planned) return toResult(planned, command, caller);
   const plan = withRow(command, planned);
   if (validateOnly) return validate(database, caller, command, plan, validateOnly);
+  const commit = async (one: Plan) => ({ outcome: await commitPlan(database, caller.platformId, one) });
   try {
-    const { outcome } = await orWaiting({ ...plan, claim }, async (one) => ({
-      outcome: await commitPlan(database, caller.platformId, one),
-    }));
+    const { outcome } = await orWaiting({ ...plan, claim }, commit);
     return toResult(outcome, command, caller);
   } catch (error) {
     if (error instanceof LockTimeout) throw new Refusal('SERVICE_UNAVAILABLE', waits[error.for], { retryAfter: 1 });

@@ -123,47 +123,74 @@ export function checkMetadata(caller: Pick<Caller, 'kind'>, given: Metadata | nu
   }
   const entries = Object.entries(given).map(([key, value]) => [key, canonicalText(value)] as const);
   if (entries.length > maxEntries) throw invalid(`metadata can have at most ${maxEntries} entries`, path);
-  checkEach(entries, ([key, value]) => checkEntry(key, value, [...path, key]));
+  checkEach(entries, ([key, value]) => {
+    if (!/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(key) || key.length > maxKeyLength) {
+      const message = `a key must be 1 to ${maxKeyLength} letters, digits, dots, hyphens and underscores, and begin with a letter or digit`;
+      throw invalid(message, [...path, key]);
+    }
+    const fault = value === '' ? undefined : textFault(value, longest.memo);
+    if (fault !== undefined) throw invalid(`the value ${fault}`, [...path, key]);
+  });
   return entries.length > 0 ? Object.fromEntries(entries) : null;
 }
 
-function checkEntry(key: string, value: string, path: FieldPath): void {
-  if (!/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(key) || key.length > maxKeyLength) {
-    const message = `a key must be 1 to ${maxKeyLength} letters, digits, dots, hyphens and underscores, and begin with a letter or digit`;
-    throw invalid(message, path);
-  }
-  const fault = value === '' ? undefined : textFault(value, longest.memo);
-  if (fault !== undefined) throw invalid(`the value ${fault}`, path);
-}
+type Text = string | null | undefined;
+type Optional<Name extends string> = { readonly [Fact in Name]?: Text };
 
-export interface Address {
+export interface Address extends Optional<'line2' | 'city' | 'state'> {
   readonly line1: string;
-  readonly line2?: string | null | undefined;
-  readonly city?: string | null | undefined;
-  readonly state?: string | null | undefined;
   readonly postalCode: string;
   /** ISO 3166-1 alpha-2. */
   readonly country: string;
 }
 
-type Text = string | null | undefined;
+interface Addressed {
+  readonly address?: Address | null | undefined;
+}
+
+/** The optional facts about a person. `birthDate` is YYYY-MM-DD. */
+export type PersonFacts = Addressed & Optional<'birthDate' | 'nationality'>;
+
+/** The optional facts about a business. */
+export type BusinessFacts = Addressed & Optional<'registrationNumber' | 'taxId'>;
+
+/** The optional facts about a person who owns or manages a business. */
+export type OwnerFacts = PersonFacts & Optional<'emailAddress' | 'phoneNumber' | 'taxId' | 'title'>;
+
 type FactCheck = (value: never, path: FieldPath, now: Date) => unknown;
 
 const text = (maxLength: number) => (value: Text, path: FieldPath) => checkText(value, path, maxLength);
+
+/** Creates a check from the function that returns the fault in a value, if any. */
+function checking<Value extends string | number>(
+  what: string,
+  faultOf: (value: Value, now: Date) => string | undefined,
+) {
+  return <Given extends Value | null | undefined>(value: Given, path: FieldPath, now = new Date(0)): Given => {
+    const fault = value === null || value === undefined ? undefined : faultOf(value, now);
+    if (fault !== undefined) throw invalid(`${what} ${fault}`, { path, value });
+    return value;
+  };
+}
+
+/** Validates a country. @throws Refusal INVALID_INPUT */
+export const checkCountry = checking('a country', countryFault);
 
 /** Each field has the same name in every input. */
 const factChecks: Readonly<Record<string, FactCheck>> = {
   fullName: text(longest.name),
   legalName: text(longest.name),
-  birthDate: checkBirth,
+  birthDate: checking('a date of birth', birthFault),
   nationality: checkCountry,
   registrationNumber: text(longest.number),
   taxId: text(longest.number),
   address: (address: Address | null | undefined, path, now) => address && checkFacts(address, path, now),
   title: text(longest.word),
   emailAddress: text(longest.email),
-  phoneNumber: checkPhoneNumber,
-  percentageOwnership: checkShare,
+  phoneNumber: checking('a phone number', fitting(/^\+[1-9]\d{1,14}$/, 'in E.164 form, such as +14155550123')),
+  percentageOwnership: checking('a share', (share: number) =>
+    share < 0 || share > 100 ? 'must be between 0 and 100 percent' : undefined,
+  ),
   line1: text(longest.line),
   postalCode: text(longest.postalCode),
   line2: text(longest.line),
@@ -184,29 +211,4 @@ export function checkFacts<Given extends object>(given: Given, path: FieldPath, 
     check(Reflect.get(given, name) as never, [...path, name], now),
   ]);
   return { ...given, ...Object.fromEntries(checked) };
-}
-
-function checkBirth(day: Text, path: FieldPath, now: Date): Text {
-  const fault = day === null || day === undefined ? undefined : birthFault(day, now);
-  if (fault !== undefined) throw invalid(`a date of birth ${fault}`, { path, value: day });
-  return day;
-}
-
-/** @throws Refusal INVALID_INPUT */
-export function checkCountry<Given extends string | null | undefined>(country: Given, path: FieldPath): Given {
-  const fault = country === null || country === undefined ? undefined : countryFault(country);
-  if (fault !== undefined) throw invalid(`a country ${fault}`, { path, value: country });
-  return country;
-}
-
-function checkPhoneNumber(phoneNumber: Text, path: FieldPath): Text {
-  if (phoneNumber != null && !/^\+[1-9]\d{1,14}$/.test(phoneNumber)) {
-    throw invalid('a phone number must be in E.164 form, such as +14155550123', path);
-  }
-  return phoneNumber;
-}
-
-function checkShare(share: number | null | undefined, path: FieldPath) {
-  if (share != null && (share < 0 || share > 100)) throw invalid('a share must be between 0 and 100 percent', path);
-  return share;
 }

@@ -35,7 +35,7 @@ export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, calle
     (refusal.code === 'CUSTOMER_FROZEN' ? options.paths?.USER_NOT_READY : undefined) ??
     options.path;
   const path = typeof pathOf === 'function' ? pathOf(refusal.id ?? '') : pathOf;
-  const { code, message, facts } = limitedRefusal(refusal, caller) ?? fullRefusal(refusal, options);
+  const { code, message, facts } = partsOf(refusal, options, caller);
   return new Refusal(code, message, { path, ...facts }, replayed);
 }
 
@@ -54,11 +54,18 @@ interface RefusalParts {
   readonly facts?: RefusalDetails;
 }
 
-function fullRefusal(
+/** The only refusal that callers may get about a customer whom they cannot see. */
+const stranger: RefusalParts = { code: 'USER_NOT_READY', message: 'a customer in this payment cannot move money' };
+
+/** Returns the parts of a refusal. A caller who may not see the row that caused it learns less. */
+function partsOf(
   refusal: Exclude<PlanRefusal, { code: 'OTHER_VERSION' | 'APPROVAL_REQUIRED' }>,
   { conflict }: RefusalOptions,
+  caller: Caller,
 ): RefusalParts {
   const { code } = refusal;
+  // Without VIEW, a caller must not learn from a refusal what exists (decision 62).
+  const mayRead = caller.permissions.includes('VIEW');
   switch (code) {
     case 'QUOTE_NOT_FOUND':
     case 'TRANSACTION_NOT_FOUND':
@@ -76,38 +83,56 @@ function fullRefusal(
     case 'CUSTOMER_DELETED':
       return { code, message: 'the customer is deleted', facts: existingCustomer(refusal.id) };
     case 'CUSTOMER_IN_USE':
+      if (!mayRead) return { code, message: 'the customer still holds money, or has payments in flight' };
       return { code, message: inUse(refusal), facts: useOf(refusal) };
     case 'ACCOUNT_EXISTS': {
+      if (!mayRead || !seesAny('account', caller)) return { code: 'CONFLICT', message: 'this account already exists' };
       const existingId = publicId('ExternalAccount', refusal.id);
       return { code: 'CONFLICT', message: `this account already exists as ${existingId}`, facts: { existingId } };
     }
     case 'USER_NOT_READY': {
+      if (!mayRead || !maySee('customer', caller, refusal)) return stranger;
       const message = refusal.isDeleted
         ? 'the customer is deleted and cannot move money'
         : `the customer cannot move money: KYC is ${refusal.kycStatus}`;
       return { code, message, facts: { customerId: publicId('Customer', refusal.id) } };
     }
     case 'CUSTOMER_FROZEN':
+      // An app must not learn that another customer is frozen.
+      if (!maySee('customer', caller, refusal)) return stranger;
       return { code, message: 'the customer is frozen', facts: { customerId: publicId('Customer', refusal.id) } };
-    case 'ACCOUNT_FROZEN': {
-      const accountId = accountPublicId(refusal.kind, refusal.id);
-      return { code, message: 'the account is frozen', facts: { accountId } };
-    }
+    case 'ACCOUNT_FROZEN':
+      if (!maySee('account', caller, refusal)) return stranger;
+      return {
+        code,
+        message: 'the account is frozen',
+        facts: { accountId: accountPublicId(refusal.kind, refusal.id) },
+      };
     case 'LIMIT_EXCEEDED':
-      return limitParts(refusal);
+      if (maySeePolicyOf(caller, refusal.subjectId)) return limitParts(refusal);
+      return { code, message: 'a policy of the platform does not allow this payment now' };
     case 'INVALID_BANK_ACCOUNT': {
-      const message = `the external account is ${refusal.status}; it must be ACTIVE`;
-      return { code, message, facts: { status: refusal.status } };
+      const { status } = refusal;
+      // An app can pay to another customer's account, through a quote that its platform created.
+      return mayRead && maySee('account', caller, refusal)
+        ? { code, message: `the external account is ${status}; it must be ACTIVE`, facts: { status } }
+        : { code, message: 'an external account in this payment is not ACTIVE' };
     }
     case 'INSUFFICIENT_BALANCE': {
+      // A customer's app pays from that customer's accounts, and sees all of them or none.
+      if (!mayRead || !seesAny('account', caller)) return { code, message: 'the account does not hold enough' };
       const { spendable, needed, currency } = refusal;
       const message = `the account holds ${inMajor(spendable, currency)}, but ${inMajor(needed, currency)} is needed`;
       return { code, message, facts: { spendable, needed, currency } };
     }
     case 'AMOUNT_OUT_OF_RANGE': {
       const { id, limit, currency } = refusal;
-      const facts = { accountId: publicId('InternalAccount', id), limit, currency };
-      return { code, message: fullAccount(refusal), facts };
+      if (seesAny('account', caller)) {
+        const facts = { accountId: publicId('InternalAccount', id), limit, currency };
+        return { code, message: fullAccount(refusal), facts };
+      }
+      const message = `the receiving account may hold at most ${inMajor(limit, currency)}`;
+      return { code, message, facts: { limit, currency } };
     }
   }
 }
@@ -160,66 +185,15 @@ const periods: Readonly<Record<LimitState['period'], string>> = {
   LAST_30_DAYS: 'in 30 days',
 };
 
-/** The only refusal that callers may get about a customer whom they cannot see. */
-const stranger: RefusalParts = { code: 'USER_NOT_READY', message: 'a customer in this payment cannot move money' };
-
-function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | undefined {
-  const { code } = refusal;
-  // Without VIEW, a caller must not learn from a refusal what exists (decision 62).
-  const mayRead = caller.permissions.includes('VIEW');
-  switch (code) {
-    case 'USER_NOT_READY':
-      return mayRead && maySee('customer', caller, refusal) ? undefined : stranger;
-    // An app must not learn that another customer is frozen.
-    case 'CUSTOMER_FROZEN':
-      return maySee('customer', caller, refusal) ? undefined : stranger;
-    case 'ACCOUNT_FROZEN':
-      return maySee('account', caller, refusal) ? undefined : stranger;
-    case 'CUSTOMER_IN_USE':
-      if (mayRead) return undefined;
-      return { code, message: 'the customer still holds money, or has payments in flight' };
-    case 'ACCOUNT_EXISTS':
-      if (mayRead && seesAny('account', caller)) return undefined;
-      return { code: 'CONFLICT', message: 'this account already exists' };
-    case 'LIMIT_EXCEEDED':
-      if (maySeePolicyOf(caller, refusal.subjectId)) return undefined;
-      return { code, message: 'a policy of the platform does not allow this payment now' };
-    case 'INVALID_BANK_ACCOUNT':
-      // An app can pay to another customer's account, through a quote that its platform created.
-      if (mayRead && maySee('account', caller, refusal)) return undefined;
-      return { code, message: 'an external account in this payment is not ACTIVE' };
-    case 'INSUFFICIENT_BALANCE':
-      // A customer's app pays from that customer's accounts, and sees all of them or none.
-      if (seesAny('account', caller) && mayRead) return undefined;
-      return { code, message: 'the account does not hold enough' };
-    case 'AMOUNT_OUT_OF_RANGE': {
-      if (seesAny('account', caller)) return undefined;
-      const { limit, currency } = refusal;
-      const message = `the receiving account may hold at most ${inMajor(limit, currency)}`;
-      return { code, message, facts: { limit, currency } };
-    }
-    default:
-      return undefined;
-  }
-}
-
 type CustomerInUse = Extract<PlanRefusal, { code: 'CUSTOMER_IN_USE' }>;
 
-export interface CustomerUse {
-  readonly balances: readonly { readonly accountId: string; readonly amount: string; readonly currency: string }[];
-  readonly paymentsUnderWay: number;
-  /** The first 20 of these payments. */
-  readonly transactionIds: readonly string[];
-}
+export type CustomerUse = ReturnType<typeof useOf>;
 
-function useOf({ balances, payments, transactions }: CustomerInUse): CustomerUse & RefusalDetails {
+function useOf({ balances, payments, transactions }: CustomerInUse) {
   return {
-    balances: balances.map(({ account, amount, currency }) => ({
-      accountId: publicId('InternalAccount', account),
-      amount,
-      currency,
-    })),
+    balances: balances.map(({ account, ...money }) => ({ accountId: publicId('InternalAccount', account), ...money })),
     paymentsUnderWay: payments,
+    /** The first 20 of these payments. */
     transactionIds: transactions.map((id) => publicId('Transaction', id)),
   };
 }

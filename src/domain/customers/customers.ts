@@ -11,8 +11,15 @@ import type { Caller } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
 import { newInternalAccounts } from '../accounts/internal-accounts.ts';
 import { command, connectedRail, type Payments } from '../commands/command.ts';
-import { type Address, checkFacts, checkMetadata, type Metadata } from '../commands/information.ts';
-import { customerNotFound } from '../commands/parties.ts';
+import {
+  type BusinessFacts,
+  checkFacts,
+  checkMetadata,
+  type Metadata,
+  type OwnerFacts,
+  type PersonFacts,
+} from '../commands/information.ts';
+import { customerNotFound, idAt } from '../commands/parties.ts';
 import { checkCustomerAddress } from '../commands/uma-addresses.ts';
 import { commitPlanOn } from '../ledger/commit.ts';
 import { neededOf, railAnswer, wholeMs } from '../orders/orders.ts';
@@ -29,36 +36,20 @@ export const individualTypes = {
 
 export type IndividualType = keyof typeof individualTypes;
 
-export interface BeneficialOwner {
+export interface BeneficialOwner extends OwnerFacts {
   readonly fullName: string;
   readonly individualType: IndividualType;
-  readonly emailAddress?: string | null | undefined;
-  readonly phoneNumber?: string | null | undefined;
-  readonly taxId?: string | null | undefined;
-  readonly birthDate?: string | null | undefined;
-  readonly nationality?: string | null | undefined;
-  readonly address?: Address | null | undefined;
   readonly percentageOwnership?: number | null | undefined;
-  readonly title?: string | null | undefined;
 }
 
-export type CustomerDetails = { readonly address?: Address | null | undefined } & (
-  | {
-      readonly customerType: 'INDIVIDUAL';
-      readonly fullName?: string | null | undefined;
-      /** YYYY-MM-DD. */
-      readonly birthDate?: string | null | undefined;
-      readonly nationality?: string | null | undefined;
-    }
-  | {
+export type CustomerDetails =
+  | ({ readonly customerType: 'INDIVIDUAL'; readonly fullName?: string | null | undefined } & PersonFacts)
+  | ({
       readonly customerType: 'BUSINESS';
       /** Required for a new customer. */
       readonly legalName?: string | null | undefined;
-      readonly registrationNumber?: string | null | undefined;
-      readonly taxId?: string | null | undefined;
       readonly beneficialOwners?: readonly BeneficialOwner[] | null | undefined;
-    }
-);
+    } & BusinessFacts);
 
 export interface CreateCustomer {
   readonly platformCustomerId: string;
@@ -91,8 +82,7 @@ export const createCustomer = command((payments, caller, input: CreateCustomer) 
   type: 'Customer',
   plan: async () => {
     const profile = await readProfile(payments.database.pool, caller.platformId);
-    const [id, ...accountIds] = profile.ids;
-    if (id === undefined) throw new Error('the profile has no ids');
+    const id = idAt(profile, 0);
     const [platformCustomerId, details, umaAddress, metadata = null] = checkAll(
       () => checkKey(input.platformCustomerId, at('platformCustomerId')),
       () => detailColumns(withName(input.details), profile.now),
@@ -104,10 +94,10 @@ export const createCustomer = command((payments, caller, input: CreateCustomer) 
     );
     const { platformId } = caller;
     const { customerType } = input.details;
-    const identity = { customerId: id, customerType, name: details.name ?? null, attempts: 0 };
+    const identity = { customerId: id, customerType, name: details.name ?? null };
     const checked = await checkedIdentity(payments, caller, identity);
     const owner = { platformId, customerId: id };
-    const accounts = newInternalAccounts(payments, caller, owner, profile.currencies, accountIds);
+    const accounts = newInternalAccounts(payments, caller, owner, profile.currencies, profile.ids.slice(1));
     const customer = {
       ...{ platformId, id, platformCustomerId, customerType, umaAddress, metadata },
       kycStatus: checked?.status ?? 'PENDING_REVIEW',
@@ -176,13 +166,13 @@ function definedColumns(columns: { [Name in keyof DetailColumns]?: unknown }): P
  * Checks the identity of a customer with a new name; undefined if the rail cannot check it.
  * @throws SERVICE_UNAVAILABLE
  */
-async function checkedIdentity(payments: Payments, caller: Caller, customer: IdentityRequest) {
+async function checkedIdentity(payments: Payments, caller: Caller, customer: Omit<IdentityRequest, 'attempts'>) {
   const rail = connectedRail(payments, caller);
-  return rail?.checkIdentity && checkOf(await neededOf(payments, rail.checkIdentity(customer)));
+  return rail?.checkIdentity && checkOf(await neededOf(payments, rail.checkIdentity({ ...customer, attempts: 0 })));
 }
 
 /** Converts a rail's answer about an identity to an object, which may contain the time until the next check. */
-export function checkOf(answer: IdentityAnswer): IdentityCheck {
+function checkOf(answer: IdentityAnswer): IdentityCheck {
   return typeof answer === 'string' ? { status: answer } : answer;
 }
 
@@ -226,7 +216,7 @@ export const updateCustomer = command((payments, caller, input: UpdateCustomer) 
     }
     const renamed = typeof columns.name === 'string' && columns.name !== customer.name;
     const { id: customerId, customerType } = customer;
-    const identity = { customerId, customerType, name: columns.name ?? null, attempts: 0 };
+    const identity = { customerId, customerType, name: columns.name ?? null };
     const checked = renamed ? await checkedIdentity(payments, caller, identity) : undefined;
     const set = {
       ...columns,
@@ -322,7 +312,11 @@ const endStatement = statement<{ customerId: string }>(
   'delete from identity_check where platform_id = $1 and customer_id = $2 and due_at = $3::timestamptz returning customer_id',
 );
 
-const wakeStatement = statement<object>(
+/**
+ * Schedules a customer's check for now, even after a final answer, because the provider has reported a change. The
+ * parameters are the platform and the customer.
+ */
+export const wakeIdentityCheck = statement<object>(
   'wake_identity_check',
   `insert into identity_check (platform_id, customer_id, due_at)
    select platform_id, id, clock_ms() from customer where platform_id = $1 and id = $2 and not is_deleted
@@ -351,24 +345,16 @@ async function check(payments: Payments, due: DueCheck): Promise<void> {
   await retryLostRaces(() =>
     inTransaction(payments.database, async ({ client }) => {
       const [locked] = await lockStatement(client, platformId, customerId);
-      if (!(await isOurs(client, due, locked?.isDeleted ? undefined : answer.checkInMs))) return;
-      if (locked?.isDeleted !== false || answer.status === customer.kycStatus) return;
+      const checkInMs = locked?.isDeleted ? undefined : answer.checkInMs;
+      // Ends the lease, and schedules the next check, if any. Another worker may have taken the lease in the meantime.
+      const [released] =
+        checkInMs === undefined
+          ? await endStatement(client, platformId, customerId, due.leasedUntil)
+          : await postpone(client, [{ lease: due, dueInMs: wholeMs(checkInMs) }]);
+      if (!released || locked?.isDeleted !== false || answer.status === customer.kycStatus) return;
       const plan = { customers: [{ id: customerId, set: { kycStatus: answer.status } }] };
       const { kind } = await commitPlanOn(client, platformId, plan);
       if (kind !== 'done') throw new Error(`the identity status of customer ${customerId} could not be stored`);
     }),
   );
-}
-
-/** Ends the lease, and schedules the next check, if any. Returns false if another worker has since taken the lease. */
-async function isOurs(client: Queryable, due: DueCheck, checkInMs: number | undefined): Promise<boolean> {
-  const { platformId, customer, leasedUntil } = due;
-  if (checkInMs === undefined) return (await endStatement(client, platformId, customer.id, leasedUntil)).length > 0;
-  const [dueAt] = await postpone(client, [{ lease: due, dueInMs: wholeMs(checkInMs) }]);
-  return dueAt !== undefined;
-}
-
-/** Schedules a customer's check for now, even after a final answer, because the provider has reported a change. */
-export async function wakeIdentityCheck(on: Queryable, platformId: string, customerId: string): Promise<void> {
-  await wakeStatement(on, platformId, customerId);
 }

@@ -29,7 +29,7 @@ const portion = 25;
 const turnMs = 100;
 
 /** Replays the feed page by page, in turn, to subscribers that are behind. Live events and requests have priority. */
-export class Replays {
+class Replays {
   readonly #reads: FeedReads;
   readonly #turns = new Slots(replayConnections);
 
@@ -89,14 +89,10 @@ const listenTimeoutMs = 5_000;
 /** After this number of polls that find events without a notification, the listener's connection counts as lost. */
 const maxMissedPolls = 3;
 
-export interface Head {
-  readonly platformId: string;
-  readonly sequence: bigint;
-}
+type Head = ReturnType<typeof headsIn>[number];
 
-/** Listens for sequencers' notifications on its own connection, and replaces the connection if none arrive. */
-export class FeedListener {
-  readonly #connection: OwnConnection;
+/** The connection that listens for sequencers' notifications. If none arrive, a new connection replaces it. */
+class FeedListener extends OwnConnection {
   /** Connects only once if several polls request it simultaneously, so that a failure is counted once. */
   readonly #reconnect: () => Promise<void>;
   #missedPolls = 0;
@@ -104,24 +100,18 @@ export class FeedListener {
   /** @param onAnnounced called with the platforms whose feeds have new events, at least once per sequencer step */
   constructor(database: Database, log: Logger, onAnnounced: (heads: readonly Head[]) => void) {
     const limits = { connectionTimeoutMillis: listenTimeoutMs, query_timeout: listenTimeoutMs };
-    const config = () => ({ ...database.connectionFor('feed'), ...limits });
-    this.#connection = new OwnConnection(config, async (client) => {
-      client.on('notification', ({ payload = '' }) => {
-        this.#missedPolls = 0;
-        onAnnounced(headsIn(payload));
-      });
-      await client.query('listen feed');
-    });
+    super(
+      () => ({ ...database.connectionFor('feed'), ...limits }),
+      async (client) => {
+        client.on('notification', ({ payload = '' }) => {
+          this.#missedPolls = 0;
+          onAnnounced(headsIn(payload));
+        });
+        await client.query('listen feed');
+      },
+    );
     const faults = FaultStates.of(log);
-    this.#reconnect = singleFlight(() => faults.watch('notifications of the feed, which polls instead', this.open()));
-  }
-
-  get listening(): boolean {
-    return this.#connection.isOpen;
-  }
-
-  async open(): Promise<void> {
-    await this.#connection.get();
+    this.#reconnect = singleFlight(() => faults.watch('notifications of the feed, which polls instead', this.get()));
   }
 
   missed(): void {
@@ -132,18 +122,13 @@ export class FeedListener {
   renew(): void {
     if (this.#missedPolls >= maxMissedPolls) {
       this.#missedPolls = 0;
-      this.#connection.drop();
+      this.drop();
     }
-    if (this.listening) return;
-    void this.#reconnect();
-  }
-
-  close(): Promise<void> {
-    return this.#connection.close();
+    if (!this.isOpen) void this.#reconnect();
   }
 }
 
-function headsIn(payload: string): Head[] {
+function headsIn(payload: string) {
   return payload.split(',').map((head) => {
     const [platformId = '', sequence = '0'] = head.split(':');
     return { platformId, sequence: BigInt(sequence) };
@@ -185,7 +170,7 @@ export class Feed {
   }
 
   async open(): Promise<void> {
-    await this.#listener.open();
+    await this.#listener.get();
     this.#timer = setInterval(() => this.#poll(), pollMs).unref();
   }
 
@@ -197,20 +182,16 @@ export class Feed {
   }
 
   get subscriptions(): number {
-    let count = 0;
-    for (const hub of this.#hubs.values()) count += hub.subscribers.size;
-    return count;
+    return [...this.#hubs.values()].reduce((count, hub) => count + hub.subscribers.size, 0);
   }
 
   get listening(): boolean {
-    return this.#listener.listening;
+    return this.#listener.isOpen;
   }
 
   /** The number of known events not yet dispatched by this process, for the platform that is furthest behind. */
   get lag(): number {
-    let most = 0n;
-    for (const { head, target } of this.#hubs.values()) if (target - head > most) most = target - head;
-    return Number(most);
+    return [...this.#hubs.values()].reduce((most, { head, target }) => Math.max(most, Number(target - head)), 0);
   }
 
   /**
@@ -279,11 +260,16 @@ export class Feed {
     const opening =
       this.#opening.get(platformId) ??
       feedHead(this.#reads, platformId)
-        .then(({ sequence, epoch }) => ({
-          ...{ platformId, head: sequence, epoch, target: sequence, reading: undefined },
-          subscribers: new Set<Subscriber>(),
-          live: new SubscriberIndex(),
-        }))
+        .then(({ sequence, epoch }) => {
+          const hub: Hub = {
+            ...{ platformId, head: sequence, epoch, target: sequence },
+            subscribers: new Set<Subscriber>(),
+            live: new SubscriberIndex(),
+            // One read at a time preserves the feed's order.
+            read: singleFlight(() => FaultStates.of(this.#log).watch('feed', this.#readToTarget(hub))),
+          };
+          return hub;
+        })
         .finally(() => this.#opening.delete(platformId));
     this.#opening.set(platformId, opening);
     const opened = await opening;
@@ -296,18 +282,9 @@ export class Feed {
     if (this.#hubs.size === 0) this.#reads.recent.clear();
   }
 
-  /** Runs one read at a time, which preserves the feed's order. */
-  #read(platformId: string, hub: Hub): void {
-    hub.reading ??= FaultStates.of(this.#log)
-      .watch('feed', this.#readToTarget(platformId, hub))
-      .finally(() => {
-        hub.reading = undefined;
-      });
-  }
-
-  async #readToTarget(platformId: string, hub: Hub): Promise<void> {
+  async #readToTarget(hub: Hub): Promise<void> {
     while (hub.head < hub.target && hub.subscribers.size > 0) {
-      const events = await this.#reads.live(platformId, hub.head, hub.target);
+      const events = await this.#reads.live(hub.platformId, hub.head, hub.target);
       for (const event of events) {
         if (event.epoch !== hub.epoch && !(await this.#continues(hub))) return;
         hub.epoch = event.epoch;
@@ -346,7 +323,7 @@ export class Feed {
     const hub = this.#hubs.get(platformId);
     if (!hub) return;
     if (sequence > hub.target) hub.target = sequence;
-    if (hub.head < hub.target) this.#read(platformId, hub);
+    if (hub.head < hub.target) void hub.read();
   }
 
   #poll(): void {

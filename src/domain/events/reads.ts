@@ -150,19 +150,14 @@ export class RecentEvents {
     this.#events.set(nameOf(event, event.sequence), event);
   }
 
-  /** Returns the event at a sequence of the current epoch; undefined if it is not in memory. */
-  at(hub: Pick<Hub, 'platformId' | 'epoch' | 'head'>, sequence: bigint): Event | undefined {
-    // Events beyond the head may have been undone by a restore.
-    return sequence > hub.head ? undefined : this.#events.peek(nameOf(hub, sequence));
-  }
-
   /** Returns up to `limit` events that directly follow a sequence; none if the first of them is not in memory. */
   after(hub: Pick<Hub, 'platformId' | 'epoch' | 'head'>, sequence: bigint, limit: number): Event[] {
     const events: Event[] = [];
-    let event = this.at(hub, sequence + 1n);
-    while (event && events.length < limit) {
+    // Events beyond the head may have been undone by a restore.
+    for (let next = sequence + 1n; next <= hub.head && events.length < limit; next += 1n) {
+      const event = this.#events.peek(nameOf(hub, next));
+      if (!event) break;
       events.push(event);
-      event = this.at(hub, event.sequence + 1n);
     }
     return events;
   }
@@ -226,12 +221,27 @@ const latestOf: Readonly<Record<FollowedNoun, ReturnType<typeof latestStatement>
   Customer: latestStatement('Customer'),
 };
 
+interface Named {
+  /** As returned by `subjectIdOf`. */
+  readonly id: string;
+  readonly before: bigint;
+}
+
+/** Reads the events in one statement, so that they reflect the same moment. */
+function readLatest(pool: Queryable, platformId: string, noun: FollowedNoun, rows: readonly Named[]): Promise<Found[]> {
+  const [ids, befores] = [rows.map(({ id }) => id), rows.map(({ before }) => String(before))];
+  return asPlatform(platformId, () => latestOf[noun](pool, platformId, ids, befores));
+}
+
 const endOfFeed = 2n ** 62n;
 
-/** Reads the events in one statement, so that they reflect the same moment. `ids` are distinct `subjectIdOf`s. */
+/** Reads the latest events of distinct rows as of the same moment. */
 export async function latestEventsOf(pool: Queryable, platformId: string, noun: FollowedNoun, ids: readonly string[]) {
-  const found = await asPlatform(platformId, () =>
-    latestOf[noun](pool, platformId, ids, Array(ids.length).fill(String(endOfFeed))),
+  const found = await readLatest(
+    pool,
+    platformId,
+    noun,
+    ids.map((id) => ({ id, before: endOfFeed })),
   );
   return new Map(found.map((event) => [event.subjectId, event]));
 }
@@ -261,18 +271,12 @@ export class PreviousEvents {
 async function readPrevious(pool: Queryable, events: readonly Event[]): Promise<(Event | undefined)[]> {
   const previous = new Map<Event, Event | undefined>();
   const groups = Map.groupBy(events, ({ platformId, type }) => `${platformId} ${nounsByType.get(type)}`);
-  for (const [first, ...rest] of groups.values()) {
+  for (const group of groups.values()) {
+    const [first] = group;
     const noun = first && nounOf(first);
     if (!noun) continue;
-    const group = [first, ...rest];
-    const found = await asPlatform(first.platformId, () =>
-      latestOf[noun](
-        pool,
-        first.platformId,
-        group.map(subjectIdOf),
-        group.map(({ sequence }) => String(sequence)),
-      ),
-    );
+    const rows = group.map((event) => ({ id: subjectIdOf(event), before: event.sequence }));
+    const found = await readLatest(pool, first.platformId, noun, rows);
     const bySequence = new Map(found.map((event) => [event.before, event]));
     for (const event of group) previous.set(event, bySequence.get(event.sequence));
   }

@@ -114,11 +114,8 @@ export class ResumePoints {
   constructor(database: Pick<Database, 'pool'>, log: Logger) {
     this.#database = database;
     this.#log = log;
-    const options = {
-      cache: false,
-      maxBatchSize: maxBatch,
-      batchScheduleFn: (run: () => void) => void setTimeout(run, collectMs),
-    };
+    const batchScheduleFn = (run: () => void) => void setTimeout(run, collectMs);
+    const options = { cache: false, maxBatchSize: maxBatch, batchScheduleFn };
     this.#opening = new DataLoader((streams) => this.#find(streams), options);
     this.#beginning = new DataLoader((points) => this.#begin(points), options);
     this.#timers = [
@@ -180,7 +177,7 @@ export class ResumePoints {
 
   async #begin(points: readonly ResumePoint[]): Promise<true[]> {
     for (const [platformId, group] of byPlatform(distinct(points))) {
-      const positions = group.map(({ begun }) => begun);
+      const positions = group.map(({ begun }) => asText(begun));
       await asPlatform(platformId, () => beginStatement(this.#database.pool, platformId, ...columns(group), positions));
     }
     await this.#limit(points);
@@ -200,27 +197,26 @@ export class ResumePoints {
 
   #writeChanged(): void {
     this.#isWriteDue = false;
-    this.#writing = this.#writing.then(async () => {
-      if (this.#changed.size === 0) return;
-      const changed = this.#changed;
-      this.#changed = new Set();
-      try {
-        for (const [platformId, group] of byPlatform(changed)) await this.#writeGroup(platformId, group);
-        FaultStates.of(this.#log).succeeded('resume points');
-      } catch (error) {
-        FaultStates.of(this.#log).failed('resume points', error);
-        for (const point of changed) this.#changed.add(point);
-      }
-    });
+    this.#writing = this.#writing.then(() => FaultStates.of(this.#log).watch('resume points', this.#writeAll()));
+  }
+
+  async #writeAll(): Promise<void> {
+    const changed = this.#changed;
+    this.#changed = new Set();
+    try {
+      for (const [platformId, group] of byPlatform(changed)) await this.#writeGroup(platformId, group);
+    } catch (error) {
+      for (const point of changed) this.#changed.add(point);
+      throw error;
+    }
   }
 
   async #writeGroup(platformId: string, points: readonly ResumePoint[]): Promise<void> {
     const { pool } = this.#database;
     for (let from = 0; from < points.length; from += maxBatch) {
       const batch = points.slice(from, from + maxBatch);
-      const { ended = [], others = [] } = Object.groupBy(batch, ({ state }) =>
-        state === 'ended' ? 'ended' : 'others',
-      );
+      const ended = batch.filter(({ state }) => state === 'ended');
+      const others = batch.filter(({ state }) => state !== 'ended');
       const written = ([0, 1, 2] as const).map((column) => others.map((point) => point.written[column]));
       await asPlatform(platformId, async () => {
         if (ended.length > 0) await endStatement(pool, platformId, ...columns(ended));
@@ -238,9 +234,10 @@ export class ResumePoint {
   readonly streamId: string;
   readonly #store: ResumePoints;
   readonly #found: Found | undefined;
+  state: 'open' | 'closed' | 'ended' = 'open';
+  /** The position with which the stream began; null if it resumes, or starts over when it is opened again. */
+  begun: bigint | null = null;
   #isBegun: boolean;
-  #state: 'open' | 'closed' | 'ended' = 'open';
-  #begun: bigint | null = null;
   #acknowledged: FeedPosition | null = null;
   #sent: bigint | null;
   /** Whether none of the client's other connections can have received more. */
@@ -276,7 +273,7 @@ export class ResumePoint {
   async begin(position: bigint | null): Promise<void> {
     if (this.#isBegun) return;
     this.#isBegun = true;
-    this.#begun = position;
+    this.begun = position;
     await this.#store.begin(this);
   }
 
@@ -287,7 +284,7 @@ export class ResumePoint {
   acknowledge(position: FeedPosition): void {
     // The client is using this connection, so it no longer uses an older one.
     this.#isNewest = true;
-    const before = this.#acknowledged?.sequence ?? this.#begun;
+    const before = this.#acknowledged?.sequence ?? this.begun;
     if (before !== null && position.sequence <= before) return;
     this.#acknowledged = position;
     this.#store.write(this);
@@ -295,22 +292,14 @@ export class ResumePoint {
 
   /** Ends the stream: permanently, or (if its connection is cut) until the client reconnects. */
   close(isForGood: boolean): void {
-    if (this.#state !== 'open') return;
-    this.#state = isForGood ? 'ended' : 'closed';
+    if (this.state !== 'open') return;
+    this.state = isForGood ? 'ended' : 'closed';
     if (this.#isBegun) this.#store.release(this);
-  }
-
-  get state() {
-    return this.#state;
-  }
-
-  get begun(): string | null {
-    return asText(this.#begun);
   }
 
   /** The state to store. `sent` is set once none of the client's other connections can have received more. */
   get written(): readonly [position: string | null, epoch: number | null, sent: string | null] {
-    const isKnown = this.#state !== 'open' && this.#isNewest;
+    const isKnown = this.state !== 'open' && this.#isNewest;
     const { sequence = null, epoch = null } = this.#acknowledged ?? {};
     return [asText(sequence), epoch, isKnown ? asText(this.#sent) : null];
   }

@@ -71,5 +71,6 @@ export interface Hub {
   epoch: number | null;
   /** The last sequence known to exist. */
   target: bigint;
-  reading: Promise<void> | undefined;
+  /** Reads and dispatches the events up to `target`. */
+  readonly read: () => Promise<void>;
 }

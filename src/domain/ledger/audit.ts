@@ -76,10 +76,14 @@ export async function runAudit(database: Database, options: AuditOptions = {}): 
 
 async function auditOnce(database: Database, options: AuditOptions): Promise<Audit> {
   const { full, replica, replayMs = 60_000, onProgress = () => undefined } = options;
-  const moment = await momentOf(database);
+  const [moment] = (
+    await database.pool.query<Moment>('select clock_ms() as at, lsn::text, history from read_position()')
+  ).rows;
+  if (!moment) throw new Error('the position of the primary returned no row');
   const reads = async (client: pg.Client): Promise<Audit> => {
-    const checkpoint = await findCheckpoint(client, moment.history);
-    const coversFrom = full || checkpoint.refusal ? null : checkpoint.covers_until;
+    const checkpoint = await findCheckpoint(client);
+    const whyAll = full ? null : refusalOf(checkpoint, moment.history);
+    const coversFrom = full || whyAll ? null : checkpoint.covers_until;
     const breaches = await (coversFrom ? checkRowsSince(client, onProgress) : checkAllRows(client, onProgress));
     const covers = { coversFrom, coversUntil: moment.at };
     const broken = breaches.map(({ rule }) => rule);
@@ -92,7 +96,7 @@ async function auditOnce(database: Database, options: AuditOptions): Promise<Aud
       // The result is returned even if it cannot be stored, for example because the disk is full.
       storeError = error;
     }
-    return { breaches, ...covers, whyAll: full ? null : checkpoint.refusal, isCheckpoint, storeError };
+    return { breaches, ...covers, whyAll, isCheckpoint, storeError };
   };
   if (replica === undefined) return onSnapshot(database.url, reads);
   return onSnapshot(replica, reads, (client) => replay(client, moment, replayMs));
@@ -104,13 +108,6 @@ interface Moment {
   readonly at: Date;
 }
 
-async function momentOf({ pool }: Database): Promise<Moment> {
-  const { rows } = await pool.query<Moment>('select clock_ms() as at, lsn::text, history from read_position()');
-  const [moment] = rows;
-  if (!moment) throw new Error('the position of the primary returned no row');
-  return moment;
-}
-
 async function replay(client: pg.Client, { lsn, history }: Moment, withinMs: number): Promise<void> {
   const until = performance.now() + withinMs;
   for (;;) {
@@ -119,12 +116,11 @@ async function replay(client: pg.Client, { lsn, history }: Moment, withinMs: num
       [lsn, history],
     );
     if (rows[0]?.done) return;
-    if (!rows[0]?.follows && performance.now() > until) {
-      throw new ReplicaUnfit('This server is not a standby of the primary, or follows another timeline.');
-    }
     if (performance.now() > until) {
       throw new ReplicaUnfit(
-        `After ${withinMs / 1_000} s, the replica had not replayed everything committed before the audit began.`,
+        rows[0]?.follows
+          ? `After ${withinMs / 1_000} s, the replica had not replayed everything committed before the audit began.`
+          : 'This server is not a standby of the primary, or follows another timeline.',
       );
     }
     await delay(100);
@@ -168,11 +164,10 @@ async function checkAllRows(client: pg.Client, onProgress: Progress): Promise<Br
 
 async function checkRowsSince(client: pg.Client, onProgress: Progress): Promise<Breach[]> {
   const since = await findRowsSince(client);
-  const found = new Map<string, Breach['rows']>();
+  const found = new Map<string, Breach['rows']>(ledgerRules.map(({ rule }) => [rule, []]));
   const check = async ({ rule, offenders }: Rule, chunk?: Chunk) => {
     const rows = await since.run(offendersOf(offenders(rowsSince)), chunk);
-    const all = [...(found.get(rule) ?? []), ...rows].slice(0, 20);
-    if (all.length > 0) found.set(rule, all);
+    found.set(rule, [...(found.get(rule) ?? []), ...rows].slice(0, 20));
   };
   for (const rule of ledgerRules.filter(({ ofPayments }) => !ofPayments)) {
     onProgress(`since the checkpoint: ${rule.rule}`);
@@ -182,7 +177,7 @@ async function checkRowsSince(client: pg.Client, onProgress: Progress): Promise<
   for await (const chunk of since.payments((done, all) => onProgress(`payments: ${done} of ${all}`))) {
     for (const rule of ofPayments) await check(rule, chunk);
   }
-  return ledgerRules.flatMap(({ rule }) => (found.has(rule) ? [{ rule, rows: found.get(rule) ?? [] }] : []));
+  return Array.from(found, ([rule, rows]) => ({ rule, rows })).filter(({ rows }) => rows.length > 0);
 }
 
 /** Identifies the rules' version. If a rule has changed, old rows have not been checked against it. */
@@ -208,19 +203,17 @@ interface Found {
   readonly broken: number;
 }
 
-interface Checkpoint extends Found {
-  /** Why the next audit cannot continue from the checkpoint; null if it can. */
-  readonly refusal: string | null;
-}
-
-/** @param history the primary's history (read_position); null if the feed's epoch belongs to a different server */
-async function findCheckpoint(client: pg.Client, history: string | null): Promise<Checkpoint> {
+async function findCheckpoint(client: pg.Client): Promise<Found> {
   const { rows } = await client.query<Found>(found);
   const [row] = rows;
   if (!row) throw new Error('the checkpoint returned no row');
-  return { ...row, refusal: refusalOf(row, history) };
+  return row;
 }
 
+/**
+ * Returns why an audit cannot continue from the checkpoint; null if it can.
+ * @param history the primary's history (read_position); null if the feed's epoch belongs to a different server
+ */
 function refusalOf(row: Found, history: string | null): string | null {
   if (row.run_id === null) return 'there is no checkpoint yet';
   if (row.broken > 0) return 'the last audit found broken rules';
@@ -245,7 +238,7 @@ async function storeAudit(
   finished: Pick<Prisma.AuditRunCreateInput, 'rules' | 'coversFrom' | 'coversUntil' | 'onReplica'> & {
     broken: string[];
   },
-  before: Checkpoint,
+  before: Found,
 ) {
   return inTransaction(database, async ({ client: primary, prisma }) => {
     await primary.query('select pg_advisory_xact_lock($1)', [checkpointLock]);
@@ -266,7 +259,7 @@ async function storeAudit(
 const marks = `select p.id, coalesce(f.sequence, 0),
     (select uuid_v7_time(j.id) from journal j where j.platform_id = p.id order by j.id desc limit 1)
   from platform p left join feed_head f on f.platform_id = p.id`;
-const storeMarks = statement<Record<never, never>>(
+const storeMarks = statement<object>(
   'store_audit_marks',
   `insert into audit_mark (platform_id, sequence, journal_at)
    select * from unnest($1::uuid[], $2::bigint[], $3::timestamptz[])
@@ -276,7 +269,7 @@ const storeMarks = statement<Record<never, never>>(
 const changedBalances = `select a.platform_id, a.id, a.version, a.posted
   from account a left join audit_balance b on b.platform_id = a.platform_id and b.account_id = a.id
   where a.kind = 'INTERNAL' and (a.version, a.posted) is distinct from (b.version, b.posted)`;
-const storeBalances = statement<Record<never, never>>(
+const storeBalances = statement<object>(
   'store_audit_balances',
   `insert into audit_balance (platform_id, account_id, version, posted)
    select * from unnest($1::uuid[], $2::uuid[], $3::int[], $4::bigint[])

@@ -56,25 +56,13 @@ function checkAlternative(planKeys: ConflictKeys, alternative: Alternative): voi
 }
 
 function addPlan(keys: ConflictKeys, platformId: string, plan: Plan): void {
-  const {
-    claim,
-    requireActive,
-    capacity = [],
-    insert = {},
-    customers,
-    accounts,
-    checks = [],
-    orders = [],
-    adjustments = [],
-    spend,
-    expected,
-    result,
-  } = plan;
+  const { claim, requireActive, insert = {}, customers, accounts, orders = [], spend, expected, result } = plan;
   addMoves(keys, plan);
   if (claim) addBoth(keys, `key ${platformId} ${claim.operation} ${claim.key}`);
   for (const { id } of orders) addBoth(keys, `order ${id}`);
-  for (const { id } of adjustments) addBoth(keys, `adjustment ${id}`);
-  for (const { accountId } of [...checks, ...(insert.account_check ?? [])]) addBoth(keys, `check ${accountId}`);
+  for (const { id } of plan.adjustments ?? []) addBoth(keys, `adjustment ${id}`);
+  const checks = [...(plan.checks ?? []), ...(insert.account_check ?? [])];
+  for (const { accountId } of checks) addBoth(keys, `check ${accountId}`);
   for (const { customerId } of insert.identity_check ?? []) addBoth(keys, `identity check ${customerId}`);
   if (customers || insert.customer) addBoth(keys, 'customers');
   if (accounts || insert.account) addBoth(keys, 'external accounts');
@@ -95,7 +83,7 @@ function addPlan(keys: ConflictKeys, platformId: string, plan: Plan): void {
 
   // The capacity of an account depends on its balance and on the payments to it that are in flight. It therefore
   // conflicts with new payments to the account, and with any payment whose status changes.
-  for (const { account } of capacity) {
+  for (const { account } of plan.capacity ?? []) {
     keys.reads.add(rowKey('Account', account));
     keys.reads.add(`payments to ${account}`);
     keys.reads.add('payments under way');

@@ -81,7 +81,8 @@ const leaseOrdersStatement = statement<LeasedRow>(
 
 /** Leases up to `limit` due orders. No other process takes them until the lease ends. */
 export async function leaseOrders(on: Queryable, limit: number): Promise<DueOrder[]> {
-  return (await leaseOrdersStatement(on, limit, leaseMs)).map(dueOrder);
+  const rows = await leaseOrdersStatement(on, limit, leaseMs);
+  return rows.map((row) => ({ ...row, lock: lockOf(row.rateLock), incoming: incomingOf(row) }));
 }
 
 /** Ends the leases of orders without an outcome, except those that were woken or concluded in the meantime. */
@@ -130,10 +131,6 @@ export function isPull(order: Pick<DueOrder, 'kind' | 'transaction'>): boolean {
   return order.kind === 'COLLECTION' && order.transaction.type === 'OUTGOING';
 }
 
-function dueOrder(row: LeasedRow): DueOrder {
-  return { ...row, lock: lockOf(row.rateLock), incoming: incomingOf(row) };
-}
-
 /** The longest time for a decision, in milliseconds. More can remain only if the clock was set back. */
 const maxApprovalMs = 60_000;
 
@@ -147,12 +144,8 @@ function incomingOf(row: LeasedRow): Incoming | undefined {
 
 export const nextOrderDue = untilNext(orders);
 
-const wakeStatement = statement<object>('wake_orders', 'select wake_orders($1, $2)');
-
-/** Makes the order that waits for the decision on this incoming transaction due now, instead of at the deadline. */
-export async function wakeOrders(on: Queryable, platformId: string, transactionId: string): Promise<void> {
-  await wakeStatement(on, platformId, transactionId);
-}
+/** Makes the order that waits for the decision on a platform's transaction due now, instead of at the deadline. */
+export const wakeOrders = statement<object>('wake_orders', 'select wake_orders($1, $2)');
 
 const lockOrderStatement = statement<object>(
   'lock_order',
@@ -181,7 +174,8 @@ export async function wakeOrder(
   if (locked.length > 0) await wakeOrderStatement(on, platformId, orderId, alsoSettled);
 }
 
-const deferStatement = statement<object>(
+/** Records that a platform has deferred its decision on a transaction, so that it is rejected at the deadline. */
+export const deferApproval = statement<object>(
   'defer_approval',
   `update rail_order set approval_deferred = true
    where due_at is not null
@@ -193,11 +187,6 @@ const deferStatement = statement<object>(
      join rail_order o on o.platform_id = a.sender_platform_id and o.transaction_id = a.sender_transaction_id
      where a.platform_id = $1 and a.transaction_id = $2)`,
 );
-
-/** Records that the platform has deferred its decision on this payment, so that it is rejected at the deadline. */
-export async function deferApproval(on: Queryable, platformId: string, transactionId: string): Promise<void> {
-  await deferStatement(on, platformId, transactionId);
-}
 
 /**
  * How long a rail may take to answer, in milliseconds, so that one unresponsive rail does not block all other work. An
@@ -306,43 +295,43 @@ export type GivenScenario = { readonly [K in keyof Scenario]?: Scenario[K] | nul
 
 const at = pathsIn<{ readonly sandboxScenario: Scenario }>();
 
+/** What happens to a payment before its settlement. */
+interface Course {
+  /** Whether a deposit funds it. */
+  readonly deposit?: boolean;
+  /** Whether a platform decides on it. */
+  readonly approval?: boolean;
+  readonly step?: RailStep;
+}
+
 /** The possible failure reasons for a payment funded by a deposit (specification 2.6, 7.1). */
 const depositFailures: readonly FailureReason[] = ['QUOTE_EXPIRED', 'QUOTE_EXECUTION_FAILED'];
 
 /**
- * Validates a caller's scenario and returns it as stored with the order, or null. `deposit`: whether a deposit funds
- * the payment. `approval`: whether a platform decides on it. `step`: the step that the payment has before settlement,
- * if any.
+ * Validates a caller's scenario and returns it as stored with the order, or null.
  * @throws Refusal FORBIDDEN (its rail simulates nothing), INVALID_INPUT with the path of the field
  */
 export function checkScenario(
   payments: Payments,
   tenant: Tenant,
   scenario: GivenScenario | null | undefined,
-  {
-    deposit,
-    approval,
-    step,
-  }: { readonly deposit?: boolean; readonly approval?: boolean; readonly step?: RailStep } = {},
+  { deposit, approval, step }: Course = {},
 ): Scenario | null {
   if (scenario === null || scenario === undefined) return null;
   const simulation = simulationOf(payments, tenant);
   // Without its null members, a given scenario is a Scenario.
   const requested = Object.fromEntries(Object.entries(scenario).filter(([, value]) => value != null)) as Scenario;
   const fault = simulation.scenarioFault(requested);
-  if (fault) throw invalid(fault.reason, at('sandboxScenario', fault.field));
-  if (requested.deposit !== undefined && !deposit) {
-    const message = 'this payment has no deposit: use `deposit` only for real-time funded quotes';
-    throw invalid(message, at('sandboxScenario', 'deposit'));
-  }
+  const unfit = (field: keyof Scenario, message: string) => invalid(message, at('sandboxScenario', field));
+  if (fault) throw unfit(fault.field, fault.reason);
+  if (requested.deposit !== undefined && !deposit)
+    throw unfit('deposit', 'this payment has no deposit: use `deposit` only for real-time funded quotes');
   if (requested.approval !== undefined && !approval) {
     const message = 'this payment needs no approval: use `approval` only for incoming payments from UMA addresses';
-    throw invalid(message, at('sandboxScenario', 'approval'));
+    throw unfit('approval', message);
   }
-  if (deposit && requested.failureReason && !depositFailures.includes(requested.failureReason)) {
-    const message = `a payment funded by a deposit can only fail with ${depositFailures.join(' or ')}`;
-    throw invalid(message, at('sandboxScenario', 'failureReason'));
-  }
+  if (deposit && requested.failureReason && !depositFailures.includes(requested.failureReason))
+    throw unfit('failureReason', `a payment funded by a deposit can only fail with ${depositFailures.join(' or ')}`);
   checkStep(requested, step);
   return requested;
 }

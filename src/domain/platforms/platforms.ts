@@ -220,12 +220,9 @@ export async function updatePlatform(
       nullClears: true,
       input: settings,
       idempotencyKey,
-      prepare: async () => {
-        const data = checkSettings(settings);
-        return async (transaction) => {
-          const platform = await changeSettings(payments, transaction, caller, data, besides);
-          return { result: {}, answer: { platform } };
-        };
+      effect: async (transaction) => {
+        const platform = await changeSettings(payments, transaction, caller, checkSettings(settings), besides);
+        return { result: {}, answer: { platform } };
       },
       repeat: async () => ({ platform: await readPlatform(payments, caller) }),
     });

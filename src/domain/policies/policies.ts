@@ -90,8 +90,7 @@ export const setPolicy = recordCommand((database, caller, input: SetPolicy) => (
     const terms = termsOf(input);
     await requireTimeZone(database, input.timeZone);
     return async (transaction) => {
-      await begin(transaction, caller);
-      await requireSubject(transaction, caller, subject);
+      await begin(transaction, caller, subject);
       await requireAccounts(transaction, caller, input.receiverAccountIds ?? []);
       const key = { platformId: caller.platformId, subjectId: subject.uuid };
       // Payments after this lock are counted under the new terms.
@@ -125,23 +124,19 @@ export const setPolicy = recordCommand((database, caller, input: SetPolicy) => (
  */
 export const deletePolicy = recordCommand((_database, caller, input: { readonly subjectId: string } & Expecting) => ({
   operation: 'deletePolicy',
-  prepare: async () => {
+  effect: async (transaction) => {
     const subject = subjectIn(input.subjectId);
-    return async (transaction) => {
-      await begin(transaction, caller);
-      await requireSubject(transaction, caller, subject);
-      const { policy, policyUse } = transaction.prisma;
-      const { uuid: subjectId } = subject;
-      const found = await policy.findFirst({ where: { AND: [visibleToPlatform(caller), { subjectId }] } });
-      checkPolicy(input, found);
-      if (found) {
-        // From here on, payments no longer find the policy, so none are counted.
-        await policy.deleteMany({ where: { platformId: found.platformId, id: found.id } });
-        await policyUse.deleteMany({ where: { platformId: found.platformId, policyId: found.id } });
-      }
-      const deletedId = found ? publicId('Policy', found.id) : null;
-      return { result: { deletedId }, answer: { deletedId } };
-    };
+    await begin(transaction, caller, subject);
+    const { policy, policyUse } = transaction.prisma;
+    const found = await policy.findFirst({ where: { AND: [visibleToPlatform(caller), { subjectId: subject.uuid }] } });
+    checkPolicy(input, found);
+    if (found) {
+      // From here on, payments no longer find the policy, so none are counted.
+      await policy.deleteMany({ where: { platformId: found.platformId, id: found.id } });
+      await policyUse.deleteMany({ where: { platformId: found.platformId, policyId: found.id } });
+    }
+    const deletedId = found ? publicId('Policy', found.id) : null;
+    return { result: { deletedId }, answer: { deletedId } };
   },
   repeat: async ({ deletedId }) => ({ deletedId: typeof deletedId === 'string' ? deletedId : null }),
 }));
@@ -151,13 +146,19 @@ function checkPolicy(input: Expecting, found: Policy | null): void {
   checkVersion(input, found && publicId('Policy', found.id), found?.version ?? 0);
 }
 
-/** Serializes changes to the platform's policies. @throws Refusal FORBIDDEN if a policy limits the caller's token */
-async function begin({ client, prisma }: Transaction, caller: Caller): Promise<void> {
+/**
+ * Serializes changes to the platform's policies, and checks that their subject exists.
+ * @throws Refusal FORBIDDEN if a policy limits the caller's token
+ */
+async function begin(transaction: Transaction, caller: Caller, subject: Subject): Promise<void> {
+  const { client, prisma } = transaction;
   await lockPlatform(client, caller);
   const own = { platformId: caller.platformId, subjectId: { in: [...caller.makers] } };
-  if (!(await prisma.policy.findFirst({ where: own, select: { id: true } }))) return;
-  const message = 'a policy limits this token, or a token that created it, so it cannot change policies';
-  throw new Refusal('FORBIDDEN', message);
+  if (await prisma.policy.findFirst({ where: own, select: { id: true } })) {
+    const message = 'a policy limits this token, or a token that created it, so it cannot change policies';
+    throw new Refusal('FORBIDDEN', message);
+  }
+  await requireSubject(transaction, caller, subject);
 }
 
 type Subject = ReturnType<typeof subjectIn>;

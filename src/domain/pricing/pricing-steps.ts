@@ -1,6 +1,32 @@
 import { type Currency, formatMajor } from '../../core/currencies.ts';
 import { type Fraction, rateDigits, tenTo } from '../../core/fraction.ts';
 import type { RateTerms } from '../../rails/rail.ts';
+import type { PlatformFeeTerms } from '../commands/parties.ts';
+
+export interface PricingRequest {
+  readonly sending: Currency;
+  readonly receiving: Currency;
+  readonly lockedSide: 'SENDING' | 'RECEIVING';
+  /** Smallest units of the locked side's currency. */
+  readonly lockedAmount: bigint;
+  /** The rail's terms; its rate is used unchanged. */
+  readonly rate: RateTerms;
+  readonly platformFee: PlatformFeeTerms;
+}
+
+export interface Terms {
+  readonly request: PricingRequest;
+  readonly rate: Fraction;
+  /** k: receiving smallest units per sending smallest unit. */
+  readonly unitsBought: Fraction;
+  readonly serviceRate: Fraction;
+  readonly platformRate: Fraction;
+  /** 1 − v: the share that remains after the variable fees. */
+  readonly shareAfterFee: Fraction;
+  /** F, in smallest units of the sending currency. */
+  readonly fixedFees: bigint;
+  readonly steps: readonly PricingStep[];
+}
 
 /** A rounding step in a quote's calculation. Stored with the quote, so that every unit can be explained. */
 export interface PricingStep {
@@ -41,29 +67,13 @@ export interface Rounded {
   readonly amount: bigint;
 }
 
-interface CurrencyPair {
-  readonly sending: Currency;
-  readonly receiving: Currency;
-}
-
-/** The numbers behind one side of a quote, as defined in pricing.ts. */
-interface Computation {
-  readonly request: CurrencyPair & { readonly lockedAmount: bigint };
-  readonly fixedFees: bigint;
-  readonly shareAfterFee: Fraction;
-  readonly rate: Fraction;
-}
-
-export function counterpartyFeeStep(
-  { sending, receiving, rate }: CurrencyPair & { readonly rate: Pick<RateTerms, 'counterpartyFixedFee' | 'rate'> },
-  fee: Rounded,
-): PricingStep {
+export function counterpartyFeeStep({ sending, receiving, rate }: PricingRequest, fee: Rounded): PricingStep {
   const formula = `${rate.counterpartyFixedFee} × ${rate.rate}${shift(sending.decimals - receiving.decimals)}`;
   return stepOf('COUNTERPARTY_FIXED_FEE', fee, sending, 'HALF_UP', `${formula} = ${roundedHalfUp(fee, sending)}`);
 }
 
 /** Explains the received amount of a quote that locks the sent amount. */
-export function receivingStep({ request, fixedFees, shareAfterFee, rate }: Computation, receive: Rounded): PricingStep {
+export function receivingStep({ request, fixedFees, shareAfterFee, rate }: Terms, receive: Rounded): PricingStep {
   const { sending, receiving, lockedAmount } = request;
   const net = `(${lockedAmount} − ${fixedFees}) × ${formatExact(shareAfterFee)}`;
   const formula = `${net} ÷ ${formatExact(rate)}${shift(receiving.decimals - sending.decimals)}`;
@@ -72,7 +82,7 @@ export function receivingStep({ request, fixedFees, shareAfterFee, rate }: Compu
 }
 
 /** Explains the sent amount of a quote that locks the received amount. */
-export function sendingStep({ request, fixedFees, shareAfterFee, rate }: Computation, send: Rounded): PricingStep {
+export function sendingStep({ request, fixedFees, shareAfterFee, rate }: Terms, send: Rounded): PricingStep {
   const { sending, receiving, lockedAmount } = request;
   const gross = `${lockedAmount} × ${formatExact(rate)}${shift(sending.decimals - receiving.decimals)} ÷ ${formatExact(shareAfterFee)}`;
   const text = `${fixedFees} + ${gross} = ${formatExact(send.exact)}, rounded up to ${send.amount} (${formatMajor(send.amount, sending)})`;

@@ -1,5 +1,5 @@
 import { maxAmount } from '../../core/checks.ts';
-import { type Currency, formatDecimal, formatMajor } from '../../core/currencies.ts';
+import { formatDecimal, formatMajor } from '../../core/currencies.ts';
 import {
   type Fraction,
   larger,
@@ -11,17 +11,17 @@ import {
   variableFeeRateFault,
   whole,
 } from '../../core/fraction.ts';
-import type { RateTerms } from '../../rails/rail.ts';
-import type { PlatformFeeTerms } from '../commands/parties.ts';
 import {
   counterpartyFeeStep,
   formatExact,
+  type PricingRequest,
   type PricingStep,
   type Rounded,
   receivingStep,
   roundedHalfUp,
   sendingStep,
   stepOf,
+  type Terms,
 } from './pricing-steps.ts';
 
 /**
@@ -223,32 +223,7 @@ function outOfRange(reason: string): PricingRefusal {
   return { code: 'AMOUNT_OUT_OF_RANGE', reason };
 }
 
-export interface PricingRequest {
-  readonly sending: Currency;
-  readonly receiving: Currency;
-  readonly lockedSide: 'SENDING' | 'RECEIVING';
-  /** Smallest units of the locked side's currency. */
-  readonly lockedAmount: bigint;
-  /** The rail's terms; its rate is used unchanged. */
-  readonly rate: RateTerms;
-  readonly platformFee: PlatformFeeTerms;
-}
-
 const everything = whole(1n);
-
-interface Terms {
-  readonly request: PricingRequest;
-  readonly rate: Fraction;
-  /** k: receiving smallest units per sending smallest unit. */
-  readonly unitsBought: Fraction;
-  readonly serviceRate: Fraction;
-  readonly platformRate: Fraction;
-  /** 1 − v: the share that remains after the variable fees. */
-  readonly shareAfterFee: Fraction;
-  /** F, in smallest units of the sending currency. */
-  readonly fixedFees: bigint;
-  readonly steps: readonly PricingStep[];
-}
 
 /** Reads a request's terms. @throws RangeError when the terms themselves are invalid */
 export function readTerms(request: PricingRequest): Terms {

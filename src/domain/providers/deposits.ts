@@ -123,14 +123,11 @@ async function storeDeposits(on: Queryable, platformId: string, deposits: readon
   await storeStatement(on, platformId, JSON.stringify(rows));
 }
 
-const wakeStatement = statement<object>(
+/** Makes the query for a platform's deposits due now. */
+export const wakeDeposits = statement<object>(
   'wake_deposit_question',
   'update rail_connection set deposits_due_at = clock_ms() where platform_id = $1',
 );
-
-export async function wakeDeposits(on: Queryable, platformId: string): Promise<void> {
-  await wakeStatement(on, platformId);
-}
 
 interface DueDeposit
   extends Lease,

@@ -5,7 +5,7 @@ import { type Lease, type LeasedTable, leasing, postponing, workOnDue } from '..
 import { statement } from '../../infra/database/statement.ts';
 import { inTransaction } from '../../infra/database/transaction.ts';
 import { inSpan } from '../../infra/instruments/spans.ts';
-import type { OrderNews, RailNews, RailWebhook } from '../../rails/rail-parts.ts';
+import type { RailWebhook } from '../../rails/rail-parts.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
 import { wakeIdentityCheck } from '../customers/customers.ts';
 import { railAnswer, wakeOrder } from '../orders/orders.ts';
@@ -82,17 +82,15 @@ async function workOn(payments: Payments, { platformId, webhookId, environment, 
   const rail = connectedRail(payments, { platformId, environment });
   if (!rail?.readWebhook) throw new Error(`the rail of the platform ${platformId} does not support webhooks`);
   const news = await railAnswer(rail.readWebhook(body));
+  // They are sorted by id, because transactions that lock in the same order cannot deadlock.
+  const orders = news
+    .filter((one) => one.kind === 'order')
+    .sort((one, other) => one.orderId.localeCompare(other.orderId));
   await inTransaction(payments.database, async ({ client }) => {
-    for (const { orderId, mayHaveReturned } of ordersIn(news)) {
+    for (const { orderId, mayHaveReturned } of orders)
       await wakeOrder(client, { platformId, orderId, alsoSettled: mayHaveReturned });
-    }
     for (const one of news) if (one.kind === 'identity') await wakeIdentityCheck(client, platformId, one.customerId);
     if (news.some(({ kind }) => kind === 'deposit')) await wakeDeposits(client, platformId);
     await doneStatement(client, platformId, webhookId);
   });
-}
-
-/** Returns the reports about orders, sorted by id, because transactions that lock in the same order cannot deadlock. */
-function ordersIn(news: readonly RailNews[]): readonly OrderNews[] {
-  return news.filter((one) => one.kind === 'order').sort((one, other) => one.orderId.localeCompare(other.orderId));
 }

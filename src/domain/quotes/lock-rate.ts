@@ -5,14 +5,13 @@ import { invalid, Refusal } from '../../core/refusal.ts';
 import { statement } from '../../infra/database/statement.ts';
 import type { RateLock, UmaPayment } from '../../rails/rail-parts.ts';
 import type { Caller } from '../access/caller.ts';
-import { connectedRail, type Payments } from '../commands/command.ts';
-import type { Information } from '../commands/information.ts';
+import { connectedRail } from '../commands/command.ts';
 import { idAt, type Parties } from '../commands/parties.ts';
 import { orderIdOfKey, orderIdOfQuote } from '../orders/order-ids.ts';
 import { neededOf } from '../orders/orders.ts';
-import { type Pricing, type PricingRefusal, type PricingRequest, rateDetails } from '../pricing/pricing.ts';
-import { type PricingStep, stepOf } from '../pricing/pricing-steps.ts';
-import { at, type CreateQuote, type Destination } from './quote-destination.ts';
+import { type Pricing, type PricingRefusal, rateDetails } from '../pricing/pricing.ts';
+import { type PricingRequest, type PricingStep, stepOf } from '../pricing/pricing-steps.ts';
+import { at, type CreateQuote, type Draft } from './quote-destination.ts';
 
 export interface LockedPrice {
   readonly price: Pricing;
@@ -21,32 +20,31 @@ export interface LockedPrice {
   readonly validMs: number;
 }
 
-interface ToLock {
-  readonly parties: Parties;
-  readonly to: Destination;
-  readonly sender: Information;
-  readonly request: PricingRequest;
-  /** The price at the rail's indicative rates. */
-  readonly listed: Pricing;
-  readonly orderId: string;
-}
-
 /**
  * Locks a quote's rate with the rail, before the quote is stored (decision 83). No money moves, so there is nothing to
  * undo if the quote is then refused. Its lock expires unused.
+ * @param listed the price at the rail's indicative rates
  * @returns undefined for a quote without a lock: the rail does not lock rates, nothing is converted, or the money does
  *   not go from an internal account to an account that the rail knows
  * @throws Refusal AMOUNT_OUT_OF_RANGE, INVALID_BANK_ACCOUNT, INVALID_CURRENCY (the rail refuses), SERVICE_UNAVAILABLE
  */
-export async function lockRate(payments: Payments, caller: Caller, quote: ToLock): Promise<LockedPrice | undefined> {
-  const { request, parties, to, listed } = quote;
+export async function lockRate(
+  draft: Draft,
+  request: PricingRequest,
+  listed: Pricing,
+): Promise<LockedPrice | undefined> {
+  const { payments, caller, parties, to } = draft;
   const rail = connectedRail(payments, caller);
   const { sending, receiving, lockedSide } = request;
-  if (!rail?.lockRate || !isLockable(quote)) return undefined;
+  if (!rail?.lockRate || !isLockable(draft)) return undefined;
   const id = idAt(parties, 0);
-  const orderId = await freeOrderId(payments, caller.platformId, quote.orderId);
+  const [{ id: orderId } = { id: draft.orderId }] = await freeStatement(
+    payments.database.pool,
+    caller.platformId,
+    draft.orderId,
+  );
   const amount = amountToLock(request, listed);
-  const asked = { id, orderId, sending, receiving, lockedSide, amount, account: to.target.account, uma: umaOf(quote) };
+  const asked = { id, orderId, sending, receiving, lockedSide, amount, account: to.target.account, uma: umaOf(draft) };
   const answer = await neededOf(
     payments,
     rail.lockRate(asked).then((given) => {
@@ -77,16 +75,15 @@ export async function lockRate(payments: Payments, caller: Caller, quote: ToLock
  * account to a known account, and for any payment to a UMA address that the rail has found.
  * @throws Refusal INVALID_INPUT for a UMA address that would be paid from an external account: a pull outlasts a lock
  */
-function isLockable({ request, parties, to }: ToLock): boolean {
+function isLockable({ parties, sending, to }: Draft): boolean {
   const isFromHere = parties.source?.kind === 'INTERNAL';
-  if (to.elsewhere === undefined) {
-    return isFromHere && to.columns.destinationKind === 'ACCOUNT' && request.sending.code !== request.receiving.code;
-  }
+  if (to.elsewhere === undefined)
+    return isFromHere && to.columns.destinationKind === 'ACCOUNT' && sending.code !== to.receiving.code;
   if (isFromHere) return true;
   throw invalid('this UMA address can only be paid from an internal account', at('source'));
 }
 
-function umaOf({ to, parties, sender }: ToLock): UmaPayment | undefined {
+function umaOf({ to, parties, sender }: Draft): UmaPayment | undefined {
   const { customer } = parties;
   if (to.elsewhere === undefined || !customer) return undefined;
   const { id: customerId, customerType, name } = customer;
@@ -106,12 +103,6 @@ export function orderOfQuote(
 }
 
 const freeStatement = statement<{ id: string }>('free_order_id', 'select free_order_id($1, $2) as id');
-
-async function freeOrderId({ database }: Payments, platformId: string, id: string): Promise<string> {
-  const [free] = await freeStatement(database.pool, platformId, id);
-  if (!free) throw new Error('free_order_id returned no row');
-  return free.id;
-}
 
 /**
  * The price of a quote at the rate that its rail has locked (decision 83) consists of the amounts that the rail takes and

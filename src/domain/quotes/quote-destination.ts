@@ -66,6 +66,19 @@ export interface Destination {
   readonly path: FieldPath;
 }
 
+/** A quote that is being created. */
+export interface Draft {
+  readonly payments: Payments;
+  readonly caller: Caller;
+  readonly input: CreateQuote;
+  readonly parties: Parties;
+  readonly sending: Currency;
+  readonly to: Destination;
+  /** The information about the sender. */
+  readonly sender: Information;
+  readonly orderId: string;
+}
+
 /**
  * Resolves a destination account that was already read with the parties.
  * @throws Refusal ACCOUNT_NOT_FOUND, SELF_PAYMENT, INVALID_INPUT (a fact that does not apply to an account)

@@ -8,7 +8,6 @@ import {
 } from '../../core/currencies.ts';
 import { accountNameIn, creationTime, paymentReference } from '../../core/ids.ts';
 import { checkAll, invalid, Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
 import { checkText, longest } from '../../core/texts.ts';
 import { Prisma } from '../../infra/database/generated/client/client.ts';
 import type { Quote, Transaction } from '../../infra/database/rows.ts';
@@ -16,7 +15,7 @@ import type { Scenario } from '../../rails/rail-parts.ts';
 import { type Caller, tokenOf } from '../access/caller.ts';
 import { checkPullable } from '../accounts/account-details.ts';
 import { type CommandPlan, command, connectedRail, type Payments, railOf } from '../commands/command.ts';
-import { checkInformation, checkMetadata, clockFor, type Information } from '../commands/information.ts';
+import { checkInformation, checkMetadata, clockFor } from '../commands/information.ts';
 import { storedLock } from '../commands/movements.ts';
 import {
   accountName,
@@ -30,10 +29,11 @@ import {
 } from '../commands/parties.ts';
 import { mergePlans, type NewRow } from '../ledger/plan.ts';
 import { checkScenario, checkStep, neededOf } from '../orders/orders.ts';
-import { type Pricing, type PricingRequest, priceQuote } from '../pricing/pricing.ts';
+import { type Pricing, priceQuote } from '../pricing/pricing.ts';
+import type { PricingRequest } from '../pricing/pricing-steps.ts';
 import { payingRail, requirements, spendOfQuote, start } from './execute-quote.ts';
 import { type LockedPrice, lockRate, orderOfQuote } from './lock-rate.ts';
-import { accountDestination, at, type CreateQuote, type Destination, umaDestination } from './quote-destination.ts';
+import { accountDestination, at, type CreateQuote, type Draft, umaDestination } from './quote-destination.ts';
 
 /**
  * Creates a quote: locks a rate and fees until its expiry (specification 4.1). Its transaction is created with it. With
@@ -51,7 +51,8 @@ export const createQuote = command((payments, caller, input: CreateQuote, idempo
   return {
     operation: 'createQuote',
     type: 'Quote',
-    ...(readsOnly(payments, caller, input) && { readsOnly: true }),
+    // Planning such a quote stores nothing with the rail: neither a locked rate nor payment instructions.
+    ...(input.source.kind === 'ACCOUNT' && !connectedRail(payments, caller)?.lockRate && { readsOnly: true }),
     amount: { field: 'lockedCurrencyAmount', currency: () => lockedCurrency(payments, caller, input) },
     plan: () => planQuote(payments, caller, input, idempotencyKey),
     paths: {
@@ -64,11 +65,6 @@ export const createQuote = command((payments, caller, input: CreateQuote, idempo
     },
   };
 });
-
-/** Returns whether planning a quote stores nothing with the rail: neither a locked rate nor payment instructions. */
-function readsOnly(payments: Payments, caller: Caller, { source }: CreateQuote): boolean {
-  return source.kind === 'ACCOUNT' && connectedRail(payments, caller)?.lockRate === undefined;
-}
 
 async function planQuote(
   payments: Payments,
@@ -98,15 +94,15 @@ async function planQuote(
       : await umaDestination(payments, caller, input, destination, parties, sender);
 
   const orderId = orderOfQuote(caller, input, parties, idempotencyKey);
-  const { price, lock } = await quotePrice(payments, caller, input, parties, { sending, to, sender, orderId });
-  const data = { sending, price, lock, to, sender, scenario, metadata };
-  const { quote, transaction } = newRows(payments, caller, { ...input, description }, parties, data);
+  const draft = { payments, caller, input: { ...input, description }, parties, sending, to, sender, orderId };
+  const priced = await quotePrice(draft);
+  const { quote, transaction } = newRows(draft, priced, { scenario, metadata });
   if (isFunded && !payments.validateOnly) {
     quote.paymentInstructions = await instructions(payments, caller, quote, transaction.reference);
   }
   // For policies, a payment that the customer's deposit will execute counts from now on, until the quote expires.
   const isPayment = input.immediatelyExecute || isFunded;
-  const { requireActive, capacity } = requirements({ sender: parties.customer?.id, source: parties.source }, to, price);
+  const { requireActive, capacity } = requirements({ sender: parties.customer?.id, source: parties.source }, to, quote);
   const base = {
     ...(isPayment && { spend: spendOfQuote(caller, quote, parties.destination) }),
     requireActive: { ...requireActive, ...(to.lookupId !== null && { lookups: [to.lookupId] }) },
@@ -146,30 +142,26 @@ async function readQuoteParties(payments: Payments, caller: Caller, { source, de
   return readParties(payments.database.pool, caller, { ...from, destination: to, ids: 3 });
 }
 
-interface QuoteSides {
-  readonly sending: Currency;
-  readonly to: Destination;
-  readonly sender: Information;
-  readonly orderId: string;
+interface Priced {
+  readonly price: Pricing;
+  readonly lock?: LockedPrice | undefined;
 }
 
-async function quotePrice(
-  payments: Payments,
-  caller: Caller,
-  input: CreateQuote,
-  parties: Parties,
-  { sending, to, sender, orderId }: QuoteSides,
-): Promise<{ readonly price: Pricing; readonly lock?: LockedPrice }> {
+async function quotePrice(draft: Draft): Promise<Priced> {
+  const { payments, caller, input, parties, sending, to } = draft;
   const rate = await neededOf(payments, railOf(payments, caller, 'rate').rate(sending, to.receiving));
   if (!rate) {
     throw new Refusal('INVALID_CURRENCY', `${sending.code} cannot be converted to ${to.receiving.code}`, to.path);
   }
-  const locked = input.lockedCurrencySide === 'SENDING' ? sending : to.receiving;
-  const path = at('lockedCurrencyAmount');
-  const lockedAmount = smallestUnits(input.lockedCurrencyAmount, locked, path);
-  const value = lockedAmount.toString();
   const { lockedCurrencySide: lockedSide } = input;
   const { platformFee } = parties;
+  const path = at('lockedCurrencyAmount');
+  const lockedAmount = smallestUnits(
+    input.lockedCurrencyAmount,
+    lockedSide === 'SENDING' ? sending : to.receiving,
+    path,
+  );
+  const value = lockedAmount.toString();
   const request: PricingRequest = { sending, receiving: to.receiving, lockedSide, lockedAmount, rate, platformFee };
   const price = priceQuote(request);
   if ('code' in price) throw new Refusal(price.code, price.reason, { path, value });
@@ -181,8 +173,8 @@ async function quotePrice(
   }
   // A dry run sends no request that would cause the provider to store something.
   if (payments.validateOnly) return { price };
-  const lock = await lockRate(payments, caller, { parties, to, sender, request, listed: price, orderId });
-  return lock ? { price: lock.price, lock } : { price };
+  const lock = await lockRate(draft, request, price);
+  return { price: lock?.price ?? price, lock };
 }
 
 /** Returns the payment instructions for a real-time funded quote. @throws Refusal INVALID_CURRENCY if there are none */
@@ -212,25 +204,16 @@ function sendingCurrency(input: CreateQuote, parties: Parties): Currency {
   return requiredCurrency(from.currency);
 }
 
-interface QuoteData extends Omit<QuoteSides, 'orderId'> {
-  readonly price: Pricing;
-  readonly lock: LockedPrice | undefined;
-  readonly scenario: Scenario | null;
-  readonly metadata: Prisma.JsonValue;
-}
-
 function newRows(
-  payments: Payments,
-  tenant: Tenant,
-  input: CreateQuote,
-  parties: Parties,
-  { sending, price, lock, to, sender, scenario, metadata }: QuoteData,
+  { payments, caller, input, parties, sending, to, sender }: Draft,
+  { price, lock }: Priced,
+  { scenario, metadata }: { readonly scenario: Scenario | null; readonly metadata: Prisma.JsonValue },
 ) {
   const quoteId = idAt(parties, 0);
   const transactionId = idAt(parties, 1);
   const rateDetails = jsonOf(price.rateDetails);
   const common = {
-    platformId: tenant.platformId,
+    platformId: caller.platformId,
     // The sending customer; null if the platform itself is the sender, even if it pays to a customer's account.
     customerId: parties.source ? parties.source.customerId : (parties.customer?.id ?? null),
     sourceKind: input.source.kind,

@@ -176,26 +176,25 @@ function pricedCurrencies(
   return Promise.all(
     receiver.currencies.map(async ({ code, minAmount, maxAmount: limit }) => {
       const to = currencyOf(code);
-      const terms = from && to && (await rail.rate(from, to));
       const own = { min: minAmount, max: limit };
-      const { min, max } = (to && narrowest([own, ...(await sendingLimits(rail, senders, to))])) ?? own;
+      // All rates are requested at the same time, so that the rail can combine the requests to its provider.
+      const [terms, ...limits] = await Promise.all([
+        from && to && rail.rate(from, to),
+        ...senders.map((sender) => to && sendingLimit(rail, sender, to)),
+      ]);
+      const { min, max } = narrowest([own, ...limits.filter((one) => one !== undefined)]) ?? own;
       return { code, estimatedExchangeRate: terms?.rate ?? null, minAmount: String(min), maxAmount: String(max) };
     }),
   );
 }
 
-/** Returns the limits on received amounts for each of the sender's currencies that the rail converts. */
-async function sendingLimits(rail: RailWith<'rate'>, senders: readonly SendingCurrency[], receiving: Currency) {
-  const all = await Promise.all(
-    senders.map(async ({ code, fixedFee, variableFeeRate }) => {
-      const sending = currencyOf(code);
-      const rate = sending && (await rail.rate(sending, receiving));
-      if (!rate) return undefined;
-      const platformFee = { fixedFee: BigInt(fixedFee), variableFeeRate };
-      return receivingLimits({ sending, receiving, rate, platformFee });
-    }),
-  );
-  return all.filter((limits) => limits !== undefined);
+/** Returns the limits on received amounts for a sender's currency; undefined if the rail does not convert it. */
+async function sendingLimit(rail: RailWith<'rate'>, sender: SendingCurrency, receiving: Currency) {
+  const sending = currencyOf(sender.code);
+  const rate = sending && (await rail.rate(sending, receiving));
+  if (!rate) return undefined;
+  const platformFee = { fixedFee: BigInt(sender.fixedFee), variableFeeRate: sender.variableFeeRate };
+  return receivingLimits({ sending, receiving, rate, platformFee });
 }
 
 const lookupStatement = forCaller(

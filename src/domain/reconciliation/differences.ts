@@ -1,11 +1,10 @@
 import type { Period } from '../../core/checks.ts';
 import { formatForeign } from '../../core/currencies.ts';
-import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import type { RailDeposit, RailOrderKind, ReconciliationFault } from '../../infra/database/generated/client/client.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
 import type { RailMovement } from '../../rails/rail-parts.ts';
-import { connectedRail, type Payments } from '../commands/command.ts';
+import { type Payments, railOf } from '../commands/command.ts';
 import { railAnswer } from '../orders/orders.ts';
 
 // Compares the movements that a provider reports with the service's orders: reports differences, and corrects none.
@@ -21,12 +20,7 @@ export interface Difference {
   readonly there: string | undefined;
 }
 
-export interface Reconciled {
-  readonly orders: number;
-  readonly movements: number;
-  readonly totals: readonly Total[];
-  readonly differences: readonly Difference[];
-}
+export type Reconciled = Awaited<ReturnType<typeof reconcile>>;
 
 /**
  * Selects the orders of a period that move money outside or need a conversion by the rail, and the orders that
@@ -64,9 +58,8 @@ const laterMs = 3_600_000;
  * Compares a platform's orders that were created in a period with its provider's report.
  * @throws Refusal SERVICE_UNAVAILABLE if its rail cannot list movements; whatever the rail throws
  */
-export async function reconcile(payments: Payments, tenant: Tenant, period: Period): Promise<Reconciled> {
-  const rail = connectedRail(payments, tenant);
-  if (!rail?.movements) throw new Refusal('SERVICE_UNAVAILABLE', 'the rail of this platform cannot list movements');
+export async function reconcile(payments: Payments, tenant: Tenant, period: Period) {
+  const rail = railOf(payments, tenant, 'movements');
   const to = new Date(period.to.getTime() + laterMs);
   const movements: RailMovement[] = [];
   for (let cursor: string | undefined; ; ) {

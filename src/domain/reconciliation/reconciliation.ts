@@ -1,15 +1,14 @@
 import type { Period } from '../../core/checks.ts';
 import { formatForeign } from '../../core/currencies.ts';
 import { idAtMoment, publicId, uuidOf } from '../../core/ids.ts';
-import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import { withConnection } from '../../infra/database/advisory-lock.ts';
 import { connectionConfig, type Database } from '../../infra/database/database.ts';
 import type { Prisma, ReconciliationFault } from '../../infra/database/generated/client/client.ts';
-import { type Queryable, statement } from '../../infra/database/statement.ts';
+import { statement } from '../../infra/database/statement.ts';
 import { inTransaction, readClock, type Transaction, transactionOn } from '../../infra/database/transaction.ts';
 import { actByHand, type Operator, RefusedByHand } from '../access/operator-acts.ts';
-import { connectedRail, type Payments } from '../commands/command.ts';
+import { connectedRail, type Payments, railOf } from '../commands/command.ts';
 import { railAnswer } from '../orders/orders.ts';
 import { type Difference, type Reconciled, reconcile, type Total } from './differences.ts';
 
@@ -48,9 +47,7 @@ const beginStatement = statement<{ id: string }>(
  * @throws Refusal SERVICE_UNAVAILABLE if its rail cannot list movements; whatever the rail throws, which is also stored
  */
 export async function runReconciliation(payments: Payments, tenant: Tenant, period: Period, by: string) {
-  if (!connectedRail(payments, tenant)?.movements) {
-    throw new Refusal('SERVICE_UNAVAILABLE', 'the rail of this platform cannot list movements');
-  }
+  railOf(payments, tenant, 'movements');
   const [run] = await beginStatement(payments.database.pool, tenant.platformId, period.from, period.to, by);
   if (!run) throw new Error('begin_reconciliation returned no row');
   return compare(payments, tenant, period, run.id);
@@ -319,8 +316,14 @@ export async function readBalances(payments: Payments, tenant: Tenant): Promise<
   const { now } = await readClock(payments.database.pool);
   const held = await railAnswer(rail.balances());
   const since = new Date(now.getTime() - commitMs);
-  const books = await onOwnConnection(payments, (client) =>
-    bookedStatement(client, tenant.platformId, since, idAtMoment(since, '0')),
+  const { url } = payments.database;
+  const config = connectionConfig({ url, role: 'gateway_work', use: 'reconciliation' });
+  const books = await withConnection(config, (client) =>
+    transactionOn(client, async () => {
+      // The statement reads all legs of a platform, so it may take longer than others.
+      await client.query('set local statement_timeout = 0');
+      return bookedStatement(client, tenant.platformId, since, idAtMoment(since, '0'));
+    }),
   );
   const codes = new Set([...books.map(({ currency }) => currency), ...held.keys()]);
   return [...codes].sort().map((currency) => {
@@ -334,17 +337,6 @@ export async function readBalances(payments: Payments, tenant: Tenant): Promise<
       beyondHigh: beyond + BigInt(book?.less ?? 0),
     };
   });
-}
-
-/** Runs a statement that reads all legs of a platform, and may therefore exceed the usual statement timeout. */
-async function onOwnConnection<T>({ database }: Payments, work: (client: Queryable) => Promise<T>): Promise<T> {
-  const config = connectionConfig({ url: database.url, role: 'gateway_work', use: 'reconciliation' });
-  return withConnection(config, (client) =>
-    transactionOn(client, async () => {
-      await client.query('set local statement_timeout = 0');
-      return work(client);
-    }),
-  );
 }
 
 /** Returns whether the provider's amount beyond the books agrees with the operator's own money on record, if any. */

@@ -42,7 +42,7 @@ interface FundAccount {
   readonly amount: GivenAmount;
 }
 
-const fundingPath = pathsIn<FundAccount>();
+const at = pathsIn<FundAccount & SandboxSend & SetExternalAccountStatus & SetKycStatus & SandboxReceiveUma>();
 
 /**
  * Credits money to an internal account, as a bank transfer to it would (sandbox only).
@@ -55,20 +55,20 @@ export const fundAccount = command((payments, caller, input: FundAccount) => ({
   amount: { field: 'amount', currency: () => currencyOfNamed(payments.database.pool, caller, input.accountId) },
   plan: async () => {
     simulationOf(payments, caller);
-    const path = fundingPath('accountId');
+    const path = at('accountId');
     const names = { source: accountName(input.accountId, path), ids: 0 };
     const { source } = await readTransferParties(payments.database.pool, caller, names);
     if (!source) accountNotFound(path);
     if (source.kind !== 'INTERNAL') throw invalid('only an internal account can be funded', path);
     const currency = requiredCurrency(source.currency);
-    const amount = smallestUnits(input.amount, currency, fundingPath('amount'));
+    const amount = smallestUnits(input.amount, currency, at('amount'));
     if (amount > maxFunding) {
       const message = `the amount must be at most ${formatMajor(maxFunding, currency)}`;
-      throw new Refusal('AMOUNT_OUT_OF_RANGE', message, { path: fundingPath('amount'), value: amount.toString() });
+      throw new Refusal('AMOUNT_OUT_OF_RANGE', message, { path: at('amount'), value: amount.toString() });
     }
     return { journals: [deposit(source.id, source.currency, amount)], result: source.id };
   },
-  paths: { AMOUNT_OUT_OF_RANGE: fundingPath('amount'), CUSTOMER_DELETED: fundingPath('accountId') },
+  paths: { AMOUNT_OUT_OF_RANGE: at('amount'), CUSTOMER_DELETED: at('accountId') },
 }));
 
 const fundableStatement = forCaller(
@@ -90,8 +90,6 @@ interface SandboxSend {
   readonly sandboxScenario?: GivenScenario | null | undefined;
 }
 
-const depositPath = pathsIn<SandboxSend>();
-
 /**
  * Simulates the deposit for a real-time funded quote (specification 4.7), by default of exactly the amount that it
  * requires. Money that does not match the quote, or arrives after its expiry, fails the payment and stays in the
@@ -107,20 +105,20 @@ export const sandboxSend = command((payments, caller, input: SandboxSend) => ({
   type: 'Transaction',
   amount: { field: 'currencyAmount', currency: async () => input.currencyCode },
   plan: () => planDeposit(payments, caller, input),
-  path: depositPath('quoteId'),
-  paths: { AMOUNT_OUT_OF_RANGE: depositPath(input.currencyAmount == null ? 'quoteId' : 'currencyAmount') },
+  path: at('quoteId'),
+  paths: { AMOUNT_OUT_OF_RANGE: at(input.currencyAmount == null ? 'quoteId' : 'currencyAmount') },
   conflict: { reason: 'the deposit for this quote has already arrived' },
 }));
 
 async function planDeposit(payments: Payments, caller: Caller, input: SandboxSend) {
   const simulation = simulationOf(payments, caller);
   const scenario = checkScenario(payments, caller, input.sandboxScenario, { deposit: true });
-  const { quote, currency, fundingAccountId, found } = await readFundable(payments, caller, input);
+  const { quote, currency, fundingAccountId, destination } = await readFundable(payments, caller, input);
   const due = quote.totalSendingAmount;
-  const requestedAmount = smallestUnits(input.currencyAmount ?? due, currency, depositPath('currencyAmount'));
+  const requestedAmount = smallestUnits(input.currencyAmount ?? due, currency, at('currencyAmount'));
   const { amount, twice, late } = simulation.deposit(scenario ?? quote.scenario, requestedAmount);
   const arrived = deposit(fundingAccountId, quote.sendingCurrency, amount, quote.transactionId, twice ? 2 : 1);
-  const to = quotedDestination(quote, found.destination);
+  const to = quotedDestination(quote, destination);
   const common = {
     requireActive: {
       customers: quote.customerId ? [quote.customerId] : [],
@@ -181,17 +179,17 @@ function planLateDeposit(quote: Quote, arrived: Journal, amount: bigint): Altern
 async function readFundable(payments: Payments, caller: Caller, input: SandboxSend) {
   const uuid = uuidOf(input.quoteId, 'Quote');
   const [found] = uuid ? await fundableStatement(payments.database.pool, caller, uuid) : [];
-  if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', depositPath('quoteId'));
+  if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', at('quoteId'));
   const { quote, fundingAccountId } = found;
   if (quote.sourceKind !== 'REALTIME_FUNDING' || !fundingAccountId) {
-    throw invalid('this quote is paid from an account: execute it instead', depositPath('quoteId'));
+    throw invalid('this quote is paid from an account: execute it instead', at('quoteId'));
   }
   const currency = currencyOf(input.currencyCode);
   if (currency?.code !== quote.sendingCurrency) {
-    const details = { path: depositPath('currencyCode'), value: input.currencyCode };
+    const details = { path: at('currencyCode'), value: input.currencyCode };
     throw new Refusal('INVALID_CURRENCY', `this quote is funded in ${quote.sendingCurrency}`, details);
   }
-  return { quote, currency, fundingAccountId, found };
+  return { ...found, currency, fundingAccountId };
 }
 
 interface SetExternalAccountStatus extends Expecting {
@@ -200,8 +198,6 @@ interface SetExternalAccountStatus extends Expecting {
   readonly beneficiaryVerificationStatus?: BeneficiaryVerificationStatus | null | undefined;
   readonly reason?: string | null | undefined;
 }
-
-const at = pathsIn<SetExternalAccountStatus & SetKycStatus & SandboxReceiveUma>();
 
 /**
  * Sets the status or the owner verification of an external account, or both, as its bank or the rail would (sandbox

@@ -6,7 +6,7 @@ import type { RailCase, TransactionStatus } from '../../infra/database/generated
 import { statement } from '../../infra/database/statement.ts';
 import type { RailOrder, RailOutcome } from '../../rails/rail.ts';
 import type { RateLock } from '../../rails/rail-parts.ts';
-import { type ActFacts, actByHand, type Operator, RefusedByHand } from '../access/operator-acts.ts';
+import { actByHand, type Operator, RefusedByHand } from '../access/operator-acts.ts';
 import type { Payments } from '../commands/command.ts';
 import { difference, type Moves } from '../commands/movements.ts';
 import type { Journal, Money } from '../ledger/plan.ts';
@@ -194,7 +194,7 @@ function shortOf(order: DueOrder, { amount: arrived }: Settled): Money | undefin
 }
 
 async function settle(payments: Payments, facts: ToSettle, operator: Decider) {
-  const { order, outcome, moved, said, stands } = facts;
+  const { order, open, outcome, moved, said, stands } = facts;
   const journal = difference(order.transaction.id, promisedOf(order), moved);
   const result = {
     orderId: order.id,
@@ -206,8 +206,22 @@ async function settle(payments: Payments, facts: ToSettle, operator: Decider) {
     /** The external receiver's shortfall; undefined if it got the promised amount. */
     short: shortOf(order, outcome),
   };
-  const group = planSettlement(facts, journal, operator);
-  const refusal = await commitByHand(payments.database, group, operator, factsOf(facts, result));
+  const words = ({ amount, currency }: Money) => formatMajor(amount, requiredCurrency(currency));
+  const { differences, short } = result;
+  const [own, ...others] = planDelivery(order, { information: outcome.information });
+  if (!own) throw new Error(`order ${order.id} has no plan`);
+  // The promised amount is delivered, and the difference is a separate journal.
+  const journals = [...(own.plan.journals ?? []), ...(journal ? [journal] : [])];
+  const { by, reason } = operator;
+  const [movedOut, movedIn] = [moved.out?.amount ?? null, moved.in?.amount ?? null];
+  const plan = { ...own.plan, journals, cases: [{ orderId: order.id, by, reason, movedOut, movedIn }] };
+  const group = [{ platformId: own.platformId, plan }, ...others];
+  const refusal = await commitByHand(payments.database, group, operator, {
+    platformId: order.platformId,
+    subject: publicId('Transaction', order.transaction.id),
+    before: { order: order.id, status: order.transaction.status, said: open.said, stands: open.stands },
+    after: { said, stands, differences: differences.map(words), short: short ? words(short) : null },
+  });
   if (!refusal) return result;
   if (refusal.code === 'AMOUNT_OUT_OF_RANGE') {
     const limit = formatMajor(BigInt(refusal.limit), requiredCurrency(refusal.currency));
@@ -216,31 +230,8 @@ async function settle(payments: Payments, facts: ToSettle, operator: Decider) {
   throw endedMeanwhile(refusal);
 }
 
-/** Plans the delivery of the promised amount, with the difference as a separate journal. */
-function planSettlement({ order, outcome, moved }: ToSettle, journal: Journal | undefined, { by, reason }: Decider) {
-  const [own, ...others] = planDelivery(order, { information: outcome.information });
-  if (!own) throw new Error(`order ${order.id} has no plan`);
-  const { out, in: come } = moved;
-  const settled = { orderId: order.id, by, reason, movedOut: out?.amount ?? null, movedIn: come?.amount ?? null };
-  const journals = [...(own.plan.journals ?? []), ...(journal ? [journal] : [])];
-  return [{ platformId: own.platformId, plan: { ...own.plan, journals, cases: [settled] } }, ...others];
-}
-
 function booked(journal: Journal | undefined): Money[] {
   return (journal?.legs ?? []).flatMap((leg) =>
     'system' in leg && leg.system === 'DIFFERENCES' ? [{ currency: leg.currency, amount: leg.amount }] : [],
   );
-}
-
-function factsOf(
-  { order, open, said, stands }: ToSettle,
-  { differences, short }: { readonly differences: readonly Money[]; readonly short: Money | undefined },
-): ActFacts {
-  const words = ({ amount, currency }: Money) => formatMajor(amount, requiredCurrency(currency));
-  return {
-    platformId: order.platformId,
-    subject: publicId('Transaction', order.transaction.id),
-    before: { order: order.id, status: order.transaction.status, said: open.said, stands: open.stands },
-    after: { said, stands, differences: differences.map(words), short: short ? words(short) : null },
-  };
 }

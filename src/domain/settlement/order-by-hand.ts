@@ -3,7 +3,7 @@ import type { Database } from '../../infra/database/database.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import { retryLostRaces } from '../../infra/database/retry.ts';
 import type { Transaction } from '../../infra/database/rows.ts';
-import { type Queryable, statement } from '../../infra/database/statement.ts';
+import { statement } from '../../infra/database/statement.ts';
 import { inTransaction } from '../../infra/database/transaction.ts';
 import { type ActFacts, type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
 import type { Payments } from '../commands/command.ts';
@@ -33,7 +33,11 @@ import { concludeWithoutCredit, isCreditRefused, planFailure } from './outcomes.
 export async function withOrder<Done>(payments: Payments, id: string, work: (order: DueOrder) => Promise<Done>) {
   const uuid = paymentUuid(id);
   const order = await takeOrder(payments, uuid);
-  if (!order) throw new RefusedByHand(await whyNone(payments, id, uuid));
+  if (!order) {
+    const ended = await payments.database.prisma.transaction.findFirst({ where: { id: uuid } });
+    const why = ended ? `${id} is ${ended.status}: it has no order that awaits an outcome` : `there is no ${id}`;
+    throw new RefusedByHand(why);
+  }
   const leases = renewLeases(payments.database.pool, [order], payments.log);
   try {
     return await work(order);
@@ -104,11 +108,6 @@ async function takeOrder({ database }: Payments, transactionId: string): Promise
   });
 }
 
-async function whyNone({ database }: Payments, id: string, uuid: string): Promise<string> {
-  const transaction = await database.prisma.transaction.findFirst({ where: { id: uuid } });
-  return transaction ? `${id} is ${transaction.status}: it has no order that awaits an outcome` : `there is no ${id}`;
-}
-
 interface ByHand {
   readonly operator: Operator;
   /** Whether to skip the last query to the rail, because the rail is gone or does not answer. */
@@ -145,18 +144,15 @@ function waitsForPlatform({ receiverCustomerId, incoming }: DueOrder): boolean {
 async function askOnceMore(payments: Payments, order: DueOrder): Promise<string> {
   const outcome = await askWithoutSending(payments, order, '. --without-asking ends the order anyway');
   if (!outcome) return 'the provider has no such payment';
-  switch (outcome.kind) {
-    case 'pending':
-      return 'pending';
-    case 'settled':
-      throw new RefusedByHand('the rail reports that it has settled: the workers are booking it');
-    case 'contradiction':
-      throw new RefusedByHand(`the rail contradicts itself (${outcome.explanation}): investigate with the provider`);
-    default: {
-      const said = `${outcome.kind} (${outcome.explanation})`;
-      throw new RefusedByHand(`the rail reports ${said}: the workers are ending the payment`);
-    }
-  }
+  if (outcome.kind === 'pending') return outcome.kind;
+  if (outcome.kind === 'settled')
+    throw new RefusedByHand('the rail reports that it has settled: the workers are booking it');
+  const { kind, explanation } = outcome;
+  throw new RefusedByHand(
+    kind === 'contradiction'
+      ? `the rail contradicts itself (${explanation}): investigate with the provider`
+      : `the rail reports ${kind} (${explanation}): the workers are ending the payment`,
+  );
 }
 
 /**
@@ -189,16 +185,12 @@ export interface SuspendedRefund {
   readonly transaction: Transaction;
   readonly rateLock: Prisma.JsonValue;
   readonly refundAccountId: string;
-  /** The destination to which the money is forwarded because the customer is deleted; null otherwise. */
-  readonly onward: Onward | null;
+  /**
+   * If the customer is deleted, the platform's account to which the money is forwarded (null if the platform has none
+   * in the currency), and the ids of the two transactions; otherwise null.
+   */
+  readonly onward: { readonly accountId: string | null; readonly ids: readonly string[] } | null;
   readonly wasSuspended: boolean;
-}
-
-/** The destination of a deleted customer's money: the customer's platform. */
-interface Onward {
-  /** The platform's account in the currency; null if it has none. */
-  readonly accountId: string | null;
-  readonly ids: readonly string[];
 }
 
 /** A release's result. `paid-before`: the refund had already been paid, and nothing was done. */
@@ -220,7 +212,8 @@ const columns = `t.platform_id, p.name as platform_name, to_jsonb(t) as transact
    from customer c where c.platform_id = t.platform_id and c.id = t.customer_id and c.is_deleted) as onward,
   exists (select from journal j where j.platform_id = t.platform_id and j.transaction_id = t.id and j.kind = 'suspension') as was_suspended`;
 
-const waitingStatement = statement<SuspendedRefund>(
+/** Lists the refunds that wait in suspense. */
+export const listSuspense = statement<SuspendedRefund>(
   'refunds_in_suspense',
   `select ${columns} from transaction t join platform p on p.id = t.platform_id
    where t.refund_reference is not null and t.refund_settled_at is null order by t.refund_initiated_at, t.id`,
@@ -233,10 +226,6 @@ const refundStatement = statement<SuspendedRefund>(
   { transaction: 'Transaction' },
 );
 
-export function listSuspense({ pool }: Database): Promise<SuspendedRefund[]> {
-  return waitingStatement(pool);
-}
-
 /**
  * Pays the refund of a payment whose money waits in suspense. A deleted customer's refund is forwarded to the
  * platform's own account, because no money stays with a deleted customer (decision 36). A second release, even a
@@ -245,28 +234,26 @@ export function listSuspense({ pool }: Database): Promise<SuspendedRefund[]> {
  */
 export async function releaseSuspense(database: Database, transactionId: string, operator: Operator): Promise<Release> {
   const uuid = paymentUuid(transactionId);
-  const suspended = await findRefund(database.pool, uuid);
+  const [suspended] = await refundStatement(database.pool, uuid);
   if (!suspended) throw new RefusedByHand(`there is no ${transactionId}`);
   const { transaction } = suspended;
   if (!suspended.wasSuspended) {
     throw new RefusedByHand(`${transactionId} is ${transaction.status} and has nothing in suspense`);
   }
   if (transaction.refundSettledAt) return { kind: 'paid-before', suspended, settledAt: transaction.refundSettledAt };
-
   if (suspended.onward && suspended.onward.accountId === null) {
     throw new RefusedByHand(`its customer is deleted, and the platform has no account in ${transaction.sentCurrency}`);
   }
-
   const refused = await payRefund(database, suspended, operator);
   // The customer was deleted in the meantime.
   if (refused?.code === 'CUSTOMER_DELETED' && !suspended.onward)
     return releaseSuspense(database, transactionId, operator);
   if (refused?.code === 'AMOUNT_OUT_OF_RANGE')
     throw new RefusedByHand(`nothing done: ${fullAccount(refused)}; it has ${refused.balance}`);
-  const released = await findRefund(database.pool, uuid);
+  const [released] = await refundStatement(database.pool, uuid);
   if (!released?.transaction.refundSettledAt) throw new Error(`the refund of ${transactionId} was not paid`);
-  // Another release has paid it in the meantime.
   const settledAt = released.transaction.refundSettledAt;
+  // If the refund was refused, another release has paid it in the meantime.
   return { kind: refused ? 'paid-before' : 'paid', suspended: released, settledAt };
 }
 
@@ -299,9 +286,4 @@ function planOnward({ platformId, transaction, refundAccountId, onward }: Suspen
   const description = `refund of ${publicId('Transaction', id)}, whose customer is deleted`;
   const row = { type: 'OUTGOING', from, to, amount, customerId, description, metadata: null } as const;
   return betweenAccounts(newTransaction({ platformId }, onward, row), idAt(onward, 1), { from, to, amount });
-}
-
-async function findRefund(on: Queryable, uuid: string): Promise<SuspendedRefund | undefined> {
-  const [row] = await refundStatement(on, uuid);
-  return row;
 }

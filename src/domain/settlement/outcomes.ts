@@ -51,19 +51,6 @@ export function planPayout(flow: Flow, order: Pick<DueOrder, 'platformId' | 'id'
   };
 }
 
-/** Plans the outcome of a failed pull: the payment fails, and there is nothing to refund. */
-function planPullFailure(
-  { id, transaction }: DueOrder,
-  { reason: why, failureReason = 'QUOTE_EXECUTION_FAILED' }: Failure,
-): Plan {
-  const reason = `the money could not be pulled: ${why}`;
-  return {
-    orders: [{ id, dueInMs: null }],
-    transactions: [{ id: transaction.id, from: ['PROCESSING'], to: 'FAILED', reason, set: { failureReason } }],
-    quotes: quoteMoves(transaction, 'FAILED', reason),
-  };
-}
-
 /** Plans the end of a payment's quote, if it has one. */
 function quoteMoves({ quoteId }: Transaction, to: 'COMPLETED' | 'FAILED', reason: string): QuoteMove[] {
   return quoteId === null ? [] : [{ id: quoteId, from: ['PROCESSING'], to, reason }];
@@ -123,8 +110,19 @@ export interface Failure {
 export function planFailure(order: DueOrder, failure: Failure): PlanGroup {
   const { transaction, incoming } = order;
   const { to, reason, failureReason = 'QUOTE_EXECUTION_FAILED', moneyStuck = false } = failure;
-  if (isPull(order)) return groupOf(order, planPullFailure(order, failure));
   const orders = [{ id: order.id, dueInMs: null }];
+  if (isPull(order)) {
+    // There is nothing to refund.
+    const why = `the money could not be pulled: ${reason}`;
+    const move = {
+      id: transaction.id,
+      from: ['PROCESSING'],
+      to: 'FAILED',
+      reason: why,
+      set: { failureReason },
+    } as const;
+    return groupOf(order, { orders, transactions: [move], quotes: quoteMoves(transaction, 'FAILED', why) });
+  }
   const receiving =
     incoming && (openStatuses as readonly string[]).includes(incoming.transaction.status)
       ? [receiverMove(incoming.transaction, to, reason, failure.incomingReason ?? defaultReason(order))]

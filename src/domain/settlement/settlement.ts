@@ -56,11 +56,8 @@ const askedAtOnce = 32;
  * @returns the number of orders processed
  */
 export async function settleDueOrders(payments: Payments, limit: number): Promise<number> {
-  const { pool } = payments.database;
-  const orders = await leaseOrders(pool, limit);
-  if (orders.length > 0) {
-    await inSpan('settle orders', { isRoot: true }, () => settleOrders(payments, orders));
-  }
+  const orders = await leaseOrders(payments.database.pool, limit);
+  if (orders.length > 0) await inSpan('settle orders', { isRoot: true }, () => settleOrders(payments, orders));
   return orders.length;
 }
 
@@ -183,7 +180,9 @@ async function planWithoutRail(payments: Payments, order: DueOrder): Promise<Pla
   const { transaction, incoming } = order;
   switch (transaction.status) {
     case 'CREATED':
-      return transaction.approvalDueAt ? waitForApproval(payments, order) : planPayRequestExpiry(payments, order);
+      if (transaction.approvalDueAt) return waitForApproval(payments, order);
+      if (leftMs(payments, order) > 0) return undefined;
+      return planMove(order, null, { to: 'EXPIRED', reason: 'the sender did not send the pay request in time' });
     case 'PENDING':
     case 'PROCESSING':
       break;
@@ -273,12 +272,6 @@ async function perform(payments: Payments, order: DueOrder): Promise<RailOutcome
 /** Returns the time left for the pay request, in milliseconds by the database's clock. */
 function leftMs(payments: Payments, order: DueOrder): number {
   return payments.quoteSeconds * 1_000 - order.ageMs;
-}
-
-/** Plans the expiry of a payment whose sender did not send the pay request in time. */
-function planPayRequestExpiry(payments: Payments, order: DueOrder): PlanGroup | undefined {
-  if (leftMs(payments, order) > 0) return undefined;
-  return planMove(order, null, { to: 'EXPIRED', reason: 'the sender did not send the pay request in time' });
 }
 
 /** Plans the transition after the rail's answer: CREATED → PENDING, CREATED → FAILED, or another query later. */

@@ -97,6 +97,7 @@ export const rateList = z.object({
     }),
   ),
 });
+export type RateList = z.infer<typeof rateList>;
 
 function isSafeUrl(text: string): boolean {
   const url = URL.parse(text);

@@ -1,5 +1,7 @@
+import DataLoader from 'dataloader';
 import type { Currency } from '../../core/currencies.ts';
 import { parseDecimal, rateDigits, ratePlaces, tenTo, whole } from '../../core/fraction.ts';
+import { oncePer } from '../../core/once-per.ts';
 import type { RateTerms, UmaReceiver } from '../rail.ts';
 import type { LockAnswer, LockRequest, UmaPayment } from '../rail-parts.ts';
 import { customerThere, externalId, internalId, memoOf, type Upstream } from './upstream-accounts.ts';
@@ -113,17 +115,56 @@ function lockedBy(quote: api.QuoteRecord, { sending, receiving }: LockRequest): 
 /** The number of decimal places of a variable fee rate that is derived from amounts. */
 const feePlaces = 6;
 
-/** Reads the current terms of a conversion from upstream's rates; undefined if upstream does not convert the pair. */
-export async function readTerms(
-  { client }: Upstream,
-  sending: Currency,
-  receiving: Currency,
-): Promise<RateTerms | undefined> {
-  const query = { sourceCurrency: sending.code, destinationCurrency: [...new Set([receiving.code, 'BTC'])] };
-  const { data } = await api.unlessRefused(client.get('/exchange-rates', api.rateList, query), { data: [] });
-  const found = data.find(({ destinationCurrency }) => destinationCurrency.code === receiving.code);
+interface Pair {
+  readonly source: string;
+  readonly destination: string;
+}
+
+const loaderOf = oncePer(
+  (client: api.UpstreamClient) =>
+    new DataLoader((pairs: readonly Pair[]) => readPairs(client, pairs), { cache: false }),
+);
+
+/**
+ * Reads the current terms of a conversion from upstream's rates; undefined if upstream does not convert the pair.
+ * Conversions from the same currency that are requested at the same time share a request.
+ */
+export function readTerms({ client }: Upstream, sending: Currency, receiving: Currency) {
+  return loaderOf(client).load({ source: sending.code, destination: receiving.code });
+}
+
+async function readPairs(client: api.UpstreamClient, pairs: readonly Pair[]) {
+  const bySource = Map.groupBy(pairs, ({ source }) => source);
+  const lists = new Map(
+    Array.from(bySource, ([source, group]) => [source, readRates(client, source, destinationsOf(group))] as const),
+  );
+  const terms = pairs.map(async ({ source, destination }) => termsTo(destination, (await lists.get(source)) ?? []));
+  return Promise.all(terms.map((one) => one.catch((error: Error) => error)));
+}
+
+const destinationsOf = (pairs: readonly Pair[]) => [...new Set(pairs.map(({ destination }) => destination))];
+
+type Rates = api.RateList['data'];
+
+/**
+ * Reads the rates to several currencies without naming them, because upstream refuses a list of names if it does not
+ * convert to one of them. Only the rate to the source currency itself must be requested by name.
+ */
+async function readRates(client: api.UpstreamClient, source: string, destinations: readonly string[]): Promise<Rates> {
+  if (destinations.length === 1) return requestRates(client, source, [...new Set([...destinations, 'BTC'])]);
+  const toItself = destinations.includes(source) ? requestRates(client, source, [source]) : [];
+  return (await Promise.all([requestRates(client, source), toItself])).flat();
+}
+
+async function requestRates(client: api.UpstreamClient, source: string, destinations?: readonly string[]) {
+  const query = { sourceCurrency: source, destinationCurrency: destinations };
+  return (await api.unlessRefused(client.get('/exchange-rates', api.rateList, query), { data: [] })).data;
+}
+
+function termsTo(destination: string, rates: Rates): RateTerms | undefined {
+  const rateTo = (code: string) => rates.find(({ destinationCurrency }) => destinationCurrency.code === code);
+  const [found, bitcoin] = [rateTo(destination), rateTo('BTC')];
   if (!found) return undefined;
-  const bitcoin = data.find(({ destinationCurrency }) => destinationCurrency.code === 'BTC');
   const { fees, sendingAmount } = found;
   const charged = sendingAmount - fees.fixed;
   return {

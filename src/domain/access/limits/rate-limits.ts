@@ -9,27 +9,35 @@ import type { Rate, Rates } from '../rates.ts';
 /** Returns a monotonic time in milliseconds, from an arbitrary origin. */
 export type Clock = () => number;
 
-/** A token bucket: holds at most `burst` tokens and gains `perSecond` tokens per second. It starts full. */
-export class TokenBucket {
+/** A token bucket: holds at most `burst` tokens and gains `perSecond` tokens per second. The first refill fills it. */
+class TokenBucket {
   /** The number of tokens at the last refill, minus those taken since. Call `refill` before taking any. */
-  tokens: number;
-  #at: number;
-
-  constructor({ burst }: Rate, now: number) {
-    this.tokens = burst;
-    this.#at = now;
-  }
+  tokens = Number.POSITIVE_INFINITY;
+  #at = 0;
 
   /** The rate may have changed since the last refill. */
   refill({ perSecond, burst }: Rate, now: number): void {
     this.tokens = Math.min(burst, this.tokens + ((now - this.#at) * perSecond) / 1_000);
     this.#at = now;
   }
+
+  secondsUntil(wanted: number, { perSecond }: Rate): number {
+    return Math.max(0, (wanted - this.tokens) / perSecond);
+  }
 }
 
-/** Returns the number of seconds until a bucket has `wanted` tokens. */
-export function secondsUntil(wanted: number, tokens: number, { perSecond }: Rate): number {
-  return Math.max(0, (wanted - tokens) / perSecond);
+/** Returns a key's bucket, refilled up to now. */
+function refilled<Bucket extends TokenBucket>(
+  buckets: LRUCache<string, Bucket>,
+  key: string,
+  Bucket: new () => Bucket,
+  ...[rate, now]: Parameters<TokenBucket['refill']>
+): Bucket {
+  const known = buckets.get(key);
+  const bucket = known ?? new Bucket();
+  if (!known) buckets.set(key, bucket);
+  bucket.refill(rate, now);
+  return bucket;
 }
 
 /** The error for a request that exceeds a rate limit. The request had no effect. */
@@ -94,7 +102,7 @@ export class RateLimits {
     ];
     return limits.flatMap(([limit, id]) => {
       const rate = own[limit] ?? this.#rates[limit];
-      return rate ? [{ limit, rate, bucket: filledBucket(this.#buckets[limit], id, rate, now) }] : [];
+      return rate ? [{ limit, rate, bucket: refilled(this.#buckets[limit], id, TokenBucket, rate, now) }] : [];
     });
   }
 }
@@ -106,16 +114,6 @@ function take(quotas: readonly Quota[], wantedOf: (rate: Rate) => number): RateD
   return { refusal: undefined, quotas };
 }
 
-function filledBucket(buckets: LRUCache<string, TokenBucket>, key: string, rate: Rate, now: number): TokenBucket {
-  let bucket = buckets.get(key);
-  if (!bucket) {
-    bucket = new TokenBucket(rate, now);
-    buckets.set(key, bucket);
-  }
-  bucket.refill(rate, now);
-  return bucket;
-}
-
 /** The name of each limit in header fields, and its owner in refusals. */
 const names = {
   platform: ['platform', 'this platform'],
@@ -124,7 +122,7 @@ const names = {
 } as const;
 
 function refusalOf(lacking: readonly Quota[], wantedOf: (rate: Rate) => number): RateLimited {
-  const waits = lacking.map(({ bucket, rate }) => secondsUntil(wantedOf(rate), bucket.tokens, rate));
+  const waits = lacking.map(({ bucket, rate }) => bucket.secondsUntil(wantedOf(rate), rate));
   const longest = waits.indexOf(Math.max(...waits));
   const { limit, rate } = lacking[longest] as Quota;
   return new RateLimited(
@@ -200,10 +198,9 @@ export class TokenCap {
 const maxAddresses = 20_000;
 const logMs = 60_000;
 
-interface Attempts {
-  readonly bucket: TokenBucket;
-  refused: number;
-  loggedAt: number;
+class Attempts extends TokenBucket {
+  refused = 0;
+  loggedAt = Number.NEGATIVE_INFINITY;
 }
 
 /**
@@ -225,40 +222,26 @@ export class CredentialBrake {
   }
 
   /**
-   * Starts an attempt with unknown credentials. It counts as a failure until it succeeds.
+   * Starts an attempt with unknown credentials. It counts as a failure until the returned function reports its success.
    * @throws RateLimited when this address has sent too many wrong credentials
    */
-  begin(address: string): { succeed(): void } {
+  begin(address: string): () => void {
     const now = this.#now();
-    const attempts = this.#attemptsOf(address, now);
-    const { bucket } = attempts;
-    if (bucket.tokens < 1) {
+    const attempts = refilled(this.#attempts, address, Attempts, this.#rate, now);
+    if (attempts.tokens < 1) {
       this.#logRefusal(address, attempts, now);
-      const seconds = secondsUntil(1, bucket.tokens, this.#rate);
-      throw new RateLimited('too many wrong credentials from this address', seconds);
+      throw new RateLimited('too many wrong credentials from this address', attempts.secondsUntil(1, this.#rate));
     }
-    bucket.tokens -= 1;
-    return {
-      succeed: () => {
-        bucket.tokens += 1;
-      },
+    attempts.tokens -= 1;
+    return () => {
+      attempts.tokens += 1;
     };
   }
 
   /** Counts a failed authentication that was not counted when it began. */
   fail(address: string): void {
-    const { bucket } = this.#attemptsOf(address, this.#now());
-    if (bucket.tokens >= 1) bucket.tokens -= 1;
-  }
-
-  #attemptsOf(address: string, now: number): Attempts {
-    let attempts = this.#attempts.get(address);
-    if (!attempts) {
-      attempts = { bucket: new TokenBucket(this.#rate, now), refused: 0, loggedAt: Number.NEGATIVE_INFINITY };
-      this.#attempts.set(address, attempts);
-    }
-    attempts.bucket.refill(this.#rate, now);
-    return attempts;
+    const attempts = refilled(this.#attempts, address, Attempts, this.#rate, this.#now());
+    if (attempts.tokens >= 1) attempts.tokens -= 1;
   }
 
   #logRefusal(address: string, attempts: Attempts, now: number): void {
@@ -283,18 +266,13 @@ const spreadMs = 3_000;
 const goldenRatio = (Math.sqrt(5) - 1) / 2;
 const maxSources = 10_000;
 
-interface Source {
-  due: number;
-  longest: number;
-}
-
 /**
  * Slows down refusals to a source that keeps sending requests, because a client that does not wait could otherwise
  * receive tens of thousands of refusals per second and slow down everyone else.
  */
 export class RefusalPace {
   readonly #now: Clock;
-  readonly #sources = boundedCache<Source>(maxSources);
+  readonly #sources = boundedCache<{ due: number; longest: number }>(maxSources);
   readonly #ended = new AbortController();
 
   constructor(now: Clock) {

@@ -38,22 +38,23 @@ export class Credentials {
    * @throws RateLimited after too many wrong credentials, unless these have been verified before
    */
   async authenticateFrom(address: string, authorization: string | undefined): Promise<Viewer | undefined> {
-    if (authorization === undefined || authorization === '') return undefined;
+    if (!authorization) return undefined;
     const cached = this.cached(authorization);
     if (cached && isAcceptedFrom(cached, address)) return cached;
     const digest = digestOf(authorization);
-    const attempt = this.#proven.has(digest) ? undefined : this.#brake.begin(address);
+    const succeed = this.#proven.has(digest) ? undefined : this.#brake.begin(address);
     try {
-      const found = await this.authenticate(authorization);
-      const viewer = found && isAcceptedFrom(found, address) ? found : undefined;
-      if (viewer) {
-        this.#proven.set(digest, true);
-        attempt?.succeed();
-      } else this.#proven.delete(digest);
+      const viewer = await this.authenticate(authorization);
+      if (!viewer || !isAcceptedFrom(viewer, address)) {
+        this.#proven.delete(digest);
+        return undefined;
+      }
+      this.#proven.set(digest, true);
+      succeed?.();
       return viewer;
     } catch (error) {
       // The database is unreachable, so the credentials may be correct, and the attempt does not count as a failure.
-      attempt?.succeed();
+      succeed?.();
       throw error;
     }
   }
@@ -112,32 +113,30 @@ const usedStatement = statement<object>(
 const unknownHash = Buffer.alloc(32);
 
 /** Returns the viewer for valid `Basic` credentials. Unknown tokens and wrong secrets take equally long. */
-export async function authenticateServer({ pool }: Database, authorization: string): Promise<Viewer | undefined> {
+async function authenticateServer({ pool }: Database, authorization: string): Promise<Viewer | undefined> {
   const credentials = basicCredentials(authorization);
   if (!credentials) return undefined;
   const [row] = await apiTokenStatement(pool, credentials.clientId);
   const matches = timingSafeEqual(hashSecret(credentials.secret), row?.secretHash ?? unknownHash);
   if (!row || !matches) return undefined;
-  const viewer: Viewer = {
+  const { platformId, id } = row;
+  // The time of last use is only informational, so its update is not awaited.
+  if (!row.wasUsed) asPlatform(platformId, () => usedStatement(pool, platformId, id)).catch(() => undefined);
+  return {
+    ...commonFacts(row),
     kind: 'PLATFORM',
-    platformId: row.platformId,
-    environment: row.environment,
-    permissions: row.permissions,
     grants: [],
-    tokenId: row.id,
-    makers: row.makers,
     bound: { kind: 'PLATFORM' },
-    subject: publicId('Platform', row.platformId),
-    expiresAt: row.expiresAt,
+    subject: publicId('Platform', platformId),
     addresses: row.addresses.map(parseRange),
     trustedDocumentsOnly: row.trustedDocuments === 'ALL' || row.documents.length > 0,
-    documents: row.documents,
-    rates: ownRates(row),
   };
-  // The time of last use is only informational, so its update is not awaited.
-  if (row.wasUsed) return viewer;
-  asPlatform(row.platformId, () => usedStatement(pool, row.platformId, row.id)).catch(() => undefined);
-  return viewer;
+}
+
+/** Returns the facts about a viewer that its token's row contains, whichever kind of token it is. */
+function commonFacts(row: ApiTokenRow | ClientTokenRow) {
+  const { id: tokenId, platformId, environment, permissions, makers, expiresAt, documents } = row;
+  return { tokenId, platformId, environment, permissions, makers, expiresAt, documents, rates: ownRates(row) };
 }
 
 function basicCredentials(authorization: string): ReturnType<typeof newCredentials> | undefined {
@@ -206,7 +205,7 @@ export class ClientTokens {
 
   /** @throws Refusal SERVICE_UNAVAILABLE without a key */
   async sign(row: Pick<ClientToken, 'id' | 'platformId' | 'permissions' | 'createdAt' | 'expiresAt'>, subject: string) {
-    const { header, key } = this.#signing();
+    const { header, key } = this.requireKey();
     return new SignJWT({ platform: row.platformId, scope: row.permissions.join(' ') })
       .setProtectedHeader(header)
       .setIssuer(issuer)
@@ -217,14 +216,9 @@ export class ClientTokens {
       .sign(key);
   }
 
-  /** Checks that tokens can be minted. @throws Refusal SERVICE_UNAVAILABLE without a key */
-  requireKey(): void {
-    this.#signing();
-  }
-
   /** Returns the viewer for `Bearer <token>`, or undefined if the token is forged, expired or revoked. */
   async authenticate(authorization: string): Promise<Viewer | undefined> {
-    const token = tokenIn(authorization);
+    const token = /^bearer +([\w-]{1,2000}\.[\w-]{1,2000}\.[\w-]{1,200})$/i.exec(authorization)?.[1];
     const claims = token === undefined ? undefined : await verifySignature(token, this.#keys);
     if (!claims) return undefined;
     const { platformId, id } = claims;
@@ -232,20 +226,15 @@ export class ClientTokens {
     return row && viewerOf(row);
   }
 
-  #signing() {
+  /** Returns the key that signs tokens. @throws Refusal SERVICE_UNAVAILABLE without a key: no tokens can be minted */
+  requireKey() {
     const key = this.#signingId === undefined ? undefined : this.#keys.get(this.#signingId);
     if (this.#signingId === undefined || !key) {
-      throw new Refusal(
-        'SERVICE_UNAVAILABLE',
-        'client tokens need the setting CLIENT_TOKEN_KEY, with the same value on all instances',
-      );
+      const message = 'client tokens need the setting CLIENT_TOKEN_KEY, with the same value on all instances';
+      throw new Refusal('SERVICE_UNAVAILABLE', message);
     }
     return { header: { alg: algorithm, typ: 'JWT', kid: this.#signingId }, key };
   }
-}
-
-function tokenIn(authorization: string): string | undefined {
-  return /^bearer +([\w-]{1,2000}\.[\w-]{1,2000}\.[\w-]{1,200})$/i.exec(authorization)?.[1];
 }
 
 /** Returns the primary key of a token that this service signed. The database's clock decides whether it has expired. */
@@ -267,21 +256,14 @@ async function verifySignature(token: string, keys: ReadonlyMap<string, Uint8Arr
 function viewerOf(row: ClientTokenRow): Viewer {
   const subject = subjectOf(row);
   return {
+    ...commonFacts(row),
     kind: 'CLIENT',
-    platformId: row.platformId,
-    environment: row.environment,
-    permissions: row.permissions,
     grants: row.grants,
-    tokenId: row.id,
-    makers: row.makers,
     bound: boundOf(row),
     subject,
     keySpace: subject,
-    expiresAt: row.expiresAt,
     addresses: [],
     trustedDocumentsOnly: row.trustedDocumentsOnly,
-    documents: row.documents,
-    rates: ownRates(row),
   };
 }
 

@@ -10,7 +10,7 @@ import type { Caller } from '../caller.ts';
 import { recordCommand, runIdempotent, type StoredResult } from '../run-idempotent.ts';
 import { visibleCustomers, visibleQuotes, visibleToPlatform, visibleTransactions } from '../visible.ts';
 import { type ClientTokens, newCredentials, subjectOf } from './credentials.ts';
-import { boundsOf, isDeletedOwner, lockMaker, lockTokens, rangesIn, registered } from './token-bounds.ts';
+import { boundsOf, lockMaker, lockOwner, lockTokens, rangesIn, registered } from './token-bounds.ts';
 import { storeApiToken } from './token-records.ts';
 
 /** In seconds: one day. */
@@ -107,7 +107,8 @@ async function storeClientToken(transaction: Transaction, caller: Caller, target
   const createdById = await lockMaker(client, caller);
   const ownerId = await ownerOf(prisma, caller, target);
   if (ownerId === undefined) throw noSuch(name);
-  if (ownerId !== null && (await isDeletedOwner(client, caller, ownerId))) {
+  const [owner] = ownerId === null ? [] : await lockOwner(client, caller.platformId, ownerId);
+  if (ownerId !== null && owner?.isDeleted !== false) {
     throw new Refusal('CUSTOMER_DELETED', 'the customer is deleted: its tokens have been revoked', {
       path: at(name),
       existingId: publicId('Customer', ownerId),
@@ -237,7 +238,7 @@ export const rotateApiToken = recordCommand((_database, caller, { tokenId, overl
     operation: 'rotateApiToken',
     effect: async (transaction) => {
       const { client, prisma } = transaction;
-      await lockTokens(client, caller);
+      await lockTokens(client, caller.platformId);
       const createdById = await lockMaker(client, caller);
       const where = { AND: [visibleToPlatform(caller), { id }] };
       const old = id && (await prisma.apiToken.findFirst({ where, include: { replacedBy: true } }));

@@ -1,9 +1,8 @@
 import { publicId, uuidOf } from '../../../core/ids.ts';
 import { checkVersion, type Expecting, Refusal } from '../../../core/refusal.ts';
 import { trustedJson } from '../../../infra/database/rows.ts';
-import { type Queryable, statement } from '../../../infra/database/statement.ts';
+import { statement } from '../../../infra/database/statement.ts';
 import { readClock } from '../../../infra/database/transaction.ts';
-import type { Caller } from '../caller.ts';
 import { dropPending } from '../drop-pending.ts';
 import { recordCommand } from '../run-idempotent.ts';
 import { forCaller, visibleRow, visibleToPlatform } from '../visible.ts';
@@ -14,11 +13,7 @@ export interface RevokeApiToken extends Expecting {
   readonly revokeDescendants: boolean;
 }
 
-export interface Ended {
-  readonly endedApiTokens: number;
-  readonly endedClientTokens: number;
-  readonly disabledEndpoints: number;
-}
+export type Ended = Readonly<Record<'endedApiTokens' | 'endedClientTokens' | 'disabledEndpoints', number>>;
 
 /**
  * Revokes an API token and, if requested, its descendants. An already revoked token may still have active descendants,
@@ -75,33 +70,27 @@ const revokeStatement = forCaller(
 export const revokeApiToken = recordCommand((_database, caller, input: RevokeApiToken) => ({
   operation: 'revokeApiToken',
   effect: async ({ client }) => {
+    const { platformId } = caller;
     const id = tokenUuid(input.tokenId, 'ApiToken');
-    const ended = await revokeFamily(client, caller, id, input);
-    const row = { platform_id: caller.platformId, id };
+    await lockTokens(client, platformId);
+    const [revoked] = await revokeStatement(client, caller, id, input.revokeDescendants);
+    if (!revoked?.isKnown) throw tokenNotFound();
+    const { wasValid, isLastManager, endedApiTokens, endedClientTokens, endpoints } = revoked;
+    checkVersion(input, publicId('ApiToken', id), tokenVersion(!wasValid));
+    if (isLastManager) {
+      const message =
+        input.revokeDescendants && endedApiTokens > 0
+          ? 'the platform would have no token with MANAGE left: create another one first, or keep the tokens that this one created'
+          : "this is the platform's last token with MANAGE: create another one first";
+      throw new Refusal('CONFLICT', message, ['tokenId']);
+    }
+    for (const endpointId of endpoints) await dropPending(client, platformId, endpointId);
+    const ended: Ended = { endedApiTokens, endedClientTokens, disabledEndpoints: endpoints.length };
+    const row = { platform_id: platformId, id };
     return { result: { type: 'ApiToken', row, ...ended }, answer: { revokedId: input.tokenId, ...ended } };
   },
   repeat: async ({ type, row, ...ended }) => ({ revokedId: input.tokenId, ...trustedJson<Ended>(ended) }),
 }));
-
-async function revokeFamily(on: Queryable, caller: Caller, id: string, input: RevokeApiToken): Promise<Ended> {
-  const { revokeDescendants } = input;
-  await lockTokens(on, caller);
-  const [revoked] = await revokeStatement(on, caller, id, revokeDescendants);
-  if (!revoked?.isKnown) throw tokenNotFound();
-  const { wasValid, isLastManager, endedApiTokens, endedClientTokens, endpoints } = revoked;
-  checkVersion(input, publicId('ApiToken', id), tokenVersion(!wasValid));
-  if (isLastManager) {
-    throw new Refusal(
-      'CONFLICT',
-      revokeDescendants && endedApiTokens > 0
-        ? 'the platform would have no token with MANAGE left: create another one first, or keep the tokens that this one created'
-        : "this is the platform's last token with MANAGE: create another one first",
-      ['tokenId'],
-    );
-  }
-  for (const endpointId of endpoints) await dropPending(on, caller.platformId, endpointId);
-  return { endedApiTokens, endedClientTokens, disabledEndpoints: endpoints.length };
-}
 
 /** Revokes an app's token, which has no descendants. @throws Refusal TOKEN_NOT_FOUND */
 export const revokeClientToken = recordCommand(

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { FaultStates } from '../../../core/fault-states.ts';
 import type { Database } from '../../../infra/database/database.ts';
 import { statement } from '../../../infra/database/statement.ts';
+import { singleFlight } from '../../../infra/instruments/single-flight.ts';
 import type { Viewer } from '../caller.ts';
 
 type Rights = Pick<Viewer, 'permissions' | 'grants' | 'trustedDocumentsOnly'>;
@@ -56,15 +57,16 @@ interface Open {
  */
 export class Sessions {
   readonly #database: Database;
-  readonly #log: Logger;
   readonly #open = new Set<Open>();
   readonly #timer: NodeJS.Timeout;
+  readonly #checkTokens: () => Promise<void>;
   #sweeping: Promise<void> | undefined;
   #stopping = false;
 
   constructor(database: Database, log: Logger) {
     this.#database = database;
-    this.#log = log;
+    const faults = FaultStates.of(log);
+    this.#checkTokens = singleFlight(() => faults.watch('tokens of open connections', this.#forbidEnded()));
     this.#timer = setInterval(() => this.#sweep(), sweepMs).unref();
   }
 
@@ -111,11 +113,7 @@ export class Sessions {
   #sweep(): void {
     if (this.#open.size === 0) return;
     for (const { connection } of this.#open) connection.check();
-    this.#sweeping ??= FaultStates.of(this.#log)
-      .watch('tokens of open connections', this.#forbidEnded())
-      .finally(() => {
-        this.#sweeping = undefined;
-      });
+    this.#sweeping = this.#checkTokens();
   }
 
   async #forbidEnded(): Promise<void> {

@@ -1,6 +1,5 @@
 import { enteredRange, isWithin, parseRange } from '../../../core/address-ranges.ts';
 import { checkNotEmpty, invalid, Refusal } from '../../../core/refusal.ts';
-import type { Tenant } from '../../../core/tenant.ts';
 import { type Queryable, statement } from '../../../infra/database/statement.ts';
 import type { Transaction } from '../../../infra/database/transaction.ts';
 import type { Caller } from '../caller.ts';
@@ -98,15 +97,17 @@ export async function registered(
 const lockName = "hashtextextended('tokens of ' || $1, 0)";
 
 const shareStatement = statement<object>('share_tokens', `select pg_advisory_xact_lock_shared(${lockName})`);
-const lockStatement = statement<object>('lock_tokens', `select pg_advisory_xact_lock(${lockName})`);
+
+/** Blocks the creation of a platform's tokens, and the revocation of its API tokens, until the transaction ends. */
+export const lockTokens = statement<object>('lock_tokens', `select pg_advisory_xact_lock(${lockName})`);
 
 const aliveStatement = statement<object>(
   'token_maker',
   'select from api_token where platform_id = $1 and id = $2 and revoked_at is null and coalesce(expires_at > clock_timestamp(), true)',
 );
 
-/** Locks the customer, so that a plan that deletes it runs either before or after this transaction. */
-const ownerStatement = statement<{ isDeleted: boolean }>(
+/** Locks a new token's customer, so that a plan that deletes it runs either before or after this transaction. */
+export const lockOwner = statement<{ isDeleted: boolean }>(
   'token_owner',
   'select is_deleted from customer where platform_id = $1 and id = $2 for share',
 );
@@ -123,15 +124,4 @@ export async function lockMaker(on: Queryable, { platformId, tokenId }: Caller):
   if (alive) return tokenId;
   const message = 'this token has expired or been revoked, so it cannot create tokens or webhook endpoints';
   throw new Refusal('FORBIDDEN', message);
-}
-
-/** Blocks the creation of the platform's tokens, and the revocation of its API tokens, until the transaction ends. */
-export async function lockTokens(on: Queryable, { platformId }: Tenant): Promise<void> {
-  await lockStatement(on, platformId);
-}
-
-/** Returns whether a new token's customer is deleted. This cannot change until the transaction ends. */
-export async function isDeletedOwner(on: Queryable, { platformId }: Tenant, customerId: string): Promise<boolean> {
-  const [owner] = await ownerStatement(on, platformId, customerId);
-  return owner?.isDeleted ?? true;
 }
