@@ -189,27 +189,31 @@ export class Operations {
     const { viewer, reportsCost } = args.contextValue;
     const end = streams.open(viewer);
     if (end instanceof RateLimited) return { errors: [rateLimited(end)] };
-    using held = new DisposableStack();
+    const held = new DisposableStack();
     held.defer(end);
-    // Time spent waiting to be opened does not count against the time limit.
-    const stream = await this.#openings.run(() => asPlatform(viewer.platformId, () => this.#open(args)));
-    if (!isAsyncIterable(stream)) {
-      const refused = this.#present(stream, args);
-      return reportsCost ? { ...refused, extensions: { cost: costReport(args) } } : refused;
+    try {
+      // Time spent waiting to be opened does not count against the time limit.
+      const stream = await this.#openings.run(() => asPlatform(viewer.platformId, () => this.#open(args)));
+      if (!isAsyncIterable(stream)) {
+        const refused = this.#present(stream, args);
+        return reportsCost ? { ...refused, extensions: { cost: costReport(args) } } : refused;
+      }
+      const release = await holdStream(this.#options, args);
+      if (typeof release !== 'function') {
+        await stream[Symbol.asyncIterator]().return?.();
+        return { errors: [release] };
+      }
+      held.defer(release);
+      const { textOf, leave } = this.#join(args);
+      held.defer(leave);
+      const ofStream = held.move();
+      return streamMessages(stream, {
+        ...{ textOf, present, leave: () => ofStream.dispose() },
+        extensionsOf: (place, isFirst) => extensionsOf(args, place, isFirst),
+      });
+    } finally {
+      held.dispose();
     }
-    const release = await holdStream(this.#options, args);
-    if (typeof release !== 'function') {
-      await stream[Symbol.asyncIterator]().return?.();
-      return { errors: [release] };
-    }
-    held.defer(release);
-    const { textOf, leave } = this.#join(args);
-    held.defer(leave);
-    const ofStream = held.move();
-    return streamMessages(stream, {
-      ...{ textOf, present, leave: () => ofStream.dispose() },
-      extensionsOf: (place, isFirst) => extensionsOf(args, place, isFirst),
-    });
   }
 
   async #open(args: Prepared): Promise<AsyncIterable<unknown> | ExecutionResult> {
