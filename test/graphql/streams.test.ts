@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { createClient as createSseClient } from 'graphql-sse';
 import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { basicAuthorization } from '../../src/domain/access/tokens/credentials.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
-import { subscribed } from '../setup/streams.ts';
+import { nextOf, openRawSocket, subscribed } from '../setup/streams.ts';
 
 const t = await testGateway();
 const scene = await t.platform.makeScene(100_000n);
@@ -14,7 +16,7 @@ const updates =
   'subscription ($of: FollowedTransactionsInput) { transactionUpdates(of: $of) { status terminal transaction { id } } }';
 const kind = '{ viewer { kind } }';
 
-const paid = async (amount?: number): Promise<string> => (await t.platform.pay(scene, amount)).id;
+const paid = async (): Promise<string> => (await t.platform.pay(scene)).id;
 
 const clients = {
   WebSocket: () => t.platform.socket(),
@@ -26,52 +28,41 @@ const clients = {
     }),
 };
 
-/** Reads results until the stream completes, or until `enough` returns true. */
-async function read(
-  client: ReturnType<(typeof clients)[keyof typeof clients]>,
-  query: string,
-  variables: Record<string, unknown> = {},
-  enough: (result: Data) => boolean = () => false,
-): Promise<Data[]> {
-  const results: Data[] = [];
-  for await (const result of client.iterate({ query, variables })) {
-    results.push(result);
-    if (enough(result)) break;
-  }
-  return results;
-}
+/** Reads the results of an operation until it completes. */
+const read = (client: Data, query: string, variables: object = {}): Promise<Data[]> =>
+  Array.fromAsync(client.iterate({ query, variables }));
 
 describe.each(Object.entries(clients))('over %s', (_name, connectClient) => {
   test("a stream of one payment starts with the payment's current state and completes after its final one", async () => {
     const client = connectClient();
     const id = await paid();
-    const statuses = (await read(client, updates, { of: { transactionId: id } })).map(
-      ({ data }) => data.transactionUpdates.status,
-    );
-    expect(['PENDING', 'COMPLETED']).toContain(statuses[0]);
-    expect(statuses.at(-1)).toBe('COMPLETED');
+    const results = await read(client, updates, { of: { transactionId: id } });
+    expect(['PENDING', 'COMPLETED']).toContain(results[0].data.transactionUpdates.status);
+    const last = { data: { transactionUpdates: { status: 'COMPLETED', terminal: true, transaction: { id } } } };
+    expect(results.at(-1)).toEqual(last);
     // Once a payment has ended, its current state is final.
-    expect(await read(client, updates, { of: { transactionId: id } })).toEqual([
-      { data: { transactionUpdates: { status: 'COMPLETED', terminal: true, transaction: { id } } } },
-    ]);
+    expect(await read(client, updates, { of: { transactionId: id } })).toEqual([last]);
     await client.dispose();
   });
 
   test('a stream of all payments starts with the next change, and is released when its reader leaves', async () => {
     const client = connectClient();
-    const reading = read(client, updates, {}, () => true);
+    const stream = client.iterate({ query: updates });
+    const first = nextOf(stream);
     await subscribed(t, 1);
     const id = await paid();
-    const [first] = await reading;
-    expect(first.data.transactionUpdates).toEqual({ status: 'PENDING', terminal: false, transaction: { id } });
+    expect((await first).data).toEqual({
+      transactionUpdates: { status: 'PENDING', terminal: false, transaction: { id } },
+    });
+    await stream.return?.();
     await released();
     await client.dispose();
   });
 
   test('a stream whose client leaves immediately is released', async () => {
     const client = connectClient();
-    const stop = client.subscribe({ query: updates }, { next() {}, error() {}, complete() {} });
-    const stopLater = client.subscribe({ query: updates }, { next() {}, error() {}, complete() {} });
+    const open = () => client.subscribe({ query: updates }, { next() {}, error() {}, complete() {} });
+    const [stop, stopLater] = [open(), open()];
     stop();
     await subscribed(t, 1);
     stopLater();
@@ -102,40 +93,27 @@ function codesIn(outcome: Data): string[] {
   return [...new Set<string>(errors.map((error: Data) => error.extensions?.code))];
 }
 
-/** Opens a bare socket, sends these messages, and returns the code with which the socket is closed. */
-function closeCode(...messages: object[]): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const socket = new WebSocket(`${t.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
-    socket.on('open', () => {
-      for (const message of messages) socket.send(JSON.stringify(message));
-    });
-    socket.on('close', resolve);
-    socket.on('error', reject);
-  });
-}
-
 describe('a socket', () => {
-  const init = (payload: object) => ({ type: 'connection_init', payload });
-  const good = () => ({ authorization: t.platform.authorization });
-  const subscribe = (id: string, payload: object) => ({ id, type: 'subscribe', payload });
-
   test.each([
-    ['no credentials', {}],
-    ['malformed credentials', { authorization: 'nonsense' }],
-    ['unknown credentials', { authorization: `Basic ${Buffer.from('a:b').toString('base64')}` }],
-    ['credentials that are not a string', { authorization: 1 }],
-  ])('with %s is closed with 4403', async (_what, payload) => {
-    expect(await closeCode(init(payload))).toBe(4403);
+    ['no credentials', undefined],
+    ['malformed credentials', 'nonsense'],
+    ['unknown credentials', basicAuthorization({ clientId: 'a', secret: 'b' })],
+    ['credentials that are not a string', 1],
+  ])('with %s is closed with 4403', async (_what, authorization) => {
+    const { closed } = await openRawSocket(t.url, '', { params: { authorization } });
+    expect((await closed).code).toBe(4403);
   });
 
-  test('is closed with 4408 if it sends no credentials, and with 4401 for an operation before the credentials', async () => {
-    const silent = closeCode();
-    expect(await closeCode(subscribe('1', { query: kind }))).toBe(4401);
-    expect(await silent).toBe(4408);
+  test('is closed with 4408 if it sends no credentials', async () => {
+    const silent = new WebSocket(`${t.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+    expect((await once(silent, 'close'))[0]).toBe(4408);
   });
 
   test('accepts credentials under `authorization`, whatever the case, and is closed for sending them twice', async () => {
-    expect(await closeCode(init({ Authorization: t.platform.authorization }), init(good()))).toBe(4429);
+    const params = { authorization: undefined, Authorization: t.platform.authorization };
+    const { send, closed } = await openRawSocket(t.url, '', { params });
+    send({ type: 'connection_init' });
+    expect((await closed).code).toBe(4429);
   });
 
   test('carries 20 operations, even if all start together; a refused one makes room for another', async () => {

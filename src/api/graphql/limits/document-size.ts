@@ -1,5 +1,6 @@
 /** Counts a parsed document's selections, with fragments expanded, before validation. The limits are in `budget.ts`. */
 import {
+  type DefinitionNode,
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
@@ -11,9 +12,11 @@ import {
   isInterfaceType,
   isObjectType,
   Kind,
+  type NamedTypeNode,
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { oncePer } from '../../../core/once-per.ts';
 import { argumentReader, costOfField, isConnection, type SentDocument } from './list-sizes.ts';
 
 /**
@@ -41,10 +44,6 @@ export interface DocumentSize {
    * expensive type's fields count, because a row has one type.
    */
   cost: number;
-}
-
-interface DocumentRequest extends SentDocument {
-  readonly schema: GraphQLSchema;
 }
 
 export interface Measure {
@@ -78,46 +77,45 @@ interface Cost {
   readonly costliest: CostlyField | undefined;
 }
 
-/** The costs of a selection set by the type of the row. */
-type Costs = ReadonlyMap<string, Cost>;
-
 /** The key of a cost that rows of all types incur. */
 const anyType = '*';
 
 const noCost: Cost = { cost: 0, once: 0, costliest: undefined };
 
-/** A type of the schema; undefined if a document names one that does not exist. */
-type Type = GraphQLNamedType | undefined;
-
-/** A field whose list size or cost depends on variables. */
-type VariableField = readonly [field: FieldNode, definition: GraphQLField<unknown, unknown>];
-
-interface Measured {
-  readonly variableFields: readonly VariableField[];
-  /** The measures, keyed by the sizes and costs of the variable fields; nothing else in a request affects a measure. */
-  readonly measures: Map<string, Measure>;
+interface DocumentRequest extends SentDocument {
+  readonly schema: GraphQLSchema;
 }
-
-const measured = new WeakMap<DocumentNode, Measured>();
 
 /** The number of cached measures per document. */
 const maxMeasures = 20;
+
+/**
+ * A document's measures, keyed by the sizes and costs of the fields that depend on variables; nothing else in a request
+ * affects a measure.
+ */
+const measured = oncePer((_document: DocumentNode, request: DocumentRequest) => {
+  const measurement = new Measurement(request);
+  const measure = measurement.run();
+  const { variableFields } = measurement;
+  return { variableFields, measures: new Map([[variableKey(request, variableFields), measure]]) };
+});
 
 /**
  * Measures a document in time linear in its length: each fragment is counted once, however often it is spread. All
  * requests for the same document must have the same schema.
  */
 export function measureDocument(request: DocumentRequest): Measure {
-  const known = measured.get(request.document);
-  const key = known && variableKey(request, known.variableFields);
-  const cached = key === undefined ? undefined : known?.measures.get(key);
-  if (cached) return cached;
-  const { measure, variableFields } = measureAnew(request);
-  const measures = known?.measures ?? new Map<string, Measure>();
-  if (measures.size < maxMeasures) measures.set(key ?? variableKey(request, variableFields), measure);
-  if (!known) measured.set(request.document, { variableFields, measures });
+  const { variableFields, measures } = measured(request.document, request);
+  const key = variableKey(request, variableFields);
+  const known = measures.get(key);
+  if (known) return known;
+  const measure = new Measurement(request).run();
+  if (measures.size < maxMeasures) measures.set(key, measure);
   return measure;
 }
+
+/** A field whose list size or cost depends on variables. */
+type VariableField = readonly [field: FieldNode, definition: GraphQLField<unknown, unknown>];
 
 function variableKey(request: DocumentRequest, fields: readonly VariableField[]): string {
   if (fields.length === 0) return '';
@@ -129,51 +127,8 @@ function variableKey(request: DocumentRequest, fields: readonly VariableField[])
   return keys.join();
 }
 
-function measureAnew(request: DocumentRequest) {
-  const { schema, document } = request;
-  const pass: Pass = {
-    schema,
-    fragments: new Map(
-      document.definitions
-        .filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION)
-        .map((definition) => [definition.name.value, definition]),
-    ),
-    argumentValue: argumentReader(request),
-    variableFields: [],
-    expansions: new Map(),
-    aliasesWritten: 0,
-    directivesWritten: 0,
-    freeTypenames: 0,
-    schemaField: undefined,
-  };
-  const size: DocumentSize = { tokens: 0, depth: 0, fields: 0, aliases: 0, directives: 0, mutationFields: 0, cost: 0 };
-  let costliest: CostlyPath | undefined;
-  for (const definition of document.definitions) {
-    let expansion = nothing;
-    if (definition.kind === Kind.OPERATION_DEFINITION) {
-      for (const variable of definition.variableDefinitions ?? []) countDirectives(pass, variable);
-      countDirectives(pass, definition);
-      expansion = expand(pass, definition.selectionSet, schema.getRootType(definition.operation) ?? undefined);
-      if (definition.operation === 'mutation') size.mutationFields = Math.max(size.mutationFields, expansion.ownFields);
-    } else if (definition.kind === Kind.FRAGMENT_DEFINITION) {
-      expansion = expandFragment(pass, definition);
-    } else if ('directives' in definition) {
-      countDirectives(pass, definition);
-    }
-    size.depth = Math.max(size.depth, expansion.depth, expansion.nestedFragments);
-    size.fields = Math.max(size.fields, expansion.fields);
-    size.aliases = Math.max(size.aliases, expansion.aliases);
-    const dearest = dearestOf(expansion.costs);
-    if (dearest.cost > size.cost) costliest = dearest.costliest?.found;
-    size.cost = Math.max(size.cost, dearest.cost);
-  }
-  // The parser always sets `tokenCount`; it is optional in the type because trees can be built without a parser.
-  size.tokens = (document.tokenCount ?? 0) - pass.freeTypenames;
-  size.aliases = Math.max(size.aliases, pass.aliasesWritten);
-  size.directives = pass.directivesWritten;
-  const measure: Measure = { size, costliest, schemaField: pass.schemaField };
-  return { measure, variableFields: pass.variableFields };
-}
+/** A type of the schema; undefined if a document names one that does not exist. */
+type Type = GraphQLNamedType | undefined;
 
 /** The counts of a selection set with fragments expanded, relative to its own level: the same wherever it is spread. */
 interface Expansion {
@@ -186,76 +141,171 @@ interface Expansion {
   readonly ownFields: number;
   readonly fields: number;
   readonly aliases: number;
-  readonly costs: Costs;
+  /** The costs by the type of the row. */
+  readonly costs: ReadonlyMap<string, Cost>;
 }
 
 const nothing: Expansion = {
-  depth: 0,
-  leadingFragments: 0,
-  nestedFragments: 0,
-  ownFields: 0,
-  fields: 0,
-  aliases: 0,
+  ...{ depth: 0, leadingFragments: 0, nestedFragments: 0, ownFields: 0, fields: 0, aliases: 0 },
   costs: new Map(),
 };
 
 const uncounted: Expansion = { ...nothing, depth: 1 };
 
-/** A field with no subfields. Most fields are of this kind, so they all share this object. */
-const leaf: Expansion = {
-  ...uncounted,
-  ownFields: 1,
-  fields: 1,
-  costs: new Map([[anyType, { ...noCost, cost: 1 }]]),
-};
-const aliasedLeaf: Expansion = { ...leaf, aliases: 1 };
+const costOfUnknown = { own: 1, rows: undefined, isVariable: false };
 
-interface Pass {
-  readonly schema: GraphQLSchema;
-  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  readonly argumentValue: ReturnType<typeof argumentReader>;
-  readonly variableFields: VariableField[];
+/** One pass through a document. */
+class Measurement {
+  readonly variableFields: VariableField[] = [];
+  readonly #request: DocumentRequest;
+  readonly #argumentValue: ReturnType<typeof argumentReader>;
+  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   /**
    * Keyed by definition, because an invalid document may use a name twice. While a fragment is being counted, its value
    * is `nothing`, which breaks cycles.
    */
-  readonly expansions: Map<FragmentDefinitionNode, Expansion>;
-  aliasesWritten: number;
-  directivesWritten: number;
+  readonly #expansions = new Map<FragmentDefinitionNode, Expansion>();
+  #aliasesWritten = 0;
+  #directivesWritten = 0;
   /** The number of uncounted `__typename`s, as written in the whole document. */
-  freeTypenames: number;
-  schemaField: FieldNode | undefined;
-}
+  #freeTypenames = 0;
+  #schemaField: FieldNode | undefined;
 
-function expand(pass: Pass, selectionSet: SelectionSetNode, parent: Type): Expansion {
-  const { selections } = selectionSet;
-  const costs = new Map(typesIn(pass.schema, parent).map((name) => [name, noCost]));
-  const sum = { ...nothing, costs };
-  const freeTypename = selections.find(isPlainTypename);
-  if (freeTypename) {
-    pass.freeTypenames += 1;
-    if (selections.length === 1) sum.fields = 1;
+  constructor(request: DocumentRequest) {
+    this.#request = request;
+    this.#argumentValue = argumentReader(request);
+    const fragments = request.document.definitions.filter((one) => one.kind === Kind.FRAGMENT_DEFINITION);
+    this.#fragments = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
   }
-  for (const selection of selections) {
-    countDirectives(pass, selection);
-    const part = selection === freeTypename ? uncounted : expandSelection(pass, selection, parent);
-    sum.depth = Math.max(sum.depth, part.depth);
-    sum.leadingFragments = Math.max(sum.leadingFragments, part.leadingFragments);
-    sum.nestedFragments = Math.max(sum.nestedFragments, part.nestedFragments);
-    sum.ownFields += part.ownFields;
-    sum.fields += part.fields;
-    sum.aliases += part.aliases;
-    for (const [type, cost] of costs) {
-      const more = part.costs.get(type) ?? part.costs.get(anyType);
-      if (more) costs.set(type, add(cost, more));
+
+  run(): Measure {
+    const { definitions, tokenCount = 0 } = this.#request.document;
+    const expansions = definitions.map((definition) => this.#expandDefinition(definition));
+    const mutations = expansions.filter((_expansion, at) => isMutation(definitions[at]));
+    const dearest = dearestOf(expansions.map(({ costs }) => dearestOf(costs.values())));
+    const most = (counts: readonly number[]) => counts.reduce((one, other) => Math.max(one, other), 0);
+    const size: DocumentSize = {
+      // The parser always sets `tokenCount`; it is optional in the type because trees can be built without a parser.
+      tokens: tokenCount - this.#freeTypenames,
+      depth: most(expansions.map(({ depth, nestedFragments }) => Math.max(depth, nestedFragments))),
+      fields: most(expansions.map(({ fields }) => fields)),
+      aliases: Math.max(this.#aliasesWritten, most(expansions.map(({ aliases }) => aliases))),
+      directives: this.#directivesWritten,
+      mutationFields: most(mutations.map(({ ownFields }) => ownFields)),
+      cost: dearest.cost,
+    };
+    return { size, costliest: dearest.costliest?.found, schemaField: this.#schemaField };
+  }
+
+  #expandDefinition(definition: DefinitionNode): Expansion {
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) return this.#expandFragment(definition);
+    this.#countDirectives(definition);
+    if (definition.kind !== Kind.OPERATION_DEFINITION) return nothing;
+    for (const variable of definition.variableDefinitions ?? []) this.#countDirectives(variable);
+    return this.#expand(definition.selectionSet, this.#request.schema.getRootType(definition.operation) ?? undefined);
+  }
+
+  #expandFragment(fragment: FragmentDefinitionNode): Expansion {
+    const cached = this.#expansions.get(fragment);
+    if (cached !== undefined) return cached;
+    this.#expansions.set(fragment, nothing);
+    this.#countDirectives(fragment);
+    const expansion = this.#expand(fragment.selectionSet, this.#typeNamed(fragment.typeCondition));
+    this.#expansions.set(fragment, expansion);
+    return expansion;
+  }
+
+  #typeNamed({ name }: NamedTypeNode): Type {
+    return this.#request.schema.getType(name.value);
+  }
+
+  #expand({ selections }: SelectionSetNode, parent: Type): Expansion {
+    const costs = new Map(this.#typesIn(parent).map((name) => [name, noCost]));
+    const sum = { ...nothing, costs };
+    const freeTypename = selections.find(isPlainTypename);
+    if (freeTypename) {
+      this.#freeTypenames += 1;
+      if (selections.length === 1) sum.fields = 1;
     }
+    for (const selection of selections) {
+      this.#countDirectives(selection);
+      const part = selection === freeTypename ? uncounted : this.#expandSelection(selection, parent);
+      sum.depth = Math.max(sum.depth, part.depth);
+      sum.leadingFragments = Math.max(sum.leadingFragments, part.leadingFragments);
+      sum.nestedFragments = Math.max(sum.nestedFragments, part.nestedFragments);
+      sum.ownFields += part.ownFields;
+      sum.fields += part.fields;
+      sum.aliases += part.aliases;
+      for (const [type, cost] of costs) {
+        const more = part.costs.get(type) ?? part.costs.get(anyType);
+        if (more) costs.set(type, add(cost, more));
+      }
+    }
+    return sum;
   }
-  return sum;
+
+  #typesIn(type: Type): readonly string[] {
+    if (isAbstractType(type)) return this.#request.schema.getPossibleTypes(type).map(({ name }) => name);
+    return [isObjectType(type) ? type.name : anyType];
+  }
+
+  #expandSelection(selection: SelectionNode, parent: Type): Expansion {
+    if (selection.kind === Kind.FIELD) return this.#expandField(selection, parent);
+    let inner: Expansion;
+    if (selection.kind === Kind.INLINE_FRAGMENT) {
+      const { typeCondition, selectionSet } = selection;
+      inner = this.#expand(selectionSet, typeCondition ? this.#typeNamed(typeCondition) : parent);
+    } else {
+      const fragment = this.#fragments.get(selection.name.value);
+      if (!fragment) return nothing;
+      inner = this.#expandFragment(fragment);
+    }
+    const leadingFragments = inner.leadingFragments + 1;
+    return { ...inner, leadingFragments, nestedFragments: Math.max(inner.nestedFragments, leadingFragments) };
+  }
+
+  /** Counts a field and its children, even if the type does not define the field: validation comes later. */
+  #expandField(field: FieldNode, parent: Type): Expansion {
+    const name = field.name.value;
+    const alias = field.alias === undefined ? 0 : 1;
+    this.#aliasesWritten += alias;
+    if (name === '__schema' || name === '__type') this.#schemaField ??= field;
+    const definition = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
+    const { own, rows, isVariable } = definition ? costOfField(this.#argumentValue, field, definition) : costOfUnknown;
+    if (definition && isVariable) this.variableFields.push([field, definition]);
+    // In a connection, only the rows repeat.
+    const isOnce = definition !== undefined && name !== 'edges' && name !== 'nodes' && isConnection(parent);
+    const inner = field.selectionSet
+      ? this.#expand(field.selectionSet, definition && getNamedType(definition.type))
+      : nothing;
+    const below = dearestOf(inner.costs.values());
+    const times = rows ?? 1;
+    const cost = own + below.once + times * (below.cost - below.once);
+    const isSized = rows !== undefined || own > 1;
+    const costliest = costlyField(field.alias?.value ?? name, below.costliest, { cost, isOnce, times, isSized });
+    return {
+      depth: 1 + inner.depth,
+      leadingFragments: 0,
+      nestedFragments: inner.nestedFragments,
+      ownFields: name === '__typename' ? 0 : 1,
+      fields: 1 + inner.fields,
+      aliases: alias + inner.aliases,
+      costs: new Map([[anyType, { cost, once: isOnce ? cost : 0, costliest }]]),
+    };
+  }
+
+  #countDirectives(node: { readonly directives?: readonly unknown[] | undefined } | object): void {
+    if ('directives' in node) this.#directivesWritten += node.directives?.length ?? 0;
+  }
 }
 
-function typesIn(schema: GraphQLSchema, type: Type): readonly string[] {
-  if (isAbstractType(type)) return schema.getPossibleTypes(type).map(({ name }) => name);
-  return [isObjectType(type) ? type.name : anyType];
+const isMutation = (definition: DefinitionNode | undefined) =>
+  definition?.kind === Kind.OPERATION_DEFINITION && definition.operation === 'mutation';
+
+function isPlainTypename(selection: SelectionNode): boolean {
+  if (selection.kind !== Kind.FIELD || selection.alias) return false;
+  // A leaf with subfields is invalid, but its subfields count.
+  return selection.name.value === '__typename' && !selection.selectionSet;
 }
 
 function add(one: Cost, other: Cost): Cost {
@@ -267,79 +317,9 @@ function add(one: Cost, other: Cost): Cost {
   };
 }
 
-/** Returns the cost of a row of the most expensive type. */
-function dearestOf(costs: Costs): Cost {
-  return [...costs.values()].reduce((one, other) => (other.cost > one.cost ? other : one), noCost);
-}
-
-function isPlainTypename(selection: SelectionNode): boolean {
-  if (selection.kind !== Kind.FIELD || selection.alias) return false;
-  // A leaf with subfields is invalid, but its subfields count.
-  return selection.name.value === '__typename' && !selection.selectionSet;
-}
-
-function expandSelection(pass: Pass, selection: SelectionNode, parent: Type): Expansion {
-  switch (selection.kind) {
-    case Kind.FIELD:
-      return expandField(pass, selection, parent);
-    case Kind.INLINE_FRAGMENT: {
-      const condition = selection.typeCondition;
-      const type = condition === undefined ? parent : pass.schema.getType(condition.name.value);
-      return inFragment(expand(pass, selection.selectionSet, type));
-    }
-    case Kind.FRAGMENT_SPREAD: {
-      const fragment = pass.fragments.get(selection.name.value);
-      return fragment ? inFragment(expandFragment(pass, fragment)) : nothing;
-    }
-  }
-}
-
-function expandFragment(pass: Pass, fragment: FragmentDefinitionNode): Expansion {
-  const cached = pass.expansions.get(fragment);
-  if (cached !== undefined) return cached;
-  pass.expansions.set(fragment, nothing);
-  countDirectives(pass, fragment);
-  const expansion = expand(pass, fragment.selectionSet, pass.schema.getType(fragment.typeCondition.name.value));
-  pass.expansions.set(fragment, expansion);
-  return expansion;
-}
-
-function inFragment(inner: Expansion): Expansion {
-  const leadingFragments = inner.leadingFragments + 1;
-  return { ...inner, leadingFragments, nestedFragments: Math.max(inner.nestedFragments, leadingFragments) };
-}
-
-const costOfUnknown = { own: 1, rows: undefined, isVariable: false };
-
-/** Counts a field and its children, even if the type does not define the field: validation comes later. */
-function expandField(pass: Pass, field: FieldNode, parent: Type): Expansion {
-  const name = field.name.value;
-  const alias = field.alias === undefined ? 0 : 1;
-  pass.aliasesWritten += alias;
-  if (name === '__schema' || name === '__type') pass.schemaField ??= field;
-  const definition = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
-  const { own, rows, isVariable } = definition ? costOfField(pass.argumentValue, field, definition) : costOfUnknown;
-  if (definition && isVariable) pass.variableFields.push([field, definition]);
-  // In a connection, only the rows repeat.
-  const isOnce = definition !== undefined && name !== 'edges' && name !== 'nodes' && isConnection(parent);
-  if (field.selectionSet === undefined && name !== '__typename' && own === 1 && !isOnce)
-    return alias ? aliasedLeaf : leaf;
-  const type = definition && getNamedType(definition.type);
-  const inner = field.selectionSet === undefined ? nothing : expand(pass, field.selectionSet, type);
-  const below = dearestOf(inner.costs);
-  const times = rows ?? 1;
-  const cost = own + below.once + times * (below.cost - below.once);
-  const isSized = rows !== undefined || own > 1;
-  const costliest = costlyField(field.alias?.value ?? name, below.costliest, { cost, isOnce, times, isSized });
-  return {
-    depth: 1 + inner.depth,
-    leadingFragments: 0,
-    nestedFragments: inner.nestedFragments,
-    ownFields: name === '__typename' ? 0 : 1,
-    fields: 1 + inner.fields,
-    aliases: alias + inner.aliases,
-    costs: new Map([[anyType, { cost, once: isOnce ? cost : 0, costliest }]]),
-  };
+/** Returns the highest of these costs, such as the cost of a row of the most expensive type. */
+function dearestOf(costs: Iterable<Cost>): Cost {
+  return [...costs].reduce((one, other) => (other.cost > one.cost ? other : one), noCost);
 }
 
 /** Finds what makes a field expensive: something below it, or the field itself. */
@@ -353,8 +333,4 @@ function costlyField(
     return { ...own, found: { path: [responseKey], cost: own.cost } };
   const { path, cost } = below.found;
   return { ...own, isSized: true, found: { path: [responseKey, ...path], cost: timesBelow * cost } };
-}
-
-function countDirectives(pass: Pass, node: { readonly directives?: readonly unknown[] | undefined }): void {
-  pass.directivesWritten += node.directives?.length ?? 0;
 }

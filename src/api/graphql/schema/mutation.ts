@@ -1,4 +1,4 @@
-import type { InputFieldMap, InputShapeFromFields, TypeParam } from '@pothos/core';
+import type { FieldMap, InputFieldMap, InputShapeFromFields, TypeParam } from '@pothos/core';
 import type { GraphQLResolveInfo } from 'graphql';
 import { type FieldPath, Refusal, refusalIn } from '../../../core/refusal.ts';
 import type { Viewer } from '../../../domain/access/caller.ts';
@@ -127,35 +127,38 @@ interface SuccessField {
   readonly nullable?: boolean;
 }
 
-/** Builds a success payload's edge fields: one for each row that belongs to a list, and one for a quote's payment. */
-function edgesIn<Success, Field>(
+/**
+ * Builds a success payload's fields: its values, the edge of each row that belongs to a list, and the edge of a quote's
+ * payment.
+ */
+function successFields<Success>(
+  t: PothosSchemaTypes.ObjectFieldBuilder<Types, Success>,
   success: Readonly<Record<string, SuccessField>>,
-  make: (options: object) => Field,
-): Record<string, Field> {
-  const fields = Object.entries(success).flatMap(
-    ([field, { as = field, type, nullable = false }]): [string, Field][] => {
-      const edge = edgeOf(type);
-      if (!edge) return [];
-      const resolve = (result: Success, _args: unknown, { payments }: Context) => {
-        // Only fields with rows have an edge.
-        const node = result[field as keyof Success] as Identified | null | undefined;
-        return node && { cursor: edge.cursorOf(payments, node), node };
-      };
-      return [[`${as}Edge`, make({ ...edge.options, nullable, resolve })]];
-    },
-  );
-  const payment = success.row?.as === 'quote' && edgeOf(Transaction);
-  if (payment) {
-    const description = "The quote's payment as an edge of its list, ready to be inserted into a cached list.";
-    fields.push(['transactionEdge', make({ ...payment.options, description, resolve: paymentEdge(payment) })]);
+): FieldMap {
+  const fields: FieldMap = {};
+  for (const [field, { as = field, type, description, nullable = false }] of Object.entries(success)) {
+    // Each name is a field of the success type, and only fields with rows have an edge. The compiler cannot infer this
+    // through the loop.
+    const valueIn = (result: Success) => result[field as keyof Success] as never;
+    fields[as] = t.field({ type, description, nullable, resolve: valueIn });
+    const edge = edgeOf(type);
+    if (!edge) continue;
+    const resolve = (result: Success, _args: unknown, { payments }: Context) => {
+      const node: Identified | null | undefined = valueIn(result);
+      return node && { cursor: edge.cursorOf(payments, node), node };
+    };
+    fields[`${as}Edge`] = t.field({ ...edge.options, nullable, resolve } as never);
+    const ofPayments = as === 'quote' && edgeOf(Transaction);
+    if (ofPayments) fields.transactionEdge = t.field(paymentEdge(ofPayments) as never);
   }
-  return Object.fromEntries(fields);
+  return fields;
 }
 
 /** Builds the edge of the payment that was created or changed with its quote. Reads `node` only if selected. */
-const paymentEdge =
-  ({ cursorOf }: NonNullable<ReturnType<typeof edgeOf>>) =>
-  ({ row: quote }: { readonly row: QuoteRow }, _args: unknown, { payments }: Context) => {
+const paymentEdge = ({ options, cursorOf }: NonNullable<ReturnType<typeof edgeOf>>) => ({
+  ...options,
+  description: "The quote's payment as an edge of its list, ready to be inserted into a cached list.",
+  resolve: ({ row: quote }: { readonly row: QuoteRow }, _args: unknown, { payments }: Context) => {
     const payment = { platformId: quote.platformId, id: quote.transactionId };
     return {
       cursor: cursorOf(payments, payment),
@@ -163,7 +166,8 @@ const paymentEdge =
         return payments.database.prisma.transaction.findFirstOrThrow({ where: payment });
       },
     };
-  };
+  },
+});
 
 interface Replayable {
   readonly replayed: boolean;
@@ -213,17 +217,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
   const success = builder.objectRef<Success>(`${typeName}Success`).implement({
     description: `The success payload of ${name}.`,
     fields: (t) => ({
-      ...Object.fromEntries(
-        Object.entries<SuccessField>(options.success).map(
-          ([field, { as = field, type, description, nullable = false }]) => [
-            as,
-            // Each name is a field of the success type. The compiler cannot infer this through the loop.
-            t.field({ type, description, nullable, resolve: (result) => result[field as keyof Success] as never }),
-          ],
-        ),
-      ),
-      // The compiler cannot infer the types of edges through the loop.
-      ...edgesIn<Success, ReturnType<typeof t.boolean>>(options.success, (edge) => t.field(edge as never) as never),
+      ...successFields(t, options.success),
       replayed: t.boolean({
         description: 'Whether this is a replay of the response to an earlier request with the same idempotency key.',
         resolve: (result) => result.replayed,

@@ -165,7 +165,7 @@ export class Operations {
     const running = asPlatform(context.viewer.platformId, () =>
       withReplicas(this.#options.replicas, args, (reads) => this.#run(args, reads)),
     );
-    return withTimeLimit(running, msLeft(this.#options.operationMs), { onTimeout }).catch(
+    return withTimeLimit(running, msLeft(this.#options.operationMs), onTimeout).catch(
       (error: unknown): ExecutionResult => ({ errors: [this.#options.present(error)] }),
     );
   }
@@ -189,7 +189,8 @@ export class Operations {
     const { viewer, reportsCost } = args.contextValue;
     const end = streams.open(viewer);
     if (end instanceof RateLimited) return { errors: [rateLimited(end)] };
-    let isOpen = false;
+    const held = new DisposableStack();
+    held.defer(end);
     try {
       // Time spent waiting to be opened does not count against the time limit.
       const stream = await this.#openings.run(() => asPlatform(viewer.platformId, () => this.#open(args)));
@@ -202,27 +203,26 @@ export class Operations {
         await stream[Symbol.asyncIterator]().return?.();
         return { errors: [release] };
       }
+      held.defer(release);
       const { textOf, leave } = this.#join(args);
-      isOpen = true;
+      held.defer(leave);
+      const ofStream = held.move();
       return streamMessages(stream, {
-        ...{ textOf, present, extensionsOf: (place, isFirst) => extensionsOf(args, place, isFirst) },
-        leave: () => {
-          leave();
-          release();
-          end();
-        },
+        ...{ textOf, present, leave: () => ofStream.dispose() },
+        extensionsOf: (place, isFirst) => extensionsOf(args, place, isFirst),
       });
     } finally {
-      if (!isOpen) end();
+      held.dispose();
     }
   }
 
   async #open(args: Prepared): Promise<AsyncIterable<unknown> | ExecutionResult> {
-    const stream = await withTimeLimit(createSourceEventStream(args), this.#options.operationMs, {
-      onLateResult: (result) => {
-        if (isAsyncIterable(result)) result[Symbol.asyncIterator]().return?.();
-      },
-    });
+    const opening = createSourceEventStream(args);
+    const endLate = async (late: unknown) => {
+      if (isAsyncIterable(late)) await late[Symbol.asyncIterator]().return?.();
+    };
+    const onTimeout = () => void opening.then(endLate, () => undefined);
+    const stream = await withTimeLimit(opening, this.#options.operationMs, onTimeout);
     if (!isAsyncIterable(stream) && isTemporaryFailure(stream)) args.contextValue.closeForRetry();
     return stream;
   }
@@ -267,10 +267,10 @@ function extensionsOf(args: MeasuredOperation, place: Message | undefined, isFir
 }
 
 /** Returns an operation's `extensions.cost`: its document's cost and size, with their limits (`DocumentSize`). */
-function costReport({ size: { cost, depth, fields, aliases } }: MeasuredOperation) {
-  const { cost: limit, depth: mostDepth, fields: mostFields, aliases: mostAliases } = documentBudget;
-  const limits = { depth: mostDepth, fields: mostFields, aliases: mostAliases };
-  return { cost, limit, depth, fields, aliases, limits };
+function costReport({ size }: MeasuredOperation) {
+  const { cost: limit, depth, fields, aliases } = documentBudget;
+  const limits = { depth, fields, aliases };
+  return { cost: size.cost, limit, depth: size.depth, fields: size.fields, aliases: size.aliases, limits };
 }
 
 function withCost(answer: ExecutionResult | TextAnswer, cost: object): ExecutionResult | TextAnswer {
@@ -312,17 +312,15 @@ const labelOf = oncePer(({ operation, selectionSet: { selections } }: OperationD
 /**
  * Returns the result of a query, a mutation, or opening a stream, or TIMEOUT if it takes longer than `limitMs`. The
  * database ends statements after 10 s; a mutation may still take effect.
- * @param on.onLateResult called with a result that arrives after the limit
  */
 function withTimeLimit<Result>(
   work: Promise<Result>,
   limitMs: number,
-  on: { readonly onTimeout?: () => void; readonly onLateResult?: (result: Result) => void },
+  onTimeout: () => void,
 ): Promise<Result | ExecutionResult> {
   return within(limitMs, work).catch((error: unknown) => {
     if (!(error instanceof TooLate)) throw error;
-    on.onTimeout?.();
-    work.then(on.onLateResult, () => undefined);
+    onTimeout();
     const message = `the operation took longer than ${Math.round(limitMs)} ms; to find out whether a mutation took effect, query mutationReceipt or repeat it with the same idempotencyKey`;
     return { errors: [failure('TIMEOUT', message, { status: 504 })] };
   });

@@ -33,6 +33,7 @@ interface Group {
 interface Follower {
   /** Executes the document for one payload of its stream, or reuses another subscriber's result. Returns JSON. */
   readonly textOf: (payload: unknown) => Promise<string>;
+  /** Called once. */
   readonly leave: () => void;
 }
 
@@ -74,12 +75,9 @@ export function sharedResults(
     const group = groups.get(key) ?? newGroup(args);
     groups.set(key, group);
     group.members += 1;
-    let hasLeft = false;
     return {
       textOf: (payload) => textOf(group, payload),
       leave: () => {
-        if (hasLeft) return;
-        hasLeft = true;
         group.members -= 1;
         if (group.members === 0 && groups.get(key) === group) groups.delete(key);
       },

@@ -149,6 +149,8 @@ interface ClientMessage {
   readonly inexact?: InexactJson | undefined;
 }
 
+type Begun = NonNullable<Extra['begun']>;
+
 /** Allows for the client's open operations and for as many others that the service is still ending. */
 const maxUnderWay = 2 * socketLimits.operations;
 
@@ -160,11 +162,12 @@ const maxUnderWay = 2 * socketLimits.operations;
 class SocketOrder {
   readonly #extra: Extra;
   readonly #handle: (text: string) => Promise<void>;
+  /** The newest operation that the service runs under each id, as a promise of its end. */
   readonly #running = new Map<string, Promise<void>>();
   /** The promise that the next message with the same id waits for. */
   readonly #waits = new Map<string, Promise<void>>();
   /** The operations that are open for the client: for each id, the newest. */
-  readonly #open = new Map<string, symbol>();
+  readonly #open = new Map<string, Begun>();
   #underWay = 0;
 
   /** @param handle handles a message; resolves when the operation that it starts has ended, never rejects */
@@ -175,8 +178,13 @@ class SocketOrder {
 
   take({ type, id, text, inexact }: ClientMessage): void {
     if (id === undefined || (type !== 'subscribe' && type !== 'complete')) return void this.#handle(text);
-    const next = type === 'subscribe' ? this.#beginner(id, text, inexact) : () => this.#end(id, text);
+    const begun = { isTooMany: this.#open.size >= socketLimits.operations, inexact };
     if (type === 'complete') this.#open.delete(id);
+    else {
+      this.#open.set(id, begun);
+      this.#count(1);
+    }
+    const next = () => (type === 'complete' ? this.#end(id, text) : this.#begin(id, text, begun));
     const wait = this.#waits.get(id);
     const rest = wait ? wait.then(next) : next();
     if (!rest) return;
@@ -186,20 +194,10 @@ class SocketOrder {
     this.#waits.set(id, settled);
   }
 
-  #beginner(id: string, text: string, inexact: InexactJson | undefined): () => undefined {
-    const isTooMany = this.#open.size >= socketLimits.operations;
-    const operation = Symbol(id);
-    this.#open.set(id, operation);
-    this.#count(1);
-    return () => {
-      this.#extra.begun = { isTooMany, inexact };
-      return this.#begin(id, text, operation);
-    };
-  }
-
-  #begin(id: string, text: string, operation: symbol): undefined {
+  #begin(id: string, text: string, begun: Begun): undefined {
+    this.#extra.begun = begun;
     const over = this.#handle(text).then(() => {
-      if (this.#open.get(id) === operation) this.#open.delete(id);
+      if (this.#open.get(id) === begun) this.#open.delete(id);
       this.#extra.leave.get(id)?.();
       this.#extra.leave.delete(id);
       this.#count(-1);
