@@ -196,9 +196,9 @@ const partChecks: Checks<Patient> = {
     try {
       await replicas.check();
       // An unusable replica is only a warning, because the primary serves its reads.
-      return replicas.all.map(({ number, trouble, lag }) =>
+      return replicas.all.map(({ number, trouble, lagBytes = 0 }) =>
         trouble === undefined
-          ? ['ok', `number ${number} follows, ${lag?.bytes ?? 0} bytes behind`]
+          ? ['ok', `number ${number} follows, ${lagBytes} bytes behind`]
           : ['warning', `number ${number}: ${trouble}`],
       );
     } finally {

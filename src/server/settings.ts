@@ -118,9 +118,6 @@ export const settings = {
       description:
         'standbys that serve reads of nodes and lists, separated by semicolons, with the same login. A read always includes everything written before it ([docs/operating.md](operating.md#read-replicas))',
     }),
-  DATABASE_READ_LAG_MS: wholeNumber(100, 3_600_000)
-    .default(10_000)
-    .meta({ description: 'how many milliseconds a replica may lag; one that lags more is not used for reads' }),
   DATA_DIR: z.string().min(1).default('.data').meta({
     description:
       'the folder of the embedded Postgres and, outside production, of the keys that the first start creates. Not needed if `DATABASE_URL`, `CLIENT_TOKEN_KEY` and `SECRET_KEY` are set',

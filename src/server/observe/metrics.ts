@@ -84,8 +84,7 @@ function declareGauges({ serving, working, replicas, feed, sessions, readiness }
     });
   ofReplicas('usable', 'Whether a replica is used for reads: 1 or 0.', ({ isUsable }) => (isUsable ? 1 : 0));
   // The lag of a lost replica is unknown.
-  ofReplicas('lag_bytes', 'Bytes of WAL that a replica has not replayed.', ({ lag }) => lag?.bytes ?? Number.NaN);
-  ofReplicas('lag_seconds', 'How long a replica has been behind the primary.', ({ lag }) => lag?.seconds ?? Number.NaN);
+  ofReplicas('lag_bytes', 'Bytes of WAL that a replica has not replayed.', ({ lagBytes }) => lagBytes ?? Number.NaN);
 }
 
 function metricsOf(observed: Observed, readsDatabase: boolean): () => Promise<string> {

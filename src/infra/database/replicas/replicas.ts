@@ -24,7 +24,6 @@ interface Pace {
 
 interface ReplicaSettings {
   readonly DATABASE_READ_URL: readonly string[];
-  readonly DATABASE_READ_LAG_MS: number;
   readonly DATABASE_POOL: number;
 }
 
@@ -65,10 +64,10 @@ export class Replicas {
     log: Logger,
     { waitMs = 100, everyMs = 1_000 }: Pace = {},
   ) {
-    const { DATABASE_READ_LAG_MS: maxLagMs, DATABASE_POOL: poolSize } = settings;
     this.#primary = new PrimaryPosition(database);
     this.all = settings.DATABASE_READ_URL.map(
-      (url, position) => new Replica({ url, number: position + 1, poolSize, maxLagMs, waitMs }, this.#primary, log),
+      (url, position) =>
+        new Replica({ url, number: position + 1, poolSize: settings.DATABASE_POOL, waitMs }, this.#primary, log),
     );
     this.#tokens = new ReadTokens(cipher);
     this.#everyMs = everyMs;
@@ -198,8 +197,6 @@ interface ReplicaOptions {
   /** Its number in the setting, starting at 1, for logs and metrics. */
   readonly number: number;
   readonly poolSize: number;
-  /** The maximum lag behind the primary in milliseconds. A replica that lags more serves no reads. */
-  readonly maxLagMs: number;
   /** The maximum time that a read waits for the replica to replay a position, in milliseconds. */
   readonly waitMs: number;
 }
@@ -233,13 +230,12 @@ class Replica {
   readonly #primary: PrimaryPosition;
   readonly #log: Logger;
   readonly #running = new Set<(error: Error) => void>();
-  readonly #meter = new LagMeter();
   #reads: TextReads;
   readonly #connection: OwnConnection;
   readonly #poll = singleFlight(() => this.#ask());
   #replayed = 0n;
-  /** Its lag behind the primary at the last check; undefined if it did not respond. */
-  lag: Lag | undefined;
+  /** The bytes of WAL that it had not replayed at the last check; undefined if it did not respond. */
+  lagBytes: number | undefined;
   /** Why it serves no reads; undefined if it does. */
   trouble: string | undefined = notChecked;
   /** Whether it failed to catch up in time. It then serves only reads that require an older position. */
@@ -309,25 +305,23 @@ class Replica {
     if (this.#closed) return;
     // Without the primary's position, nothing can be compared, and the state stays as it is.
     if (!position) return;
-    const at = performance.now();
     try {
       const [state] = await stateStatement(await this.#connection.get(), position.history);
-      this.#report(this.#judge(position, at, state));
+      this.#report(this.#judge(position, state));
     } catch (error) {
       this.#lose(error);
     }
     if (this.isUsable) this.#isBehind = !(await this.reach(position).catch(() => false));
   }
 
-  #judge(position: Position, at: number, state?: { lsn: string | null; follows: boolean }): string | undefined {
+  #judge({ lsn }: Position, state?: { lsn: string | null; follows: boolean }): string | undefined {
     if (!state || state.lsn === null || !state.follows) {
-      this.lag = undefined;
+      this.lagBytes = undefined;
       return 'it is not a standby of this database, or follows another timeline, or has not replayed the current epoch of the feed yet';
     }
     this.#replayed = lsnOf(state.lsn);
-    this.lag = this.#meter.measure(position, this.#replayed, at);
-    const { maxLagMs } = this.#options;
-    return this.lag.seconds * 1_000 > maxLagMs ? `it is more than ${maxLagMs} ms behind` : undefined;
+    this.lagBytes = Math.max(0, Number(lsn - this.#replayed));
+    return undefined;
   }
 
   #report(trouble: string | undefined): void {
@@ -356,7 +350,7 @@ class Replica {
   #lose(error: unknown): void {
     if (this.#closed) return;
     this.#connection.drop();
-    this.lag = undefined;
+    this.lagBytes = undefined;
     // Its connections may look open but be dead.
     this.#reads.pool.end().catch(() => undefined);
     this.#reads = openReads(this.#options);
@@ -370,30 +364,4 @@ function openReads({ url, poolSize }: ReplicaOptions): TextReads {
   const pool = openPool(connection, { role, poolSize, statementMs, acquireTimeoutMs: answerMs });
   if (pool instanceof ServingPool) pool.leaveOneToOthers();
   return new TextReads(pool);
-}
-
-interface Lag {
-  readonly bytes: number;
-  readonly seconds: number;
-}
-
-const maxSamples = 3_600;
-
-/** Measures how long ago the primary was at a replica's position. Postgres' own measure grows even without writes. */
-class LagMeter {
-  #samples: { readonly at: number; readonly lsn: bigint }[] = [];
-  #history: string | undefined;
-
-  /** @param primary the primary's position at the time `at` (milliseconds), read before `replayed` */
-  measure(primary: Position, replayed: bigint, at: number): Lag {
-    if (primary.history !== this.#history) this.#samples = [];
-    this.#history = primary.history;
-    this.#samples.push({ at, lsn: primary.lsn });
-    const passed = this.#samples.findLastIndex(({ lsn }) => lsn <= replayed);
-    if (passed > 0) this.#samples.splice(0, passed);
-    if (this.#samples.length > maxSamples) this.#samples.splice(1, 1);
-    const [since] = this.#samples;
-    const bytes = primary.lsn > replayed ? Number(primary.lsn - replayed) : 0;
-    return { bytes, seconds: bytes === 0 || !since ? 0 : (at - since.at) / 1_000 };
-  }
 }
