@@ -132,7 +132,7 @@ async function decide(
     type: 'Transaction',
     plan: () => planDecision(payments, caller, uuidOf(call.input.transactionId, 'Transaction'), decision),
     path: at('transactionId'),
-    conflict: { code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' },
+    conflict: { code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL', reason: 'the payment waits for no decision' },
   });
   if (!result.replayed) wakeOrder(payments, caller, result.row.id);
   return result;
