@@ -244,7 +244,7 @@ describe('a refusal states its facts', () => {
     const again = await refusalOf(t.platform, 'executeQuote', { quoteId: id }, existing);
     expect(again).toMatchObject({
       __typename: 'ConflictError',
-      message: 'this is no longer possible: it is PROCESSING',
+      message: 'only a quote that is PENDING can be executed: it is PROCESSING',
       existing: { __typename: 'Quote', id, status: 'PROCESSING' },
     });
 

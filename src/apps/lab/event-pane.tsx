@@ -90,6 +90,7 @@ interface EventPaneProps {
 /** Shows the platform's feed live, newest first, whichever tab is open. */
 export function EventPane({ socket, onPick }: EventPaneProps) {
   const { state, setState, events, reason } = useFeed(socket);
+  const isStopped = state === 'paused' || state === 'refused';
   const [isOpen, setOpen] = useState(!littleRoom.matches);
   useEffect(() => {
     littleRoom.onchange = () => setOpen(!littleRoom.matches);
@@ -103,19 +104,13 @@ export function EventPane({ socket, onPick }: EventPaneProps) {
         <span className="lab-state" data-state={state} role="status">
           {stateWords[state]}
         </span>
-        {state === 'paused' || state === 'refused' ? (
-          <button type="button" onClick={() => setState('connecting')}>
-            Resume
-          </button>
-        ) : (
-          <button
-            type="button"
-            onClick={() => setState('paused')}
-            title="Stop the stream. When you resume it, you get everything that it missed."
-          >
-            Pause
-          </button>
-        )}
+        <button
+          type="button"
+          onClick={() => setState(isStopped ? 'connecting' : 'paused')}
+          title={isStopped ? '' : 'Stop the stream. When you resume it, you get everything that it missed.'}
+        >
+          {isStopped ? 'Resume' : 'Pause'}
+        </button>
       </header>
       {state === 'refused' && <p role="alert">{reason.replace(/[^.]$/, '$&.')}</p>}
       {events.length === 0 && state !== 'refused' && <p className="quiet">Nothing has happened yet.</p>}
@@ -150,19 +145,20 @@ function statusOf({ subject }: FeedEvent): string {
   return 'accountStatus' in subject ? subject.accountStatus : '';
 }
 
-function aboutOf({ subject }: FeedEvent): string {
+function aboutOf({ type, subject }: FeedEvent): string {
   if (!subject) return '';
   if ('balance' in subject) return words(subject.customer?.name, subject.displayName, subject.balance.formatted);
   if ('displayName' in subject) return subject.displayName;
   if ('transactionStatus' in subject)
-    return words((subject.sentAmount ?? subject.receivedAmount)?.formatted, partiesOf(subject));
+    return words((subject.sentAmount ?? subject.receivedAmount)?.formatted, partiesOf(subject, type));
   if ('quoteStatus' in subject) return words(subject.totalSendingAmount.formatted, partiesOf(subject));
   return ('kycStatus' in subject && subject.name) || `…${subject.id.slice(-6)}`;
 }
 
 type Moved = Extract<FeedEvent['subject'], { readonly destination: unknown }>;
 
-const partiesOf = ({ customer, destination }: Moved) =>
-  [customer?.name, destination?.displayName].filter(Boolean).join(' → ');
+/** Names the payer and the payee; of an incoming payment, the customer and the account that receive it. */
+const partiesOf = ({ customer, destination }: Moved, type = '') =>
+  [customer?.name, destination?.displayName].filter(Boolean).join(type === 'INCOMING_PAYMENT' ? ' · ' : ' → ');
 
 const words = (...all: readonly (string | false | null | undefined)[]) => all.filter(Boolean).join(' · ');

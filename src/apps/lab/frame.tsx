@@ -32,8 +32,8 @@ export function Frame({ settings, tools, children, ...bar }: FrameProps) {
           step.about
         ) : (
           <>
-            An operation of your own. <span className="lab-keys">Ctrl-Space completes what you type.</span> Schema shows
-            what there is.
+            An operation of your own. Schema shows what there is.{' '}
+            <span className="lab-keys">Ctrl-Space completes what you type, and Ctrl-M lets Tab leave the editor.</span>
           </>
         )}{' '}
         {settings.docs && step?.docs && <a href={`${settings.docs}/${step.docs}`}>Read more</a>}

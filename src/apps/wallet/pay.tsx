@@ -353,10 +353,10 @@ function QuoteCard({ quoted, available, limits, payee, onEnd }: QuoteCardProps) 
           {warning && <p role="status">{warning}</p>}
           {problem && <p role="alert">{problem}</p>}
           {waits && <p>The payment will wait until somebody else approves it.</p>}
-          <p>
+          <p className="buttons">
             <button className="main" type="button" onClick={execute} aria-disabled={isOver} aria-busy={loading}>
               Pay {quote.totalSendingAmount.formatted}
-            </button>{' '}
+            </button>
             <button type="button" onClick={cancel}>
               Cancel
             </button>

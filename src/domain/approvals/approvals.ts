@@ -134,7 +134,7 @@ async function decide(
     ...{ input, idempotencyKey },
     plan: () => planDecision(payments, caller, uuidOf(input.transactionId, 'Transaction'), decision),
     path: at('transactionId'),
-    conflict: { code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' },
+    conflict: { code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL', reason: 'the payment waits for no decision' },
   });
   if (result.replayed) return result;
   const { database, log } = payments;

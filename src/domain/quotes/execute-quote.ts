@@ -46,6 +46,7 @@ export const executeQuote = command((payments, caller, input: ExecuteQuote) => (
   type: 'Quote',
   plan: () => planExecution(payments, caller, input),
   path: at('quoteId'),
+  conflict: { reason: 'only a quote that is PENDING can be executed' },
 }));
 
 const executableStatement = sharedForCallers(
