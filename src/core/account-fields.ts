@@ -278,6 +278,11 @@ const cnpj = {
   check: checkDigits('its last 2 digits, the check digits, do', (value) => cnpjs.isValid(value)),
 };
 
+const phone = written('a telephone number with its country code such as +5511999998888', {
+  runs: [run('\\+'), run('[1-9]'), run(digit, 7, 14)],
+  between: punctuation,
+});
+
 /** The Pix key formats by key type, as in the central bank's directory. */
 export const pixKeyForms = {
   CPF: cpf,
@@ -292,10 +297,8 @@ export const pixKeyForms = {
         ? undefined
         : 'this is not an e-mail address that Pix allows',
   },
-  PHONE: written('a telephone number with its country code such as +5511999998888', {
-    runs: [run('\\+'), run('[1-9]'), run(digit, 7, 14)],
-    between: punctuation,
-  }),
+  // Area codes in Brazil do not begin with 0: that is the prefix for calls within the country, as in +55 (0)11.
+  PHONE: { ...phone, canonical: (value) => phone.canonical(value).replace(/^\+550/, '+55') },
   RANDOM: {
     ...written('a random key of 32 letters or digits, with or without dashes', { runs: [run(alphanumeric, 32)] }),
     canonical: (value) =>

@@ -69,6 +69,7 @@ const kinds: readonly Kind[] = [
   {
     type: 'PIX',
     one: { pixKey: '+5511999998888', pixKeyType: 'PHONE', taxId: '52998224725' },
+    same: ['+55 (11) 99999-8888', '+55 (0)11 99999-8888'].map((pixKey) => ({ pixKey })),
     other: [{ pixKey: '+5511999998889' }],
   },
   {
