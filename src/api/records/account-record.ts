@@ -58,7 +58,7 @@ const flat: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Converts a rail's payment instructions, as stored in the tables, to records in both forms (decision 10): flat
+ * Converts a rail's payment instructions, as stored in the tables, to records in both forms: flat
  * (specification 2.4), and `accountOrWalletInfo`.
  */
 export function instructionRecords(column: unknown) {

@@ -4,7 +4,7 @@ import { trustedJson } from '../../infra/database/rows.ts';
 
 /** Defines the fields that several records have in common. Values that are null are omitted (decision 13). */
 
-/** Returns when a customer or account was frozen (decision 78), or an empty object if it is not frozen. */
+/** Returns when a customer or account was frozen, or an empty object if it is not frozen. */
 export function frozenRecord({ frozenAt }: { readonly frozenAt: Date | null }): { readonly frozenAt?: string } {
   return frozenAt === null ? {} : { frozenAt: frozenAt.toISOString() };
 }

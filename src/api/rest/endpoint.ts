@@ -151,7 +151,7 @@ export class Endpoints {
   /**
    * Adds an endpoint that runs a command.
    * @param operation the command's name in every API, which determines its permission and the scope of its idempotency
-   *   keys (decision 6)
+   *   keys
    */
   command<Params, Query, Body, Row, Item>(
     operation: Operation,
@@ -220,7 +220,7 @@ function allow(check: (viewer: Viewer) => void): MiddlewareHandler<RestEnvironme
   };
 }
 
-/** Refuses a viewer who may not run an operation, or may not see the record in its response (decision 62). */
+/** Refuses a viewer who may not run an operation, or may not see the record in its response. */
 export function mayRun(operation: Operation): MiddlewareHandler<RestEnvironment> {
   return allow((viewer) => {
     authorize(viewer, operation);

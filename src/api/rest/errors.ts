@@ -239,7 +239,7 @@ function inRestTerms({ details }: Refusal): RefusalDetails {
   };
 }
 
-/** Converts a refusal of the domain. A header marks refusals that are replayed (decision 6). */
+/** Converts a refusal of the domain. A header marks refusals that are replayed. */
 function fromRefusal(refusal: Refusal): RestError {
   const { path, retryAfter, errors: _errors, ...facts } = inRestTerms(refusal);
   const { code, message } = refusal;

@@ -148,7 +148,7 @@ async function readJson(request: HonoRequest): Promise<void> {
     if (error instanceof InexactJson) throw inexactBody(error);
     throw new RestError('INVALID_REQUEST_FORMAT', 'the body is not well-formed JSON');
   }
-  // Null members are equivalent to absent ones (decision 6); in a PATCH they clear the fields whose schema allows that.
+  // Null members are equivalent to absent ones; in a PATCH they clear the fields whose schema allows that.
   const json = request.method === 'PATCH' ? parsed : withoutNulls(parsed);
   request.json = async <T>() => json as T;
 }

@@ -10,7 +10,7 @@ import type { Caller } from './caller.ts';
  * - `grant`: a customer's app may run it for that customer, even without the permission, if the platform included this
  *   grant in the token.
  * - `reads`: it determines who receives the platform's events, so it also requires VIEW.
- * - `showsExisting`: it may return an existing record unchanged, which amounts to reading (decision 62).
+ * - `showsExisting`: it may return an existing record unchanged, which amounts to reading.
  * - `changes`: it changes a record named in its input, and accepts the version that the caller expects.
  */
 export const operations = {

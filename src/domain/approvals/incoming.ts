@@ -23,7 +23,7 @@ interface Announced
 
 /**
  * Creates the INCOMING transaction of a payment from a UMA address. It is PENDING until its platform approves or
- * rejects it, or the deadline passes (decision 33). If the sender has only looked up the receiver, it is CREATED
+ * rejects it, or the deadline passes. If the sender has only looked up the receiver, it is CREATED
  * (settlement.ts).
  */
 export function announcedTransaction(

@@ -136,7 +136,7 @@ function conflictWords(status: string): string {
     : `is already ${status}`;
 }
 
-/** Freezes a customer or an account (decision 78). Only operators can do this, with a command. */
+/** Freezes a customer or an account. Only operators can do this, with a command. */
 
 export interface Freezing {
   readonly frozen: boolean;

@@ -43,7 +43,7 @@ export interface Payments {
   readonly database: Database;
   readonly rails: { readonly [E in Environment]?: Rail };
   readonly quoteSeconds: number;
-  /** How long a platform has to approve or reject an incoming payment, in milliseconds (decision 33). */
+  /** How long a platform has to approve or reject an incoming payment, in milliseconds. */
   readonly approvalMs: number;
   readonly cursors: Cursors;
   readonly log: Logger;

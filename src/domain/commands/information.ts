@@ -106,7 +106,7 @@ export function missingFields(required: readonly RequiredField[], given: Informa
   return required.filter(({ name, mandatory }) => mandatory && !Object.hasOwn(given, name)).map(({ name }) => name);
 }
 
-/** Key-value pairs that a platform attaches to its records for its own use (decision 69). */
+/** Key-value pairs that a platform attaches to its records for its own use. */
 export type Metadata = Readonly<Record<string, string>>;
 
 export const maxEntries = 20;

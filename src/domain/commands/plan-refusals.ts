@@ -64,7 +64,7 @@ function partsOf(
   caller: Caller,
 ): RefusalParts {
   const { code } = refusal;
-  // Without VIEW, a caller must not learn from a refusal what exists (decision 62).
+  // Without VIEW, a caller must not learn from a refusal what exists.
   const mayRead = caller.permissions.includes('VIEW');
   switch (code) {
     case 'QUOTE_NOT_FOUND':

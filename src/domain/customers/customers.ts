@@ -134,7 +134,7 @@ function detailColumns(details: CustomerDetails, now: Date): Partial<DetailColum
     return definedColumns({ ...named(fullName), birthDate: day && new Date(day), nationality, address });
   }
   const { legalName, beneficialOwners } = details;
-  // A customer always has a name, so null leaves it unchanged (decision 6).
+  // A customer always has a name, so null leaves it unchanged.
   const facts = legalName === null ? { ...details, legalName: undefined } : details;
   const [checked, ...owners] = checkAll(
     () => checkFacts(facts, path, now),

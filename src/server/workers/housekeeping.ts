@@ -4,7 +4,7 @@ import { statement } from '../../infra/database/statement.ts';
 
 /** The maximum number of rows that one statement deletes, so that other statements do not wait long for its locks. */
 const batchSize = 500;
-/** The SQL for the cutoff time: rows that expired earlier are deleted (decision 6). */
+/** The SQL for the cutoff time: rows that expired earlier are deleted. */
 const retentionStart = `clock_timestamp() - interval '30 days'`;
 
 const deletions = [

@@ -301,7 +301,7 @@ function resolverOf<Input, Success>(name: Operation, resolve: Resolve<Input, Suc
 }
 
 /**
- * Refuses a viewer without VIEW who selects more than the mutation creates or changes (decision 62). The check runs
+ * Refuses a viewer without VIEW who selects more than the mutation creates or changes. The check runs
  * before the mutation, because a refusal after the mutation has taken effect would hide its result.
  * @throws Refusal FORBIDDEN
  */

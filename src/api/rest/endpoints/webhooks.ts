@@ -14,7 +14,7 @@ import { asRow, Endpoints } from '../endpoint.ts';
 import { addPagedList, anyOf } from '../lists.ts';
 import { id, oneOf, requestObject, responseObject, string, time, whole } from '../schemas/fields.ts';
 
-// The specification requires names with underscores (decision 51).
+// The specification requires names with underscores.
 const TestSchema = responseObject('WebhookTest', {
   response_status: z.int().min(100).max(999).openapi({ description: "The receiver's HTTP status.", example: 200 }),
   url: string('The URL to which the event was posted.'),

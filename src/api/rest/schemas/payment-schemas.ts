@@ -59,7 +59,7 @@ const DestinationSchema = variants('PaymentDestination', 'destinationType', [
   }),
 ]).describe('Where the money goes.');
 
-/** A payment instruction for a deposit, in both forms (decision 10). */
+/** A payment instruction for a deposit, in both forms. */
 export const PaymentInstructionSchema = responseObject('PaymentInstruction', {
   accountType: oneOf(ExternalAccountType, 'The type of the account or wallet to pay to.'),
   accountNumber: string('The account number to pay to.').optional(),

@@ -216,7 +216,7 @@ const namesLength = 400;
 type Reply = Decision | { readonly kind: 'defer' };
 
 /**
- * Reads the response to an approval request (decision 33): a decision, or `defer` if a command decides later. Undefined
+ * Reads the response to an approval request: a decision, or `defer` if a command decides later. Undefined
  * if there was no response, in which case the payment ends at its deadline.
  */
 function questionAnswer({ responseStatus, timedOut, answer }: Outcome, now: Date): Reply | undefined {

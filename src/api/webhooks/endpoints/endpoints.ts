@@ -204,7 +204,7 @@ export async function changeEndpoint(transaction: Transaction, caller: Caller, i
   return endpoint;
 }
 
-/** The type of event for which an endpoint's response decides on behalf of the platform (decision 33). */
+/** The type of event for which an endpoint's response decides on behalf of the platform. */
 const approvalType = 'INCOMING_PAYMENT';
 
 /** Refuses an endpoint whose responses approve payments if the caller's own token may not approve them. */
@@ -230,7 +230,7 @@ async function endOfFeed(prisma: Prisma.TransactionClient, { platformId }: Calle
 }
 
 /**
- * Creates the endpoint of a platform's settings (decision 51), changes its URL or (with null) removes it, in the
+ * Creates the endpoint of a platform's settings, changes its URL or (with null) removes it, in the
  * caller's transaction, which has locked the platform's row. The endpoint, marked `ofConfig`, gets every type of event.
  * A new URL gets a test event. Setting the URL of a disabled endpoint, even the same one, enables it.
  * @returns the signing secret of a new endpoint, which is shown only here; undefined if none was created

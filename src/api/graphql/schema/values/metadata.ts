@@ -2,7 +2,7 @@ import { invalid } from '../../../../core/refusal.ts';
 import { type Metadata, maxEntries } from '../../../../domain/commands/information.ts';
 import { builder } from '../builder.ts';
 
-/** Defines a platform's metadata on its records (decision 69) as a list, because GraphQL has no map type. */
+/** Defines a platform's metadata on its records as a list, because GraphQL has no map type. */
 
 interface Entry {
   readonly key: string;
