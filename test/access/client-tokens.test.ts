@@ -76,7 +76,7 @@ test('a string that looks like the id of a hidden object is treated as plain tex
   for (const text of [theirs.usd, theirs.customerId, 'ApiToken:019aa000-0000-7000-8000-000000000000']) {
     const { result, statements } = await make(text);
     expect(result).toMatchObject({ quote: { status: 'PENDING' } });
-    // The API looks up no row beforehand: the command does its own checks.
+    // The API does not look up the row beforehand, because the command does its own checks.
     expect(statements.toSorted()).toEqual(ofOtherText.toSorted());
     const quote = await app.fieldsOf('quote', result.quote.id, 'description');
     expect(quote.description).toBe(text);

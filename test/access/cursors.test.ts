@@ -17,7 +17,7 @@ const { id: quoteId } = await t.platform.quote(usdToEur(scene));
 const endpointId = (await createEndpoint(t.platform, { url: 'https://example.com/', eventTypes: ['TEST'] })).id;
 const rest = await restClient(t.url, t.platform.authorization);
 
-/** The required arguments of fields. */
+/** Required arguments, by field. */
 const needed: Readonly<Record<string, string>> = { quoteUpdates: `quoteId: "${quoteId}"` };
 const args = (...all: readonly (string | undefined)[]) => `(${all.filter((one) => one !== undefined).join(', ')})`;
 

@@ -20,8 +20,8 @@ import { countedGateway } from '../setup/statements.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
 /**
- * A token without VIEW can read the record that its own mutation created, and the payment that it moved. Of any other
- * record it can read only the id, and nothing of the record's owner or of the owner's other records.
+ * A token without VIEW can read the record that its own mutation created, and the payment that it moved. It can read
+ * only the id of any other record, and nothing about the record's owner or the owner's other records.
  */
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
@@ -32,10 +32,10 @@ const blind = await t.platform.at(counting.url).serverOf('TRANSACT', 'MANAGE');
 
 /** The list is reversed each time, so that every call makes a change. */
 const currencies = ['USD', 'EUR'];
-// Any id will do: without VIEW, calls that select more than it are refused before the object is looked up.
+// Any id will do: without VIEW, calls that select more than the id are refused before the object is looked up.
 const uuid = '019a0000-0000-7000-8000-000000000000';
 const [nobody, nowhere] = [{ customerId: `Customer:${uuid}` }, { accountId: `ExternalAccount:${uuid}` }];
-/** Inputs of mutations: one for each type of record that mutations return, and all that return an existing record. */
+/** Inputs of mutations: one mutation for each type of record, and all mutations that return an existing record. */
 const mutations: { readonly [Name in Operation]?: () => object } = {
   createQuote: () => between(scene.usd, scene.outsideEur, 1_000),
   transferOut: () => moving(scene.usd, scene.outsideUsd, 10),
@@ -254,7 +254,7 @@ test('creating or redirecting an endpoint whose responses approve payments needs
   await manager.succeed('updateWebhookEndpoint', { endpointId: asking, eventTypes: ['TEST'], enabled: true });
 });
 
-test('a domain command refuses a caller without the required permission, even if the API has not done so', async () => {
+test('a domain command refuses a caller without the required permission, even if the API did not', async () => {
   const { payments } = t.gateway;
   const { platformId } = t.platform;
   const reader = { ...platformItself({ platformId, environment: 'SANDBOX' }), permissions: ['VIEW'] as const };

@@ -101,7 +101,7 @@ function graphQlRequest(authorization: string, content: object): string {
   return `POST /graphql HTTP/1.1\r\n${headers}\r\n${body}`;
 }
 
-test('every REST read returns the same to a platform, whoever else sends it in the same tick', async () => {
+test('every REST read returns the same response when another platform sends it in the same tick', async () => {
   const reads = Object.entries<Data>(paths).filter(([, { get }]) => get);
   expect(reads.length).toBeGreaterThan(15);
   for (const [path, { get }] of reads) {
@@ -126,7 +126,7 @@ const neededArguments: Readonly<Record<string, (things: Things) => string>> = {
     `ids: ${JSON.stringify(Object.values(named))}`,
 };
 
-test('every query field returns the same to a platform, whoever else requests it in the same tick', async () => {
+test('every query field returns the same data when another platform requests it in the same tick', async () => {
   const fields = Object.values(schema.getQueryType()?.getFields() ?? {});
   const needing = fields.filter(({ args }) => args.some(isRequiredArgument)).map(({ name }) => name);
   expect(needing.sort()).toEqual(Object.keys(neededArguments).sort());
@@ -135,7 +135,7 @@ test('every query field returns the same to a platform, whoever else requests it
       const given = neededArguments[name]?.(things);
       const field = `${name}${given ? `(${given})` : ''} ${selection(type, name.endsWith('s') ? 3 : 2)}`;
       // Documents with a field that no plan reads, such as the viewer's, are resolved by the graphql-js executor.
-      // Counting all rows below each row would cost too much in total.
+      // Totals are removed, because counting all rows below each row would cost too much.
       const query = `{ ${field.replaceAll(/\btotalCount\b|\btransactionTotals\s*\{[^{}]*(\{[^{}]*(\{[^{}]*\}[^{}]*)*\}[^{}]*)*\}/g, '')} viewer { kind } }`;
       return graphQlRequest(authorization, { query });
     });
@@ -169,12 +169,12 @@ function dryRun(name: string, authorization: string, things: Things): string {
 }
 
 describe.each(Object.keys(dryRuns))('%s', (name) => {
-  test('returns the same to a platform, whoever else sends it in the same tick', async () => {
+  test('returns the same result when another platform sends it in the same tick', async () => {
     const alone = await sameAlone((authorization, things) => dryRun(name, authorization, things));
     expect(alone.map(({ body }) => body)).toEqual(alone.map(() => expect.stringContaining('sentAmount')));
   });
 
-  test('returns nothing of another customer to an app, even if its platform sends the same input in the same tick', async () => {
+  test('returns no data of other customers to an app, even if its platform sends the same input in the same tick', async () => {
     const platform = t.platform;
     const things = sides[0]?.things ?? {};
     const app = await platform.payingApp({ customerId: (await platform.makeScene()).customerId });

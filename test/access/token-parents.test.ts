@@ -217,7 +217,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
         parent.act('createClientToken', { boundTo: { customerId } }, 'tokenId'),
         parent.act('createWebhookEndpoint', { url: hook }, 'endpoint { id }'),
       ]);
-      // A creation that arrives after the revocation, when the token is no longer cached, gets no result.
+      // A creation fails if it arrives after the revocation, when the token is no longer cached.
       await Promise.all([
         revoke(platform, parent.tokenId),
         ...creations.map((creation) => creation.catch(() => undefined)),

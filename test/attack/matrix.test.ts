@@ -31,7 +31,7 @@ test('the matrix covers every field of the schema, with its permission', () => {
   for (const { name } of nodeTypes()) kindOfNode(name);
 });
 
-/** In the soak, every stranger tries every place, over all transports. Otherwise, only one of `sharing` tries each. */
+/** In the soak, every stranger tries every place over all transports. Otherwise, one of `sharing` tries each place. */
 const isWhole = process.env.MATRIX === 'all';
 const sharing = ['another customer with every grant', 'another quote', 'another transaction'];
 
@@ -64,7 +64,7 @@ test("strangers' streams and webhooks reveal nothing about what happens in the m
   expect(tried).toBeGreaterThan(20);
 });
 
-test('over REST, objects named by another platform look as if they never existed', async () => {
+test('over REST, objects of another platform look as if they never existed', async () => {
   await loseNone((all) => tryStranger(world, world.restStranger, restCells(world, operations), all));
 });
 

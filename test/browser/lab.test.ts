@@ -152,7 +152,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
   test('says what is missing when a tab is sent too early or the service is unreachable, and keeps the focus on the tabs', async () => {
     const page = await started.open('/lab', { viewport: { width: 1024, height: 768 } });
     const lab = labOf(page);
-    // A later visit begins with the same tabs, even if only GraphiQL has stored anything.
+    // A later visit begins with the same tabs, even if only GraphiQL has saved its state.
     await page.waitForFunction(() => localStorage.getItem('graphiql:variables'));
     await page.reload();
     await page.locator('.graphiql-execute-button').waitFor();
@@ -185,7 +185,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
       await lab.isOpen('Remove the endpoint');
       await expect.poll(hasFocus).toBe(true);
     }
-    // After the last step, the focus moves to the button that sends the operation, which no hint has displaced.
+    // After the last step, the button that sends the operation gets the focus, and no hint has moved the button.
     const execute = page.locator('.graphiql-execute-button');
     const place = await execute.boundingBox();
     await lab.open('Deliveries');
@@ -225,7 +225,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.state('live');
     await failing.waitFor();
 
-    // A stream of a tab ends when another cursor replaces the one that it follows.
+    // A tab's stream ends when another cursor replaces the one that it follows.
     const [running, accounts] = [page.locator('.lab-running'), lab.event('Account status')];
     await accounts.last().click();
     await lab.isOpen('Resume');
@@ -380,7 +380,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(await main.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
     await page.setViewportSize({ width: 1024, height: 768 });
     expect(await main.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
-    // On a turned phone, the document and the button below it are in view.
+    // On a phone in landscape orientation, the document and the button below it are in view.
     await page.setViewportSize({ width: 844, height: 390 });
     await page.reload();
     for (const part of ['.lab-query .view-line', '.graphiql-execute-button'])
@@ -454,7 +454,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await filter.fill('nothing like this');
     await page.getByText('No operation or webhook contains all of these words.').waitFor();
     expect(await page.locator('.opblock:visible, .opblock-tag:visible, .models:visible').count()).toBe(0);
-    // Each element shows when it has the focus, in the dark theme, too.
+    // Each focused element has a visible outline, in the dark theme, too.
     await filter.fill('updateCustomer');
     for (const selector of ['.expand-operation', '.opblock-summary-control', '.copy-to-clipboard button']) {
       await page.keyboard.press('Tab');

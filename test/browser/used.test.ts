@@ -81,7 +81,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
       if (status) await lab.eventOf(answer, status).waitFor();
     }
     await page.getByText('whoever registered it').waitFor();
-    // The tabs still pay as the sample customer, although Look around has shown another one with money.
+    // The tabs still pay as the sample customer, although the Look around tab has shown another customer with money.
     await lab.open('Limit payments');
     const { customerId } = await payerOf(started.gateway.url);
     await page.locator('.lab-variables').getByText(customerId).waitFor();

@@ -120,7 +120,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(problems).toEqual([]);
   });
 
-  test('shows what a policy leaves for today, and a payment that waits until somebody else approves it', async () => {
+  test('shows how much a policy still allows today, and a payment that waits until somebody else approves it', async () => {
     const { sandbox } = started;
     const customerId = await sampleCustomer(sandbox);
     const usd = (decimal: string) => ({ currency: 'USD', amount: { decimal } });
@@ -429,7 +429,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await sandbox.succeed('setPolicy', { subjectId: customerId, receiverCountries: ['JP'] });
     await pay.getByRole('button', { name: /^Pay / }).click();
     await expect.poll(said).toBe('Your limits do not allow this payment.');
-    // The next quote already says so, before any payment.
+    // The next quote already gets this message, before any payment.
     await quote('2,00');
     await expect.poll(said).toBe('Your limits do not allow this payment.');
     expect(await pay.getByRole('timer').count()).toBe(0);

@@ -169,7 +169,7 @@ test('a stream begins after the cursor in its variables, or after a newer one th
   expect((await until(viewer.feedCursor, cursor, second)).seen).toEqual([second]);
 });
 
-test('a stream whose request is invalid is refused, and does not begin again and again', async () => {
+test('a stream whose request is invalid is refused, and does not restart', async () => {
   let begun = 0;
   const following = open().follow({
     document: Own,

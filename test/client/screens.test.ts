@@ -401,7 +401,7 @@ test('support view: a platform finds the customer and sees what happened to each
   ).toBe(null);
 });
 
-test('every operation was sent in this file, and an app may request full pages of each', async () => {
+test('every operation was sent in this file, and an app may request pages of the maximum size', async () => {
   expect([...shown].toSorted()).toEqual(files.toSorted());
   const most: Readonly<Record<string, object>> = {
     home: { recent: 100 },

@@ -196,7 +196,7 @@ async function crashBackend(url: string): Promise<void> {
   await ended;
 }
 
-/** Returns the number of processes that share the lock held by every user of the server. */
+/** Returns how many processes hold the shared lock that marks a user of the server. */
 async function usersOf(url: string): Promise<number | undefined> {
   const [row] = await query<{ users: number }>(
     url,

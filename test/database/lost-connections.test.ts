@@ -64,7 +64,7 @@ describe('a command whose response from the database is lost in transit', () => 
     expect(await platform.balanceOf(scene.usd)).toBe(before - 100n);
   });
 
-  test('is 504 over REST, even for plain records', async () => {
+  test('returns 504 over REST, even for plain records', async () => {
     proxy.loseAnswer(planWithKey('lost-2'));
     await isLostAndReplayed('lost-2');
 

@@ -43,8 +43,8 @@ const overHttp =
     });
     const answer = { status: response.status, text: await response.text() };
     const isStream = accept === 'text/event-stream';
-    // Retry-After varies for streams, to spread reconnects. With cached credentials, a stream opens and then has the
-    // error.
+    // Retry-After varies for streams, to spread reconnects. With cached credentials, a stream opens and then reports
+    // the error.
     const retryAfter = isStream ? /^[1-5]$/ : /^1$/;
     const isLater = response.status === 503 && retryAfter.test(response.headers.get('retry-after') ?? '');
     const hasBegun = isStream && authorization === undefined && response.status === 200;

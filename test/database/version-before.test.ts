@@ -65,7 +65,7 @@ describe.runIf(hasHistory)('the previous version works on the migrated database'
     expect(breaks(sql, revisionBefore(migration))).toEqual([]);
   });
 
-  test('a migration that removes used names, or requires unknown columns, is detected', () => {
+  test('a migration that removes names in use, or requires unknown columns, is detected', () => {
     const sql = `drop function if exists commit_batches(jsonb);
       alter table "quote" drop column "expires_at", add column "color" text not null;
       alter table platform rename to tenant; drop function never_heard_of();

@@ -84,7 +84,7 @@ function returned(platform: TestPlatform, scene: Scene, returnAfterMs: number): 
 
 const finalityOf = (platform: TestPlatform, id: string) => platform.fieldsOf('transaction', id, 'terminal final');
 
-test('a stream until FINAL stays open while a bank may return the money, and ends with or without a return', async () => {
+test('a stream with `until: FINAL` stays open while a bank may return the money, and ends with or without a return', async () => {
   const t = await ownGateway();
   const scene = await t.platform.makeScene();
   const after = await t.platform.feedEnd();

@@ -33,7 +33,7 @@ test('a list updated by its changes equals a fresh read of the list, through ran
   );
 });
 
-test('a row enters a list, changes there, with the names of the changed fields, and leaves it', async () => {
+test('a stream reports when a row enters a list, which of its fields change, and when it leaves', async () => {
   const query = `subscription ($filter: TransactionFilter) { transactionChanges(filter: $filter) { cursor
     snapshot(first: 2) { totalCount edges { cursor node { id } } pageInfo { hasNextPage } }
     changes { op changed cursor node { id status version customer { id } } } } }`;

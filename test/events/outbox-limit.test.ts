@@ -41,7 +41,7 @@ async function waitLongEnough(): Promise<void> {
   await sequencer.query(`select set_config('gateway.outbox_past', $1, false)`, [`{${limit},${next},1,${before}}`]);
 }
 
-test('a step does not read rows again that were moved before, even while an old snapshot still sees them', async () => {
+test('a step does not reread rows that were already moved, even while an old snapshot still sees them', async () => {
   await other.query('begin isolation level repeatable read read only');
   await other.query('select count(*) from outbox');
   for (let round = 0; round < 10; round += 1) {

@@ -111,7 +111,7 @@ test('a cursor that is too old or ahead of the feed has expired', async () => {
   await commitEvents(t, 2, 40);
   await vi.waitFor(async () => expect(await t.platform.feedEnd()).not.toBe(before), { timeout: 60_000 });
   expect(await codeOf(before)).toBe('CURSOR_EXPIRED');
-  // How a client recovers: it continues in the list, whose last cursor is valid.
+  // A client recovers by continuing in the list, whose last cursor is valid.
   const { events: page } = await t.platform.ask(
     'query ($after: String) { events(after: $after) { edges { cursor node { type } } } }',
     { after: before },

@@ -1,7 +1,7 @@
 import type { Operation } from '../../src/domain/access/operations.ts';
 import type { Breach } from '../../src/domain/ledger/audit.ts';
 
-/** What a caller finally knows about a command. */
+/** The outcome of a command, as far as its caller knows. */
 export type Outcome =
   | 'succeeded'
   /** The command was refused, never reached an instance, or its response said that nothing has happened. */
@@ -22,7 +22,7 @@ export interface Command {
     'transferOut' | 'transferIn' | 'createQuote' | 'executeQuote' | 'approveTransaction' | 'rejectTransaction'
   >;
   readonly accountId: string;
-  /** How the completed payment changes the balance of the account, in smallest units. */
+  /** How the completed payment changes the balance of the account, in the currency's smallest unit. */
   readonly change: bigint;
   /** The final statuses that the command's payment may have; by default only COMPLETED. */
   readonly ends?: readonly string[];
@@ -64,7 +64,7 @@ export interface Evidence {
   /** The receipts read at the end, by idempotency key. */
   readonly receipts: ReadonlyMap<string, Receipt>;
   readonly payments: readonly Payment[];
-  /** The number in the feed after which `feed` begins. */
+  /** The feed number of the last change before `feed`. */
   readonly start: bigint;
   readonly feed: readonly Change[];
   /** For each follower, by name: the ids of the changes that it received, in the order in which they arrived. */

@@ -10,7 +10,7 @@ export type Act = (client: Client) => Promise<unknown>;
 /** The expected result of a payment: the change of the client's account balance, and the final status. */
 export type Expected = Pick<Command, 'change' | 'ends'>;
 
-/** The amount of each payment, in smallest units. */
+/** The amount of each payment, in the currency's smallest unit. */
 export const amount = 1_000n;
 /** More than any account has. */
 const tooMuch = 9_000_000_000_000_000n;

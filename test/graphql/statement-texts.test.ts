@@ -36,7 +36,7 @@ const refusal = () => {
 /** The possible outcomes of the guarded part. */
 const ends = [() => '', () => 'refused', refusal] as const;
 
-/** Returns the decisions that this test uses in place of a run's. */
+/** Casts this test's decisions to those of a run. */
 const of = (run: Run) => run as unknown as Decisions;
 
 /** A piece of SQL, and its text in a run as it would be without caches. */

@@ -155,7 +155,7 @@ describe('the target of a request', () => {
   const hosted = (target: string, host: string, method = 'GET') =>
     exchangeLines([`${method} ${target} HTTP/1.1`, `Host: ${host}`, 'Connection: close']);
 
-  test('may name a host if this is the same as in the Host header', async () => {
+  test('may name a host if it matches the Host header', async () => {
     for (const target of [
       'http://a.example/health/live',
       'HTTP://A.example/health/live?x',

@@ -46,7 +46,7 @@ test('plans for the same order go into successive batches, which other plans sha
   expect(batchesOf(concludes('x'), pays('a'), concludes('x'), pays('b'), concludes('x'))).toBe('0 1 3 | 2 | 4');
 });
 
-test('a plan comes after all earlier plans with which it shares rows, and before all such later ones', () => {
+test('a plan comes after all earlier plans that share rows with it, and before all later ones that do', () => {
   const orders = ['a', ['a', 'b'], 'b', 'a', 'c'].map((ids) => concludes(...ids));
   expect(batchesOf(...orders)).toBe('0 4 | 1 | 2 3');
 });

@@ -46,7 +46,7 @@ test.each([
   ]);
 });
 
-test('two transactions that change the rows that the other only reads lock all rows in the same order', async () => {
+test('two transactions, each changing rows that the other only reads, lock all rows in the same order', async () => {
   const [low = '', high = ''] = scenes.map(({ outsideUsd }) => uuidIn(outsideUsd)).toSorted();
   const [lowCustomer = '', highCustomer = ''] = scenes.map(({ customerId }) => uuidIn(customerId)).toSorted();
   const plan = (changed: string, looked: string, changedCustomer: string, lookedCustomer: string): PlanGroup[] => [

@@ -2,8 +2,8 @@ import type { Operation } from '../../src/domain/access/operations.ts';
 import type { Balances } from './world.ts';
 
 /**
- * The payments domain reduced to a few numbers that predict the result of a sequence of commands. Amounts are in
- * smallest units.
+ * The payments domain reduced to a few numbers that predict the result of a sequence of commands. Amounts are in the
+ * currency's smallest unit.
  */
 export interface Model {
   readonly balances: Balances;
@@ -67,7 +67,7 @@ export interface Waiting {
   readonly sent: { readonly id: string; readonly amount: bigint } | undefined;
 }
 
-/** The outcomes of a payment that a command can make the sandbox simulate. */
+/** The payment outcomes that a command can make the sandbox simulate. */
 export type Outcome = 'ok' | 'fail' | 'reject' | 'stuck' | 'return';
 
 export const outcomes: Record<

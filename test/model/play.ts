@@ -34,7 +34,7 @@ export function command(
   };
 }
 
-/** Builds a command on one of the items that the model lists, which is possible if there are any. */
+/** Builds a command on one of the items that the model lists. It runs only if there are any. */
 export function commandOn<Item>(
   name: string,
   items: (model: Model) => readonly Item[],

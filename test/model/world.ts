@@ -12,7 +12,7 @@ export interface Pair {
   readonly umaOfB: string;
 }
 
-/** Balances in smallest units. */
+/** Balances in the currency's smallest unit. */
 export type Balances = Record<'aUsd' | 'aEur' | 'bUsd' | 'bEur', bigint>;
 
 export interface Change {
@@ -85,7 +85,7 @@ export async function openWorld(on: TestGateway) {
       await followed;
     },
 
-    /** Creates a pair of customers. The first one has these funds, in smallest units. */
+    /** Creates a pair of customers. The first one has these funds, in the currency's smallest unit. */
     async pair(funds: bigint): Promise<Pair> {
       const a = await platform.makeScene(funds);
       const b = await platform.makeScene(0n);
@@ -102,7 +102,7 @@ export async function openWorld(on: TestGateway) {
       expect(change.status).toBe(status);
     },
 
-    /** Returns the spendable money of the four accounts, in smallest units. */
+    /** Returns the spendable money of the four accounts, in the currency's smallest unit. */
     async balances({ a, b }: Pair): Promise<Balances> {
       const held = (id: string) => platform.balanceOf(id);
       return { aUsd: await held(a.usd), aEur: await held(a.eur), bUsd: await held(b.usd), bEur: await held(b.eur) };

@@ -214,8 +214,8 @@ function namesAnything(owner: string, field: Field): boolean {
 }
 
 /**
- * Returns fields whose arguments name something but that no call reaches, because they belong neither to a root type
- * nor to a node.
+ * Returns the fields whose arguments name something, but which no call reaches because they belong neither to a root
+ * type nor to a node.
  */
 export function unreachedFields(): readonly string[] {
   const reached = new Set([...rootTypes, ...nodeTypes().map(({ name }) => name)]);

@@ -58,7 +58,7 @@ const named: Readonly<Record<string, readonly Kind[]>> = {
   reference: ['reference'],
   url: ['url'],
   webhookEndpoint: ['url'],
-  // By the operation of either API, or the field or input type:
+  // Keyed by operation (of either API), field or input type:
   'updateExternalAccount.accountId': ['ExternalAccount'],
   'deleteExternalAccount.accountId': ['ExternalAccount'],
   'rotateApiToken.tokenId': ['ApiToken'],

@@ -7,7 +7,7 @@ import type { Scene } from '../../setup/scene.ts';
 import type { Client } from '../load.ts';
 import type { Act, Expected } from '../load-acts.ts';
 
-/** What a client of the gateway has in addition to its scene. */
+/** A client's scene, with its failing accounts and its upstream account. */
 export interface Payer {
   readonly scene: Scene;
   /** The client's external USD accounts whose bank rejects payments in both directions. */

@@ -100,7 +100,7 @@ export async function undoneBy(databaseUrl: string, before: Before['here']): Pro
 
 /** If nothing has changed for this many milliseconds, nothing more will change on its own. */
 const silenceMs = 20_000;
-/** How many times in a row everything must be made due without effect before the wait ends. */
+/** The wait ends once everything has been made due this many times in a row without effect. */
 const silences = 3;
 
 /** An order with an open case is waiting for an operator and is polled every minute. */

@@ -27,7 +27,7 @@ function killerOf(sides: TwoSides, random: Random) {
   };
 }
 
-/** The size of a trial of a gateway and its upstream service. */
+/** The parameters of a trial. */
 export interface Trial {
   readonly seed: number;
   readonly payments: number;
