@@ -192,7 +192,7 @@ test('a series that an alert counts exists before its first increase', async () 
 });
 
 test('alerts and panels name only existing metrics, and each metric has a panel', async () => {
-  // An instance with a replica also has metrics of the replica, which exist even if the server does not.
+  // An instance with a replica also has metrics for the replica, even if the replica cannot be reached.
   const nowhere = { DATABASE_READ_URL: ['postgres://127.0.0.1:1/none'] };
   const other = await startTestGateway({ ROLE: 'serve', METRICS_PORT: 0, ...nowhere }, t.databaseUrl);
   const ofReplica = await (await fetch(`${other.gateway.metricsUrl}/metrics`)).text();

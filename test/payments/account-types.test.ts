@@ -72,7 +72,7 @@ describe.each(kinds)('$accountType', ({ accountType, type, taken, refused }) => 
     }
   });
 
-  test('PRODUCTION refuses it naming the field and the character or check digit, in both APIs alike', async () => {
+  test('PRODUCTION refuses it over both APIs, naming the field and the character or check digit', async () => {
     expect(refused.length).toBeGreaterThanOrEqual(3);
     for (const details of refused) {
       const inGraphql = await register(live, type, details, true);

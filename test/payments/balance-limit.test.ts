@@ -267,7 +267,7 @@ test('in random histories near the maximum, only refunds exceed it, and every pa
   );
 });
 
-test('a delivered payment is COMPLETED, and pays the platform its fee beyond the maximum', async () => {
+test('a delivered payment is COMPLETED, and pays the platform its fee even beyond the maximum', async () => {
   await chargeFees(t, t.platform);
   const own = await t.platform.ownAccount('USD');
   const scene = await t.platform.makeScene(50_000n);

@@ -152,7 +152,7 @@ describe('a frozen account', () => {
     expect([await earning.balanceOf(scene.usd), await earning.balanceOf(earnings)]).toEqual([1_000n, 1_025n]);
   });
 
-  test('outside is neither paid nor pulled from, and cannot be deleted', async () => {
+  test('that is external is neither paid nor pulled from, and cannot be deleted', async () => {
     const scene = await platform.makeScene(10_000n);
     await freeze(scene.outsideUsd);
     const remove = () => platform.act('deleteExternalAccount', { accountId: scene.outsideUsd });
@@ -161,7 +161,7 @@ describe('a frozen account', () => {
     expect(await out(scene)).toMatchObject({ __typename: 'TransferOutSuccess' });
   });
 
-  test('outside cannot be registered again while frozen, even if it is INACTIVE, but can be once it is thawed', async () => {
+  test('that is external cannot be registered again while frozen, even if it is INACTIVE, but can be once it is thawed', async () => {
     const { customerId } = await platform.makeScene(0n);
     const again = () => register(customerId, 'DE89370400440532013000');
     const { id } = (await again()).account;

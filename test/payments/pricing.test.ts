@@ -65,7 +65,7 @@ describe('a quote explains itself', () => {
     });
   });
 
-  it('gives the surplus from rounding up to the service, if it would otherwise break the rate law', () => {
+  it('gives the service the surplus from rounding up, if it would otherwise break the rate law', () => {
     // 1191 sats cost 11.91 cents. At least 17.01… must be charged, so 18; 30 % of 18 is 5.4, which would leave 13 for
     // 11.91.
     const terms = { rate: '10000', serviceVariableFeeRate: '0.3' };
@@ -264,7 +264,7 @@ function refused(asked: PricingRequest): PricingRefusal {
 
 const outOfRange = (reason: string): PricingRefusal => ({ code: 'AMOUNT_OUT_OF_RANGE', reason });
 
-/** k: receiving smallest units per sending smallest unit. */
+/** k: the smallest units received for each smallest unit sent. */
 function unitsBought({ sending, receiving, rate }: PricingRequest): Fraction {
   return tenTo(receiving.decimals - sending.decimals).over(parseDecimal(rate.rate));
 }

@@ -66,7 +66,7 @@ describe('a quote from an external account', () => {
     expect(await t.platform.balanceOf(poor.usd)).toBe(5_000n);
   });
 
-  test('of the platform’s own is the platform’s payment, whoever owns the destination', async () => {
+  test('of the platform is the platform’s payment, whoever owns the destination', async () => {
     const treasury = await t.platform.externalAccount(undefined, 'USD', usAccount('4440001000'));
     const { outsideEur: closed } = await t.platform.makeScene(0n, '003');
     const quote = await createQuote(treasury, closed);

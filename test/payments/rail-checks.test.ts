@@ -134,7 +134,7 @@ async function checked(next: IdentityAnswer | typeof answer): Promise<string[]> 
   return asked;
 }
 
-/** Returns the customer's status, its version, and in how many seconds it is checked again (null for never). */
+/** Returns the customer's status and version, and the seconds until its next check (null if none is due). */
 async function standing(id: string): Promise<[status: string, version: number, seconds: number | null]> {
   const { rows } = await t.owner.query(
     `select kyc_status, version, abs(100 * round(extract(epoch from due_at - clock_timestamp()) / 100))::int as seconds

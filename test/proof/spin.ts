@@ -51,7 +51,7 @@ export function verify(size: Size, property: 'states' | 'sound' | 'answers' | 'e
   return { errors: Number(errors), states: Number(states), output: stdout };
 }
 
-/** A run of the model: which actor ran at each step and from which point, and the result. */
+/** A run of the model: the actor and starting point of each step, and the result. */
 export interface Run {
   readonly steps: readonly string[];
   readonly status: string;

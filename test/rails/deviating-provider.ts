@@ -1,7 +1,7 @@
 import type { Rail, RailOrder, RailOutcome } from '../../src/rails/rail.ts';
 import type { LockAnswer, LockRequest, RailMovement } from '../../src/rails/rail-parts.ts';
 
-/** How far the amounts that a provider moves exceed those ordered (negative if they fall short), in smallest units. */
+/** How much more a provider moves than was ordered (negative for less), in the currency's smallest unit. */
 export interface Deviation {
   /** For the debit of a payout. */
   readonly taken: bigint;

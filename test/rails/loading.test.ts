@@ -10,7 +10,7 @@ import { openDatabase } from '../../src/infra/database/database.ts';
 import { ConfigError, readConfig } from '../../src/server/config.ts';
 import { openPayments } from '../../src/server/gateway.ts';
 
-/** Rails are modules named in the setting RAILS. They are checked at startup, which any fault aborts. */
+/** Rails are modules named in the setting RAILS. They are checked at startup, and any fault aborts it. */
 
 const directory = await mkdtemp(path.join(os.tmpdir(), 'rails-'));
 afterAll(() => rm(directory, { recursive: true }));

@@ -52,7 +52,7 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
       await connect({});
       /** The URL to which upstream posts the platform's webhooks. */
       const webhookUrl = `${gateway.url}/rails/Platform:${platform.platformId}/webhooks`;
-      /** Returns the platform's upstream balances, in smallest units. */
+      /** Returns the platform's upstream balances, in each currency's smallest unit. */
       const held = async () => {
         const of = async (currency: string) => account.balanceOf(await account.ownAccount(currency));
         return { USD: await of('USD'), EUR: await of('EUR') };

@@ -13,12 +13,12 @@ export const transactionFields = `
 /** Returns the expected members of a refusal: its code, and the path in the input. */
 export const refusal = (code: string, ...path: readonly (string | number)[]) => ({ code, path: ['input', ...path] });
 
-/** Builds the input of a transfer between two accounts (smallest units). */
+/** Builds the input of a transfer between two accounts. The amount is in the currency's smallest unit. */
 export function moving(sourceAccountId: string, destinationAccountId: string, amount: number | bigint, rest = {}) {
   return { sourceAccountId, destinationAccountId, amount: { units: amount }, ...rest };
 }
 
-/** Builds the input of a quote that sends `amount` (smallest units), unless `rest` says otherwise. */
+/** Builds the input of a quote that sends `amount`, in the smallest unit, unless `rest` says otherwise. */
 export function between(from: string, to: string, amount: number | bigint, rest: object = {}): object {
   return {
     source: { account: { accountId: from } },
@@ -32,7 +32,7 @@ export function between(from: string, to: string, amount: number | bigint, rest:
 /** Builds the input of a quote of 10 dollars to the scene's external EUR account, unless `rest` says otherwise. */
 export const usdToEur = ({ usd, outsideEur }: Scene, rest?: object) => between(usd, outsideEur, 1_000, rest);
 
-/** Builds the input of a quote to the EUR account that the customer funds in this currency (smallest units). */
+/** Builds the input of a quote to the EUR account that the customer funds with `amount` in this currency. */
 export function fundedIn(
   currency: string,
   { customerId, outsideEur }: Scene,
@@ -56,14 +56,14 @@ export function tokenInput(input: object): object {
 /** Builds the expected timeline of a transaction that went through these statuses. */
 export const went = (...statuses: readonly string[]) => statuses.map((status) => ({ status }));
 
-/** Returns the sum of a transaction's entries on a system account, in smallest units. */
+/** Returns the sum of a transaction's entries on a system account, in the currency's smallest unit. */
 export function left(transaction: Data, system: string): bigint {
   return transaction.ledgerEntries
     .filter((entry: Data) => entry.system === system)
     .reduce((sum: bigint, entry: Data) => sum + BigInt(entry.amount.amount), 0n);
 }
 
-/** Returns the amounts by which a transaction's entries change an account, in smallest units. */
+/** Returns the amounts by which a transaction's entries change an account, in the currency's smallest unit. */
 export const onAccount = ({ ledgerEntries }: Data, id: string): bigint[] =>
   ledgerEntries.filter(({ account }: Data) => account?.id === id).map(({ amount }: Data) => BigInt(amount.amount));
 

@@ -20,7 +20,7 @@ const needsKey: ReadonlySet<Operation> = new Set(['transferOut', 'transferIn', '
 
 const amounts: ReadonlySet<string> = new Set(['amount', 'lockedCurrencyAmount']);
 
-/** Returns a mutation's variables. A number is an amount in smallest units. A required idempotency key is added. */
+/** Returns a mutation's variables. A number is an amount in the smallest unit. A required idempotency key is added. */
 export function mutationVariables(name: Operation, input: object): object {
   const { sandboxScenario, ...rest }: { sandboxScenario?: object | null } = input;
   const key = needsKey.has(name) && { idempotencyKey: randomUUID() };

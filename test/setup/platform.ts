@@ -101,13 +101,13 @@ export class TestPlatform {
     return this.act(name, input, `transaction { ${shown} }`);
   }
 
-  /** Pays from the scene's internal account to its external one, in USD (smallest units), and returns the transaction. */
+  /** Pays from the scene's internal account to its external one, in US cents, and returns the transaction. */
   async pay({ usd, outsideUsd }: Scene, amount = 100, rest: object = {}): Promise<Data> {
     const input = moving(usd, outsideUsd, amount, rest);
     return (await this.succeed('transferOut', input, 'transaction { id status }')).transaction;
   }
 
-  /** Transfers USD (smallest units) out of or into the scene's internal account. Returns the result or the refusal. */
+  /** Transfers US cents out of or into the scene's internal account. Returns the result or the refusal. */
   async transfer(
     way: 'transferIn' | 'transferOut',
     { usd, outsideUsd }: Scene,
@@ -119,20 +119,20 @@ export class TestPlatform {
     return made.transaction ?? made;
   }
 
-  /** Transfers USD (smallest units) in from the scene's external account, and waits until they arrive. */
+  /** Transfers US cents in from the scene's external account, and waits until they arrive. */
   async bringIn(scene: Scene, amount: number | bigint): Promise<void> {
     const { id } = await this.transfer('transferIn', scene, amount);
     expect(await this.ended(id)).toMatchObject({ status: 'COMPLETED' });
   }
 
-  /** Pays USD (smallest units) to the scene's external account, waits until they arrive, and returns the payment's id. */
+  /** Pays US cents to the scene's external account, waits until they arrive, and returns the payment's id. */
   async payOut(scene: Scene, amount: number | bigint): Promise<string> {
     const { id } = await this.transfer('transferOut', scene, amount);
     expect(await this.ended(id)).toMatchObject({ status: 'COMPLETED' });
     return id;
   }
 
-  /** Announces a UMA payment in USD (smallest units) to a customer. Returns the payment or the refusal. */
+  /** Announces a UMA payment in US cents to a customer. Returns the payment or the refusal. */
   async announce(customerId: string, amount: number, rest: object = {}): Promise<Data> {
     const made = await this.actOn('sandboxReceiveUma', {
       ...{ senderUmaAddress: '$success.usd@sandbox.uma.money', receiver: { customerId }, currency: 'USD', amount },
@@ -281,7 +281,7 @@ export class TestPlatform {
     return { made, incoming };
   }
 
-  /** Creates a customer whose USD account holds `balance` (smallest units). */
+  /** Creates a customer whose USD account holds `balance` cents. */
   async makeScene(balance = 1_000_000n, suffix = '000'): Promise<Scene> {
     scenes += 1;
     const number = String(1_000_000 + scenes);
@@ -334,12 +334,12 @@ export class TestPlatform {
     return accounts.flatMap(({ id, defaultUmaDepositAccount }) => (defaultUmaDepositAccount ? [id] : []));
   }
 
-  /** Credits money (smallest units) to an internal account. */
+  /** Credits an internal account with an amount in the currency's smallest unit. */
   async fund(accountId: string, amount: bigint): Promise<void> {
     await this.succeed('sandboxFundAccount', { accountId, amount });
   }
 
-  /** Returns what an internal account can spend, in smallest units. */
+  /** Returns what an internal account can spend, in the currency's smallest unit. */
   async balanceOf(accountId: string): Promise<bigint> {
     const { balance } = await this.fieldsOf('account', accountId, '... on InternalAccount { balance { amount } }');
     return BigInt(balance.amount);

@@ -161,7 +161,7 @@ export function usAccount(suffix = '000') {
   };
 }
 
-/** Builds the body of a quote: this amount (smallest units) is sent, unless `rest` says otherwise. */
+/** Builds the body of a quote that sends `amount`, in the smallest unit, unless `rest` says otherwise. */
 export const restQuote = (from: string, to: string, lockedCurrencyAmount: number, rest: object = {}) => ({
   source: { sourceType: 'ACCOUNT', accountId: from },
   destination: { destinationType: 'ACCOUNT', accountId: to },
@@ -170,14 +170,14 @@ export const restQuote = (from: string, to: string, lockedCurrencyAmount: number
   ...rest,
 });
 
-/** Builds the body of a transfer between two accounts (smallest units). */
+/** Builds the body of a transfer between two accounts. The amount is in the currency's smallest unit. */
 export const restTransfer = (from: string, to: string, amount: number) => ({
   source: { accountId: from },
   destination: { accountId: to },
   amount,
 });
 
-/** Creates a customer whose USD account holds `balance` (smallest units). */
+/** Creates a customer whose USD account holds `balance` cents. */
 export async function restScene(rest: RestClient, balance = 1_000_000, fullName = 'Grace Hopper') {
   made += 1;
   const customer = await rest.make('/customers', {
