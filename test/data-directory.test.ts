@@ -70,7 +70,7 @@ test.runIf(canMount())('as root, if no folder can be created for the user who ru
   expect(status).toBe(1);
 });
 
-test('a database that cannot be opened is reported without a stack trace, but with what to do about it', async () => {
+test('a database that cannot be opened is reported with a remedy and without a stack trace', async () => {
   const dataDir = path.join(parent, 'data');
   await chmod(parent, 0o711);
   await mkdir(path.join(dataDir, 'postgres'), { recursive: true });

@@ -161,7 +161,7 @@ describe('the serving role', () => {
     expect((await asPlatform(strangerId, () => serving.pool.query('select from account'))).rowCount).toBeGreaterThan(0);
   });
 
-  test('sees no rows through shared views that it could not see in their tables', async () => {
+  test('sees through shared views only rows that it can see in their tables', async () => {
     const { rows: views } = await t.owner.query<{ name: string; options: string[] | null }>(
       `select relname as name, reloptions as options from pg_class where relnamespace = 'public'::regnamespace and relkind = 'v'`,
     );
@@ -343,7 +343,7 @@ describe('production', () => {
     await t.owner.query(`drop owned by ${owner}; drop role ${owner}`);
   });
 
-  test('does not migrate automatically, and names what is missing', async () => {
+  test('does not migrate automatically, and names the missing migrations', async () => {
     expect(readConfig({ NODE_ENV: 'production', DATABASE_URL: t.databaseUrl }).MIGRATE).toBe('verify');
     await verifyMigrations(servingUrl(t.databaseUrl));
     const empty = await emptyDatabase();

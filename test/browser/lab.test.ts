@@ -158,7 +158,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.locator('.graphiql-execute-button').waitFor();
     await lab.isOpen('First payment');
     expect(await page.getByRole('tab', { name: 'New tab' }).count()).toBe(0);
-    // Neither a stream nor a request is sent without the id that another tab provides.
+    // Nothing is sent without the id that another tab provides.
     for (const [tab, name, other] of [
       ['Watch', 'transaction', 'the tab First'],
       ['Execute', 'quote', 'the tab before'],

@@ -318,7 +318,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await history.getByText('$7.79').waitFor();
   });
 
-  test('without a network the wallet says so at once; afterwards everything that failed recovers', async () => {
+  test('the wallet reports a lost network at once; afterwards everything that failed recovers', async () => {
     const { page, pay, quote } = await openWallet();
     await page.getByText('live', { exact: true }).waitFor();
     await page.context().setOffline(true);

@@ -108,7 +108,7 @@ const waitingEvent = row(
   `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot) values (${id}, ${id}, 'TEST', now() - interval '1 minute', 1, '{}')`,
 );
 
-/** SQL statements that each cause a fault, with the wording of its report, by the only check that reports it. */
+/** SQL statements that each cause a fault, with the wording of its report, keyed by the only check that reports it. */
 const statements: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   migrations: {
     "update _prisma_migrations set migration_name = '0_before'": /created by an earlier series/,
@@ -163,7 +163,7 @@ const statements: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   },
 };
 
-/** More faults, by check and name, each with the wording of its report and how to cause it. */
+/** More faults, by check and name, each with the wording of its report and its cause. */
 const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: RegExp, how: Broken]>>>> = {
   settings: {
     'an unknown setting': [/PORT must be a whole number/, set({ PORT: 'eighty' })],

@@ -6,7 +6,7 @@ import { testGateway } from '../setup/gateway.ts';
 const t = await testGateway();
 const { platformId } = t.platform;
 
-/** Returns a function that runs a statement for the platform, after two runs that make its duration known. */
+/** Returns a function that runs a statement for the platform, after two runs that measure its duration. */
 async function known(text: string, ...first: unknown[]) {
   const read = (...values: unknown[]) =>
     asPlatform(platformId, () => t.gateway.serving.readText(text, { values, planning: undefined }));

@@ -49,7 +49,7 @@ const funding = (changes: object) => ({
   source: { realtimeFunding: { customerId: scene.customerId, currency: 'USDC', ...changes } },
 });
 
-/** What is wrong, the mutation, the changes to its valid input, the refusal's code, and its path. */
+/** The fault, the mutation, the changes to its valid input, the refusal's code, and its path. */
 type Case = readonly [what: string, mutation: Mutation, changes: () => object, code: string, path: string];
 
 /** Malformed variants of an account's id. The matrix (test/attack/matrix.test.ts) tries other platforms' ids. */

@@ -219,7 +219,7 @@ describe('between customers of one installation', () => {
     return { receiver, deposit };
   }
 
-  test('a payment into the default deposit account is paid on to it', async () => {
+  test('a payment to a customer with a default deposit account is paid out to that account', async () => {
     const { receiver, deposit } = await withDefault('100');
     const payment = await send(receiver.customerId);
     expect(payment.incoming.destination.accountId).toBe(deposit);

@@ -75,7 +75,7 @@ test('every field and every parameter has a description', async () => {
   expect(silent).toEqual([]);
 });
 
-test('every list in a request has a documented maximum length; a longer list is refused by name', async () => {
+test('every list in a request has a documented maximum length; a longer list is refused, naming it', async () => {
   const unbounded: string[] = [];
   const visit = (schema: Data, path: string, seen: readonly string[] = []): void => {
     if (schema.$ref) {

@@ -185,7 +185,7 @@ test('a balance that refunds have raised above 2^53 is never rounded: REST names
   expect(webhook).not.toHaveProperty('newBalance');
 });
 
-test('a payment over a policy is refused with the limit, the amount used and when it is free again', async () => {
+test('a payment over a policy is refused with the limit, the amount used and the time when it is free again', async () => {
   const customer = await restScene(rest, 1_000, 'Ada Lovelace');
   const limits = [{ period: 'LAST_24_HOURS', currency: 'USD', amount: { units: 500 } }];
   await t.platform.succeed('setPolicy', { subjectId: customer.customer.id, limits });

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Data } from './gateway.ts';
 
-/** GraphQL selections of every field of REST, and their conversion to REST's form, without code of the service. */
+/** GraphQL selections of every field of REST, and their conversion to REST's form, without the service's code. */
 
 const money = '{ amount currency { code name symbol decimals } }';
 const rateDetails = `{ counterpartyMultiplier counterpartyFixedFee ${money} serviceApiMultiplier serviceApiFixedFee ${money} serviceApiVariableFeeRate serviceApiVariableFeeAmount ${money} }`;

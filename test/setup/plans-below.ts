@@ -41,7 +41,7 @@ function filterFieldsOf(args: readonly GraphQLArgument[]): readonly GraphQLInput
   return isInputObjectType(type) ? Object.values(type.getFields()) : [];
 }
 
-/** Values of the filter fields that name the owner of rows: a parent, or something that no parent has. */
+/** Values of the filter fields that name the owner of rows: a parent, or a value that no parent has. */
 const namesOf = ({ Customer, InternalAccount, ExternalAccount }: Parents): Readonly<Record<string, string>> => ({
   accountId: InternalAccount,
   customerId: Customer,
@@ -91,7 +91,7 @@ function argumentsOf({ args, isPaged }: ListBelow, other: Parents, cursor: strin
   ];
 }
 
-/** Returns two values of the field's enum, of which one is rare, each in a list if the field takes one. */
+/** Returns two values of the field's enum, one of them rare, each in a list if the field takes a list. */
 function enumValuesOf({ type }: GraphQLInputField): readonly string[] | undefined {
   const named = getNamedType(type);
   if (!isEnumType(named)) return undefined;

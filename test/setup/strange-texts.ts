@@ -3,7 +3,7 @@ export interface StrangeText {
   readonly what: string;
   readonly given: string;
   readonly text: string | null;
-  /** The stored form if the string is a key that programs compare, where it differs from `text`. */
+  /** The stored form of a key that programs compare, if it differs from `text`. */
   readonly key?: string | null;
 }
 

@@ -34,7 +34,7 @@ const pay = async (scene: Scene) => {
   return (await platform.ended(id)).status;
 };
 
-test('the writable one of two servers is used, the other one after a promotion, and nothing is lost', async () => {
+test('the writable one of two servers is used, even after a promotion, and nothing is lost', async () => {
   const scene = await platform.makeScene(50_000n);
   expect(await pay(scene)).toBe('COMPLETED');
   const ready = await fetch(`${gateway.url}/health/ready`);

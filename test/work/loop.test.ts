@@ -10,7 +10,7 @@ import { ownGateway, testGateway } from '../setup/gateway.ts';
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 
-test('settlement and expiry are due with the next order or quote, and have no due time without any', async () => {
+test('settlement and expiry are due with the next order or quote, and have no due time if there is none', async () => {
   const { payments } = t.gateway;
   // Zero would mean "now", and an idle gateway would query the database endlessly.
   expect([await nextOrderDue(payments.database.pool), await nextQuoteExpiry(payments)]).toEqual([undefined, undefined]);

@@ -197,7 +197,7 @@ const internals: readonly (readonly [what: string, form: RegExp])[] = [
   ['a part of the service', /prisma|postgres|node_modules|ECONNREFUSED|file:\/\//i],
   ['a stack', /\bat [\w.<>]+ \(?[^ ]*:\d+:\d+|\.ts:\d+/],
 ];
-/** The close codes for server errors: of graphql-ws and of WebSocket. */
+/** The close codes of graphql-ws and WebSocket for server errors. */
 const faults = [4500, 1011];
 /** The size limit of a response in bytes: the data it reads plus the probe's own text, which an error may quote. */
 function boundOf(probe: Probe): number {
@@ -210,8 +210,8 @@ function boundOf(probe: Probe): number {
 }
 
 /**
- * The messages of a socket or a stream. Each is checked as a response of its own, since a stream may repeat events
- * since its cursor.
+ * The messages of a socket or a stream. Each is checked as a response of its own, because a stream may repeat the
+ * events after its cursor.
  */
 function answersIn({ transport }: Probe, text: string): string[] {
   if (transport === 'socket') return text.split('\n');

@@ -237,7 +237,7 @@ const shapeOf = (text: string) =>
     .replace(/\$[\w-]+@/g, '$…@')
     .replace(/[\d,.]+/g, '0');
 
-/** Adds to the response's text those of the victim's values that it contains, except the values that were sent. */
+/** Appends the victim's values that the response's text contains to that text, except those that were sent. */
 function withLeaks(reply: Reply, secrets: readonly string[], request: object): Reply {
   const sent = JSON.stringify(request);
   const told = secrets.filter((secret) => !sent.includes(secret) && reply.text.includes(secret));
