@@ -24,8 +24,8 @@ const args = (...all: readonly (string | undefined)[]) => `(${all.filter((one) =
 const refused = ({ errors }: Data) => ({ code: errors?.[0]?.extensions.code, at: errors?.[0]?.extensions.field });
 
 /**
- * Every place in both APIs that accepts a cursor, each with a function that sends a cursor there and returns the
- * refusal's code and the argument that the refusal names.
+ * Every place in both APIs that accepts a cursor, each with a function that sends a cursor there and returns the code
+ * and the argument named in the refusal.
  */
 const places = new Map<string, (cursor: string) => Promise<{ code: string; at: string }>>();
 for (const [name, { args: taken }] of Object.entries(schema.getQueryType()?.getFields() ?? {})) {

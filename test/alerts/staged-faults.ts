@@ -27,7 +27,7 @@ async function readingLookups({ other }: Stage) {
 /** Alerts fire above this many unfinished deliveries and this many undispatched events. */
 const lateDeliveries = 10_000;
 const lag = 500;
-/** The maximum number of endpoints of a platform. */
+/** The maximum number of endpoints per platform. */
 const endpoints = 20;
 
 /** How long ago the staged comparison with a provider finished. */

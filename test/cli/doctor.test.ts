@@ -56,7 +56,7 @@ const production = {
   CLIENT_TOKEN_KEY: randomBytes(32).toString('base64'),
 };
 
-/** A fault, and how to repair it if it affects more than the test's own database. */
+/** A fault, with its repair if it affects more than the test's own database. */
 interface Broken {
   /** SQL to run as a superuser in the test's own database. */
   readonly sql?: readonly string[];

@@ -10,7 +10,7 @@ import { resumingClient } from '../../src/apps/client/resume.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { nextOf, openEventStream, openRawSocket, subscribed } from '../setup/streams.ts';
 
-/** Stock clients with the packaged helpers: they miss nothing and repeat nothing, whenever their connection is cut. */
+/** Stock clients with the packaged helpers miss nothing and repeat nothing, no matter when their connection is cut. */
 
 const t = await testGateway();
 const scene = await t.platform.makeScene();

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { statementTexts } from '../../src/infra/database/statement.ts';
 
-/** Compares docs/prisma.md, which says what goes through Prisma and what is written in SQL, with the code. */
+/** Compares the code with docs/prisma.md, which says what goes through Prisma and what is written in SQL. */
 
 const read = (path: string) => readFileSync(path, 'utf8');
 

@@ -127,14 +127,14 @@ const undone = {
 
 describe('feed cursors after a restore', () => {
   beforeAll(async () => {
-    // The feed grows beyond every number of the lost future. From here on, a number alone is ambiguous.
+    // The feed grows beyond the numbers of all lost events. From here on, a number alone is ambiguous.
     do {
       await platform.fund(scene.usd, 1n);
       await sequenced(t);
     } while (sequenceIn(await platform.feedEnd()) <= sequenceIn(lost));
   });
 
-  test('are rejected by streams and lists if they are from the lost future, even once their numbers are reused', async () => {
+  test('are rejected by streams and lists if they point to lost events, even once their numbers are reused', async () => {
     for (const after of [firstLost, lost]) {
       expect(await refusal(stream, { after })).toEqual(undone);
       const rows =
@@ -170,7 +170,7 @@ describe('feed cursors after a restore', () => {
     await resumed.return?.();
   });
 
-  test('do not let a client replay webhook events from the lost future', async () => {
+  test('do not let a client replay lost webhook events', async () => {
     const { endpoint } = await platform.succeed(
       'createWebhookEndpoint',
       { url: 'https://example.com/hook', eventTypes: ['OUTGOING_PAYMENT'] },
@@ -182,7 +182,7 @@ describe('feed cursors after a restore', () => {
     expect((await replay(backedUp)).__typename).toBe('ReplayWebhookEventsSuccess');
   });
 
-  test('are also checked when a stream resumes by key: it continues in the new epoch, never in the lost future', async () => {
+  test('are also checked when a stream resumes by key: it continues in the new epoch, never after a lost event', async () => {
     const resumeKey = randomUUID();
     const start = async () => {
       const raw = await openRawSocket(t.url, authorization);

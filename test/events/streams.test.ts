@@ -122,7 +122,7 @@ test('a cursor that is too old or ahead of the feed has expired', async () => {
   expect(await recovered).toMatchObject([{ type: 'OUTGOING_PAYMENT' }]);
 });
 
-test('a cursor expires only if an event that the stream wants lies after it and is too old', async () => {
+test('a cursor expires only if an event that the stream selects comes after it and is too old', async () => {
   const quiet = await t.platform.makeScene();
   const { transaction } = await newQuote();
   const { pool } = t.gateway.payments.database;

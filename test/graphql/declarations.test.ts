@@ -48,7 +48,7 @@ test('a field that graphql-js executes must be declared as such', () => {
 const sums = { transactionTotals: 'status type sent_currency received_currency sent_amount received_amount' };
 const accepted = { minAmount: 'min_amount code', maxAmount: 'max_amount code', currency: 'code' };
 
-/** Fields that are not read from the column or JSON member of the same name, and where they are read from instead. */
+/** Fields that are not read from the column or JSON member of the same name, with their actual sources. */
 const readFrom: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Query: sums,
   Transaction: {

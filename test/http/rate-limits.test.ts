@@ -39,7 +39,7 @@ describe('a platform with 1 request per second, in bursts of up to 3', () => {
   const message = 'this platform has made too many requests: at most 1 a second, in bursts of up to 3';
   const extensions = { code: 'RATE_LIMITED', retryAfter: 1 };
 
-  test('sees what is left in each response, and is served again a second after a refusal, on both APIs', async () => {
+  test('sees its remaining requests in each response, and is served again a second after a refusal, on both APIs', async () => {
     const platform = await limitedTo({ platform: slow });
     for (const left of [2, 1, 0]) expect(said(await post(platform))).toEqual(served(left));
     const overGraphql = await post(platform);

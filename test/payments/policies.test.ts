@@ -49,7 +49,7 @@ const left = async (by: TestPlatform): Promise<Data> =>
   (await by.ask(`{ viewer { policies { ${facts} } } }`)).viewer.policies[0].limits;
 
 describe('a policy', () => {
-  test('allows what fits; a refusal states the limit, the usage and when there is room again', async () => {
+  test('allows what fits; a refusal states the limit, the usage and the time when there is room again', async () => {
     const me = await limited({ limits: [usd('DAY', 500)], timeZone: 'Asia/Tokyo' });
     expect(await made(me, 300)).toEqual([true]);
     const refused = await send(me, 201);

@@ -16,7 +16,7 @@ export interface Actor {
 }
 
 export interface Played {
-  /** The steps in order: the name of the actor, and where it had stopped. */
+  /** The steps in order, each with the actor's name and the point at which it had stopped. */
   readonly steps: readonly string[];
   /** For each step: how many actors could have run, and which of them ran. */
   readonly choices: readonly { readonly of: number; readonly taken: number }[];

@@ -6,7 +6,7 @@ import { type Scene, usAccount } from './scene.ts';
 
 export type ListName = 'transactions' | 'quotes' | 'accounts' | 'customers';
 
-/** A list to follow: its name, its filter, and how long each message waits for further changes. */
+/** A list to follow: its name, its filter, and the time that each message waits for further changes. */
 export interface Wanted {
   readonly list: ListName;
   readonly filter: object;

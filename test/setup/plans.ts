@@ -286,8 +286,8 @@ export async function emptyTables(t: TestGateway): Promise<void> {
 }
 
 /**
- * Sends a query or a REST path twice. Returns the plan of its statement, in the gateway's role: its indexes, how many rows
- * of the table were read, including those that a filter removed, and how it is planned.
+ * Sends a query or a REST path twice. Returns the plan of its statement, in the gateway's role: the indexes, the number
+ * of table rows read (including those that a filter removed), and the kind of plan.
  */
 export async function planOf(t: TestGateway, { query, table }: Pick<PlanCase, 'query' | 'table'>, variables: object) {
   const { serving } = t.gateway;

@@ -184,7 +184,7 @@ export async function makeChanges(
   return {
     changes,
     perSecond,
-    /** Returns the ids of the changes of a customer, or of all changes, in the feed's order. */
+    /** Returns the ids of a customer's changes, or of all changes, in the feed's order. */
     of: (customerId?: string): readonly string[] =>
       customerId === undefined ? ids : (ofCustomer.get(customerId) ?? []).map(({ id }) => id),
   };

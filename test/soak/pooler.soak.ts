@@ -19,7 +19,7 @@ const [major = 0, minor = 0] = (version ?? '').split('.').map(Number);
 /** Versions 1.21 to 1.23 support prepared statements only on request; this test uses their defaults. */
 const prepares = major > 1 || minor >= 24;
 
-/** The number of rounds of each of four callers. Every round reads, and every fourth one makes a payment first. */
+/** The number of rounds for each of four callers. Every round reads, and every fourth one makes a payment first. */
 const rounds = Number(process.env.POOLER_ROUNDS ?? 200);
 const kills = Number(process.env.POOLER_KILLS ?? 20);
 const seed = Number(process.env.FAULT_SEED ?? randomInt(1_000_000));

@@ -110,7 +110,7 @@ const page = readFileSync(path.join(root, 'docs/production.md'), 'utf8');
 /** The ports that the page uses, which must be free because the new machine shares this machine's network. */
 const ports = [80, 4001, 4002, 5432, 5433, 6432, 9090, 9461, 9462];
 
-/** The steps of the page: their headings, and what to run. */
+/** The steps of the page: their headings and scripts. */
 const steps = page
   .split(/^## (?=\d+\. )/m)
   .slice(1)

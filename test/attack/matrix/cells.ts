@@ -147,7 +147,7 @@ interface Sent {
 
 /**
  * Sends a request that names a victim's object, and the same request with an object that never existed. Returns the
- * first response, and how the two differ in status, text and executed statements, if they do.
+ * first response, and any difference between the two in status, text or executed statements.
  */
 export async function sendBoth(
   world: MatrixWorld,

@@ -21,7 +21,7 @@ import type { Material } from '../../oracle/material.ts';
 import { valueFor } from '../../oracle/values.ts';
 import type { Parents } from '../../setup/plans.ts';
 
-/** A schema field, and how to request it several times in one document. */
+/** A schema field, with a function that requests it several times in one document. */
 export interface Asked {
   readonly name: string;
   /** Selects the field `times` times, with different arguments, on `rows` rows. */

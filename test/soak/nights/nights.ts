@@ -10,7 +10,7 @@ import { connect } from '../../setup/gateway.ts';
 import type { Installation } from './installation.ts';
 import type { Operator } from './operator.ts';
 
-/** A night: what breaks, and the documented way to repair it. */
+/** A night: a fault and its documented repair. */
 export interface Night {
   /** The alerts that must fire before the operator is called. Other alerts may fire as well. */
   readonly alerts: readonly string[];
