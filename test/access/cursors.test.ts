@@ -142,7 +142,7 @@ test('cursors encrypted with a replaced key stay valid for as long as that key i
   const [rotated, without] = [new Cursors([next, old]), new Cursors([next])];
   expect(rotated.read('feed', platformId, before)).toBe('17:2');
   expect(without.read('feed', platformId, before)).toBeUndefined();
-  // An instance that does not encrypt with the new key yet can read cursors that other instances have encrypted with
+  // An instance that does not yet encrypt with the new key can read cursors that other instances have encrypted with
   // it.
   expect(new Cursors([old, next]).read('feed', platformId, rotated.write('feed', platformId, '18:2'))).toBe('18:2');
 });
@@ -153,7 +153,7 @@ test('a refused cursor does not affect the cursors read after it', () => {
   for (let number = 0; number < 200; number += 1) {
     const [cursor, replaced] = [rotated.write('feed', 'p', `${number}:2`), before.write('feed', 'p', `${number}:3`)];
     expect(rotated.read('other', 'p', cursor)).toBeUndefined();
-    // Change the second to last character, because the last one may contain bits that decoding ignores.
+    // Change the second-to-last character, because the last one may contain bits that decoding ignores.
     const forged = `${cursor.slice(0, -2)}${cursor.at(-2) === 'A' ? 'B' : 'A'}${cursor.at(-1)}`;
     expect(rotated.read('feed', 'p', forged)).toBeUndefined();
     expect([rotated.read('feed', 'p', cursor), rotated.read('feed', 'p', replaced)]).toEqual([

@@ -187,7 +187,7 @@ describe('over REST', async () => {
 
   test.each(requests)('%s %s takes effect only with the current entity tag', async (method, path, read, body) => {
     const send = (tag: string) => rest.call(method, path, { body: body(), headers: { 'if-match': tag } });
-    // There is no GET for a single account, but the response to any change of the account has its entity tag.
+    // There is no GET for a single account, but the response to any change to the account has its entity tag.
     const seen = read ? await rest.call('GET', read) : await rest.call(method, path, { body: body() });
     const tag = seen.headers.get('etag') ?? '';
     expect(tag).toMatch(/^"[\w.-]+"$/);

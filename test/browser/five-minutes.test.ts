@@ -17,7 +17,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await front.locator('#statuses:not([aria-busy])').waitFor();
     await screenshot(front, 'five-minutes-front');
     const steps = front.getByRole('region', { name: 'The first five minutes' });
-    /** Opens a link of the front page in a new tab, as with the middle mouse button. */
+    /** Opens a link on the front page in a new tab, as with the middle mouse button. */
     const open = async (name: string): Promise<Page> => {
       const [opened] = await Promise.all([
         context.waitForEvent('page'),

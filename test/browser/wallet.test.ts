@@ -667,7 +667,7 @@ async function sampleCustomer(sandbox: TestPlatform): Promise<string> {
   return id ?? expect.fail('the sandbox has no sample customer');
 }
 
-/** Returns the ids of the customer's internal account in a currency, and of its newest payee there. */
+/** Returns the ids of the customer's internal account in a currency, and of its newest payee in that currency. */
 async function accountsIn(sandbox: TestPlatform, customerId: string, currency: string) {
   const [payee = ''] = await sandbox.idsIn('accounts', { kind: 'EXTERNAL', customerId, currency });
   return [await sandbox.internalAccount(customerId, currency), payee] as const;

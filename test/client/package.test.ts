@@ -184,7 +184,7 @@ test('a stream whose request is invalid is refused, and does not restart', async
   expect(begun).toBe(1);
 });
 
-test('a failed request reports its code, its status, when to retry, and the data beside its errors', async () => {
+test('a failed request reports its code, its status, its retry time, and the data beside its errors', async () => {
   const answering = (response: Response) => {
     const payments = openPayments({ url: t.url, token, fetch: async () => response });
     onTestFinished(() => payments.stop());
@@ -246,7 +246,7 @@ test('an app with a socket and six operations contains no GraphQL parser, and is
   expect(gzipSync(outputFiles[0]?.contents ?? '', { level: 9 }).length).toBeLessThan(12_000);
 });
 
-test('operations can be sent as hashes, also for streams, with a token for registered documents only', async () => {
+test('operations, including streams, can be sent as hashes with a token for registered documents only', async () => {
   const [paid] = await pays(1);
   const id = String(paid);
   const manifest = Object.entries(hashes).map(([name, hash]) => [hash.slice('sha256:'.length), texts[name]]);

@@ -51,7 +51,7 @@ test('plain commands and reads get "the database is busy", too, over both APIs',
   });
 });
 
-test('the log says once which session blocks others, with its table and statement, and once that it no longer does', async () => {
+test('the log reports a session that blocks others once, with its table and statement, and once more when the blocking ends', async () => {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) });
   const look = lockWatch(t.gateway.payments.database, log, 0);

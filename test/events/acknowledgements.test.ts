@@ -182,7 +182,7 @@ test('a resume key is a UUID, belongs to one subject and operation, and ends whe
   for (const raw of [first, foreign, otherOne, again, nonsense]) raw.socket.terminate();
 });
 
-test('a subject keeps its newest resume keys, about as many as its token may have streams', async () => {
+test('a subject keeps its newest resume keys, about one for each stream that its token may have', async () => {
   const customerId = await one.platform.newCustomer();
   const known = new Set<string>();
   for (let at = 0; at < 24; at += 1) {

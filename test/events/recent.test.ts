@@ -27,7 +27,7 @@ test('events of another platform, of another epoch, and beyond the end of the fe
   expect(recent.after(hub(9, 7), 1n, 9)).toEqual([event(2, '', 'a', 7)]);
 });
 
-test('memory is bounded by bytes in total', () => {
+test('memory is bounded by the total number of bytes', () => {
   const recent = new RecentEvents(10_000);
   for (let sequence = 1; sequence <= 10; sequence += 1) recent.add(event(sequence, 'x'.repeat(3_000)));
   expect(recent.after(hub(10), 6n, 1)).toEqual([]);

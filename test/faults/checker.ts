@@ -49,8 +49,8 @@ export function check(evidence: Evidence): Violation[] {
 }
 
 /**
- * Checks that acknowledged commands took effect exactly once and refused commands never, and that commands with an
- * unknown outcome agree with their receipts.
+ * Checks that acknowledged commands took effect exactly once, that refused commands had no effect, and that commands
+ * with an unknown outcome agree with their receipts.
  */
 export function checkCommands(evidence: Pick<Evidence, 'history' | 'payments' | 'feed' | 'receipts'>): Violation[] {
   const made = Map.groupBy(evidence.payments, ({ description }) => description ?? '');

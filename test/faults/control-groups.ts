@@ -31,7 +31,7 @@ export function memoryGroup(mebibytes: number) {
   };
 }
 
-/** A group whose processes' writes to the disk of a folder can be limited. */
+/** A group that can limit its processes' writes to the disk of a folder. */
 export function diskGroup(folder: string) {
   const group = makeGroup('blkio');
   const { dev } = statSync(folder);

@@ -78,7 +78,7 @@ export function startLoad(options: LoadOptions) {
   return load;
 }
 
-/** The longest that the load may go without progress. If the service has not recovered by then, it has not survived. */
+/** The longest time that the load may go without progress. After that, the service has not survived. */
 const standstillMs = 120_000;
 
 async function grown(figure: () => number, by: number, latest: () => string): Promise<void> {

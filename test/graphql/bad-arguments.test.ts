@@ -193,7 +193,7 @@ describe('an invalid variable', () => {
     },
   );
 
-  test('is INVALID_INPUT when it is null for a required argument', async () => {
+  test('causes INVALID_INPUT when it is null for a required argument', async () => {
     const query = 'query ($v: ID = "x") { account(id: $v) { id } }';
     const { errors } = await t.platform.send(query, { v: null });
     expect(errors).toMatchObject([{ path: ['account'], extensions: { code: 'INVALID_INPUT' } }]);

@@ -65,7 +65,7 @@ describe.each(ways)('over GraphQL, by %s', (_name, send) => {
   });
 });
 
-test('a GET with a repeated parameter, or a repeated member in a parameter, is refused with its name', async () => {
+test('a GET with a repeated parameter, or a repeated member in a parameter, is refused, naming it', async () => {
   const get = async (search: string) => {
     const headers = { authorization: t.platform.authorization };
     const response = await fetch(`${t.url}/graphql?query={viewer{kind}}&${search}`, { headers });

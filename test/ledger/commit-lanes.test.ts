@@ -6,7 +6,7 @@ import { ownClient, testClient, testGateway, untilWaiting, uuidIn } from '../set
 import type { Scene } from '../setup/scene.ts';
 
 // Only one of three connections commits plans, so all plans share one lane.
-// A payment whose operation times out may still be made, so that limit is longer than a slow machine needs.
+// A payment whose operation times out may still be made, so the time limit exceeds what a slow machine needs.
 const settings = { SANDBOX_PACE_MS: 600_000, DATABASE_POOL: 3 };
 const t = await testGateway(settings, undefined, { pace: { operationMs: 60_000 } });
 const database = await testClient(t);
@@ -80,7 +80,7 @@ test('concurrent payments share transactions, and each caller gets the payment t
     const row = rows.find(({ id }) => id === uuidIn(paid[at].id));
     expect(row).toMatchObject({ amount, account: uuidIn(scene?.usd ?? '') });
   }
-  // How many share one depends on how fast they arrive.
+  // How many payments share a transaction depends on how fast they arrive.
   expect(new Set(rows.map(({ written }) => written)).size).toBeLessThan(asked.length);
 });
 

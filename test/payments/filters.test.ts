@@ -67,7 +67,7 @@ test.each([
   expect(await found(filter, t.platform, list)).toBe(expected);
 });
 
-test('an app bound to a payment, which cannot see its customer, finds nothing by the customer', async () => {
+test('an app bound to a payment, which cannot see its customer, finds nothing by customer or account', async () => {
   const [id = ''] = [...names].find(([, name]) => name === 'sent') ?? [];
   const app = await t.platform.appOf({ transactionId: id, permissions: ['VIEW'] });
   expect(await found({ executed: true }, app)).toBe('sent');

@@ -280,7 +280,7 @@ describe('a requester can never approve', () => {
     expect(await shown(one, transaction.id)).toMatchObject({ createdById: other.tokenId, decidedById: one.tokenId });
   });
 
-  test('a token without APPROVE cannot decide; APPROVE alone neither pays nor decides incoming payments', async () => {
+  test('a token without APPROVE cannot decide; APPROVE alone allows neither payments nor decisions on incoming payments', async () => {
     const scene = await limited();
     const id = await sent(platform, scene);
     const clerk = await platform.serverOf('VIEW', 'TRANSACT', 'MANAGE');

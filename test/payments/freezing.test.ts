@@ -230,7 +230,7 @@ test('the command reports what it did, changes nothing when repeated, and refuse
     expect((await runOps(t.databaseUrl, ['account', 'freeze', scene.usd, ...args])).code).toBe(2);
 });
 
-test('a payment and a concurrent freeze of its account, or of its customer, are ordered by the lock of the account', async () => {
+test('a payment and a concurrent freeze of its account, or of its customer, are ordered by the account’s lock', async () => {
   const scene = await platform.makeScene(1_000n);
   for (const id of [scene.usd, scene.customerId]) {
     const [pays, stops] = [() => move(scene.usd, own), () => freeze(id)];

@@ -242,7 +242,7 @@ export interface WrongRounding {
   /** In pricing.smt2. */
   readonly find: string;
   readonly put: string;
-  /** The theorem that is then false. */
+  /** The theorem that it makes false. */
   readonly breaks: QuoteTheorem;
 }
 

@@ -155,7 +155,7 @@ test.each(cases)('an order that is %s in our books, with %o at the provider: %o'
   expect(found).toMatchObject({ orders: 1, movements: there.length });
 });
 
-test('an order belongs to the period of its creation, from the first moment to the last before its end', async () => {
+test('an order belongs to the period in which it was created, including its start but not its end', async () => {
   const paid = orderOf('paid');
   pages = [];
   for (const [from, found] of [

@@ -18,7 +18,7 @@ describe('the rate table of the sandbox', () => {
     }
   });
 
-  it('converts a currency to itself at 1, and to any other and back at a loss of the spread', () => {
+  it('converts a currency to itself at 1, and loses the spread when converting to another and back', () => {
     for (const [sending, receiving] of pairs) {
       const there = parseDecimal(sandboxTerms(sending, receiving).rate);
       const andBack = there.times(parseDecimal(sandboxTerms(receiving, sending).rate));

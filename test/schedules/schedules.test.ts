@@ -5,7 +5,7 @@ import { openWorld } from './world.ts';
 
 /**
  * Runs each of the important races through its share of the schedules: the first half depth-first, the other half by
- * seed. SCHEDULES sets the total number. SCHEDULE_SEED replays the seed that a failure has named.
+ * seed. SCHEDULES sets the total number. SCHEDULE_SEED replays the seed named in a failure.
  */
 
 const { SCHEDULES, SCHEDULE_SEED } = process.env;

@@ -18,7 +18,7 @@ export function signedHeaders(secret: string, body: string, at = new Date()): Re
 
 const event = '{"type":"OUTGOING_PAYMENT","transaction":{"id":"Transaction:forged","status":"COMPLETED"}}';
 
-/** Returns webhooks that every receiver must refuse, keyed by what is wrong: the headers and the body of each. */
+/** Returns webhooks that every receiver must refuse, keyed by their fault: the headers and the body of each. */
 export function forgeries(secret: string): Readonly<Record<string, readonly [Record<string, string>, string]>> {
   const good = signedHeaders(secret, event);
   const at = (year: number) => new Date(Date.UTC(year, 0, 1));

@@ -190,7 +190,7 @@ export async function makeChanges(
   };
 }
 
-/** Writes changes in transactions that stay open for different times, so that they commit out of order. */
+/** Writes changes in transactions that stay open for varying periods, so that they commit out of order. */
 async function writeUntil(
   isOver: () => boolean,
   databaseUrl: string,

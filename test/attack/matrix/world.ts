@@ -29,7 +29,7 @@ interface Weak {
 /** Two platforms, a victim on one of them, and all callers for whom the victim must look as if it had never existed. */
 export type MatrixWorld = Awaited<ReturnType<typeof openMatrix>>;
 
-/** Settings with which nothing changes on its own while the matrix runs. */
+/** Settings under which nothing changes on its own while the matrix runs. */
 const still = { SANDBOX_PACE_MS: 600_000, PAYMENT_APPROVAL_MS: 60_000 } as const;
 
 export async function openMatrix() {
