@@ -93,9 +93,7 @@ describe('the page about Prisma and SQL', () => {
   });
 });
 
-/**
- * Files that name forbidden calls in order to prevent them: the driver, the standard client and its plug-in's option.
- */
+/** Files that name calls in order to forbid them: the driver, the standard client and its plug-in's option. */
 const guards = [
   'src/infra/database/connections/prisma-driver.ts',
   'src/api/graphql/reading/stock.ts',

@@ -15,7 +15,7 @@ const rest = await restClient(t.url, t.platform.authorization);
 const scene = await restScene(rest, 0);
 const receiver = await testReceiver(answer(202));
 
-test('the settings in REST are those of the customers and webhook endpoints in GraphQL', async () => {
+test('the settings in REST agree with the platform, customers and webhook endpoints in GraphQL', async () => {
   const acts = fc.record({
     currencies: fc.option(fc.uniqueArray(fc.constantFrom('USD', 'EUR', 'MXN', 'BTC'), { minLength: 1 }), {
       nil: undefined,
