@@ -117,8 +117,7 @@ test('Kubernetes objects use only fields that the Kubernetes API declares, and h
 
 test('a graceful shutdown ends before any of these deployments would kill the process', () => {
   const seconds = (pattern: RegExp, file: string) => Number(pattern.exec(read(file))?.[1]);
-  // The longest time that a shutdown takes after SHUTDOWN_DELAY_MS: deadlinesMs in src/server/stop.ts plus half a
-  // second.
+  // The maximum time for a shutdown after SHUTDOWN_DELAY_MS: deadlinesMs in src/server/stop.ts plus half a second.
   const stopSeconds = 7;
   expect(seconds(/stop_grace_period: (\d+)s/, 'deploy/compose/compose.yaml')).toBeGreaterThan(2 + stopSeconds);
   const kubernetes = 'deploy/kubernetes/gateway.yaml';

@@ -15,7 +15,7 @@ import { openRawSocket } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { answer, ownReceiver } from '../webhooks/receiver.ts';
 
-/** Credentials stay cached, because a request whose credentials must be looked up first occupies a place meanwhile. */
+/** Credentials stay cached, because a request occupies a place while its credentials are looked up. */
 const pace = { ...patient, credentialsMs: 3_600_000 } as const;
 
 const t = await testGateway({ MAX_IN_FLIGHT: 1 }, undefined, { pace });
@@ -299,7 +299,7 @@ describe('with three connections to the database', () => {
 
   test('if several platforms are active, each has one turn, including for queries on sockets and for subscription messages', async () => {
     const raw = await openRawSocket(few.url, few.platform.authorization);
-    // The other platform's credentials are now cached, so it counts as active.
+    // Caches the other platform's credentials, so that it counts as active.
     for (let asked = 0; asked < 2; asked += 1) await other.send('{ viewer { kind } }');
     await besideOther(1, async () =>
       Array.from({ length: 6 }, (_, id) => {
@@ -346,7 +346,7 @@ test("if several platforms are active, expensive queries get a quarter of a plat
   const other = await wide.newPlatform('other');
   const expensive =
     '{ customers(first: 100) { edges { node { id platformCustomerId umaAddress kycStatus createdAt } } } }';
-  // Both platforms' credentials are now cached, so both count as active.
+  // Caches both platforms' credentials, so that both count as active.
   for (const platform of [wide.platform, other, wide.platform, other]) await platform.send('{ viewer { kind } }');
   const lock = await lockedCustomers(wide.databaseUrl);
   const answers = Array.from({ length: 10 }, () => wide.platform.send(expensive));

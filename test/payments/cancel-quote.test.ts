@@ -3,8 +3,7 @@ import { moving, refusal, usdToEur } from '../setup/acts.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 
-// Actions on existing objects: cancelling a quote (decision 67), approving or rejecting an identity check (decision
-// 53).
+// Actions on existing objects: cancelling a quote (decision 67), deciding an identity check (decision 53).
 
 const t = await testGateway();
 const { platform } = t;

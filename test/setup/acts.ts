@@ -18,7 +18,7 @@ export function moving(sourceAccountId: string, destinationAccountId: string, am
   return { sourceAccountId, destinationAccountId, amount: { units: amount }, ...rest };
 }
 
-/** Builds the input of a quote that sends `amount`, in the smallest unit, unless `rest` says otherwise. */
+/** Builds the input of a quote that sends `amount`, in the currency's smallest unit, unless `rest` says otherwise. */
 export function between(from: string, to: string, amount: number | bigint, rest: object = {}): object {
   return {
     source: { account: { accountId: from } },

@@ -161,7 +161,7 @@ export function usAccount(suffix = '000') {
   };
 }
 
-/** Builds the body of a quote that sends `amount`, in the smallest unit, unless `rest` says otherwise. */
+/** Builds the body of a quote that sends an amount in the currency's smallest unit, unless `rest` says otherwise. */
 export const restQuote = (from: string, to: string, lockedCurrencyAmount: number, rest: object = {}) => ({
   source: { sourceType: 'ACCOUNT', accountId: from },
   destination: { destinationType: 'ACCOUNT', accountId: to },

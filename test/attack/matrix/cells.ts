@@ -237,7 +237,7 @@ const shapeOf = (text: string) =>
     .replace(/\$[\w-]+@/g, '$…@')
     .replace(/[\d,.]+/g, '0');
 
-/** Appends the victim's values that the response's text contains to that text, except those that were sent. */
+/** Appends to the response's text any of the victim's values that it contains but that were not sent. */
 function withLeaks(reply: Reply, secrets: readonly string[], request: object): Reply {
   const sent = JSON.stringify(request);
   const told = secrets.filter((secret) => !sent.includes(secret) && reply.text.includes(secret));
