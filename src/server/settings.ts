@@ -120,7 +120,7 @@ export const settings = {
     }),
   DATA_DIR: z.string().min(1).default('.data').meta({
     description:
-      'the folder of the embedded Postgres and, outside production, of the keys that the first start creates. Not needed if `DATABASE_URL`, `CLIENT_TOKEN_KEY` and `SECRET_KEY` are set',
+      'the folder of the embedded Postgres and, outside production, of the keys generated on first startup. Not needed if `DATABASE_URL`, `CLIENT_TOKEN_KEY` and `SECRET_KEY` are set',
   }),
   DATABASE_OWNER_URL: address.optional().meta({
     description: 'the same database, with the login that owns its tables: for migrations only',
