@@ -302,7 +302,7 @@ export const settings = {
     .meta({ description: 'how many milliseconds one settlement step takes in the sandbox, 0 to 600000' }),
   SECRET_KEY: key.optional().meta({
     description:
-      'encrypts stored signing secrets and cursors: 32 bytes in base64 or hex, the same on all instances. An instance that serves needs it, and without it no webhooks are sent',
+      'encrypts stored signing secrets and cursors: 32 bytes in base64 or hex, the same on all instances. An instance that serves requests needs it, and without it no webhooks are sent',
     shownDefault: 'generated once in `DATA_DIR`; none in production',
   }),
   SECRET_KEY_FALLBACKS: listOf(key).default([]).meta({
