@@ -21,7 +21,7 @@ export const credentials = { clientId: 'bench', secret: 'bench' };
 
 /** The number of rows written per statement, and per step of the displayed progress. */
 const chunk = 50_000;
-/** The initial balance of every customer's USD account, in smallest units: more than all its payments need. */
+/** The initial balance of every customer's USD account, in cents: more than all its payments need. */
 const funds = 1_000_000_000_000n;
 
 /**

@@ -32,7 +32,7 @@ export interface App {
   readonly onChange: (change: TransactionChange) => void;
 }
 
-/** Follows all changes from the end of the feed on, which is read together with a list of transactions. */
+/** Follows all changes after the end of the feed, which `begin` reads together with a list of transactions. */
 export function followed(
   app: App,
   payments: Pick<Payments, 'execute'>,

@@ -126,7 +126,8 @@ function accountsPage(page: string): string {
 function section(name: ExternalAccountType, type: AccountType): string {
   const code = (names: readonly string[]) => names.map((one) => `\`${one}\``);
   const { bank = [], identifier, fields, currencies, description } = type;
-  const identity = [...code(bank), code(identifier).join(' or ')].join(' and ');
+  const either = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(code(identifier));
+  const identity = new Intl.ListFormat('en-GB').format([...code(bank), either]);
   const rows = Object.entries(fields).map(([field, rule]) => {
     const forms = Object.entries(rule.formBy?.forms ?? {}).map(([value, { form }]) => `${value}: ${form}`);
     const taken = forms.length > 0 ? forms.join('; ') : rule.form;

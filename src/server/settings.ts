@@ -120,7 +120,7 @@ export const settings = {
     }),
   DATA_DIR: z.string().min(1).default('.data').meta({
     description:
-      'the folder of the embedded Postgres and, outside production, of the keys that the first start creates. Not needed if `DATABASE_URL`, `CLIENT_TOKEN_KEY` and `SECRET_KEY` are set',
+      'the folder of the embedded Postgres and, outside production, of the keys generated on first startup. Not needed if `DATABASE_URL`, `CLIENT_TOKEN_KEY` and `SECRET_KEY` are set',
   }),
   DATABASE_OWNER_URL: address.optional().meta({
     description: 'the same database, with the login that owns its tables: for migrations only',
@@ -302,7 +302,7 @@ export const settings = {
     .meta({ description: 'how many milliseconds one settlement step takes in the sandbox, 0 to 600000' }),
   SECRET_KEY: key.optional().meta({
     description:
-      'encrypts stored signing secrets and cursors: 32 bytes in base64 or hex, the same on all instances. An instance that serves needs it, and without it no webhooks are sent',
+      'encrypts stored signing secrets and cursors: 32 bytes in base64 or hex, the same on all instances. An instance that serves requests needs it, and without it no webhooks are sent',
     shownDefault: 'generated once in `DATA_DIR`; none in production',
   }),
   SECRET_KEY_FALLBACKS: listOf(key).default([]).meta({

@@ -1,5 +1,5 @@
--- The check constraint of the table of quotes: returns whether a quote's columns are consistent. See is_sound_account
--- for why this is a function.
+-- The check constraint on quote: returns whether a quote's columns are consistent. See is_sound_account for why this is
+-- a function.
 create or replace function is_sound_quote(q quote) returns boolean
   language plpgsql immutable parallel safe
 as $$

@@ -1,5 +1,5 @@
--- The check constraint of the table of transactions: returns whether a transaction's columns are consistent. See
--- is_sound_account for why this is a function.
+-- The check constraint on transaction: returns whether a transaction's columns are consistent. See is_sound_account for
+-- why this is a function.
 create or replace function is_sound_transaction(t transaction) returns boolean
   language plpgsql immutable parallel safe
 as $$

@@ -3062,7 +3062,7 @@ end
 $$;
 
 -- Check constraints. On the busiest tables they are functions of the row (see is_sound_account for the reason).
--- Free space in the pages of accounts, for heap-only updates: of quotes and transactions none is heap-only (bench/LOG.md).
+-- Pages of accounts keep free space for heap-only updates; updates of quotes and transactions never are (bench/LOG.md).
 alter table account add constraint account_sound check (is_sound_account(account)), set (fillfactor = 75);
 alter table quote add constraint quote_sound check (is_sound_quote(quote));
 alter table transaction add constraint transaction_sound check (is_sound_transaction(transaction));
@@ -3080,8 +3080,8 @@ alter table resume_point set (fillfactor = 50);
 alter table platform_fee add constraint platform_fee_range check (fixed_fee >= 0 and variable_fee_rate >= 0 and variable_fee_rate < 1);
 -- 1 to 255 printable ASCII characters. A count up to 255 in the regular expression took most of the time to write a record.
 alter table idempotency_record add constraint idempotency_key_form check (length(key) between 1 and 255 and key !~ '[^\x21-\x7e]');
--- A client token is bound to exactly one record, and never has a permission that is only for a platform's server. That of a
--- customer ends with this customer.
+-- A client token is bound to exactly one record, and never has a permission that is only for a platform's server. A
+-- token that is bound to a customer is revoked when that customer is deleted.
 alter table client_token
   add constraint client_token_bound_to_one check (num_nonnulls(customer_id, quote_id, transaction_id) = 1),
   add constraint client_token_owner check (customer_id is null or customer_id is not distinct from owner_id),
@@ -3090,7 +3090,7 @@ alter table webhook_endpoint
   add constraint webhook_endpoint_types check (event_types is not null and cardinality(event_types) > 0),
   add constraint webhook_endpoint_previous_secret check ((previous_secret is null) = (previous_secret_until is null)),
   add constraint webhook_endpoint_disabled check ((status = 'DISABLED') = (disabled_at is not null));
--- A pending delivery has a next attempt, and no other has one.
+-- A delivery has a next attempt only while it is pending.
 alter table webhook_delivery add constraint webhook_delivery_next check ((status = 'PENDING') = (next_attempt_at is not null));
 alter table key_in_use add constraint key_in_use_setting check (setting in ('SECRET_KEY', 'CLIENT_TOKEN_KEY'));
 -- An adjustment is either undecided, or decided by someone other than its proposer.
@@ -3127,23 +3127,23 @@ alter table webhook_delivery add constraint webhook_delivery_event foreign key (
 
 -- One internal account per owner and currency; one external account that is not INACTIVE per owner, currency, bank and
 -- identifier;
--- one default for incoming UMA payments per customer; one customer that is not deleted per UMA address; at most one endpoint
--- that the settings of a platform name.
+-- one default for incoming UMA payments per customer; one customer that is not deleted per UMA address; one endpoint of
+-- REST's settings per platform.
 create unique index account_internal_owner on account (platform_id, customer_id, currency) nulls not distinct where kind = 'INTERNAL';
 create unique index account_external_identifier on account (platform_id, customer_id, currency, account_type, bank, identifier) nulls not distinct where kind = 'EXTERNAL' and status <> 'INACTIVE';
 create unique index account_default_uma_deposit on account (platform_id, customer_id) where default_uma_deposit_account;
 create unique index customer_uma_address on customer (lower(uma_address)) where not is_deleted;
 create unique index webhook_endpoint_of_config on webhook_endpoint (platform_id) where of_config;
--- One posting per account and version, among the legs that have an account: most have none.
+-- One posting per account and version. Most legs have no account, and are left out.
 create unique index posting_chain_of_account on posting (platform_id, account_id, account_version) where account_id is not null;
 
--- The events of a customer itself, among those of all its payments
+-- A customer's own events, without those of its payments
 create index event_of_customer_itself on stored_event (platform_id, customer_id, sequence) where type in ('KYC_STATUS', 'CUSTOMER_CHANGE');
 
--- An event of a transaction or a quote has no account, and that of an account no transaction: no entry for what it has not
+-- Events of transactions and quotes have no account, and events of accounts no transaction: nulls are left out
 create index event_of_transaction on stored_event (platform_id, transaction_id, sequence) where transaction_id is not null;
 create index event_of_account on stored_event (platform_id, account_id, sequence) where account_id is not null;
--- An event by its id, which is rarely looked up: ids are in the order of time, so page ranges (BRIN) are enough to find it
+-- Events are rarely looked up by id. Ids are ordered by time, so page ranges (BRIN) are enough to find one
 create index event_by_id on stored_event using brin (id) with (pages_per_range = 32, autosummarize = on);
 
 -- Pending work
@@ -3162,7 +3162,7 @@ create index reconciliation_difference_open on reconciliation_difference (platfo
 create index transaction_refund_waits on transaction (refund_initiated_at) where refund_reference is not null and refund_settled_at is null;
 -- Old lookups that no quote refers to are deleted; a token's unexpired lookups are counted
 create index quote_lookup on quote (platform_id, lookup_id) where lookup_id is not null;
--- Filters of lists (docs/lists.md): partial indexes of the few rows that have a value, so that other rows cost nothing
+-- Filters of lists (docs/lists.md): partial indexes, so that rows without a value cost nothing
 create index account_status on account (platform_id, status, id) where status is not null;
 create index account_account_type on account (platform_id, account_type, id) where account_type is not null;
 create index account_verification on account (platform_id, beneficiary_verification_status, id) where beneficiary_verification_status is not null;
@@ -3217,7 +3217,7 @@ create trigger apply before insert on posting for each row when (new.account_id 
 create trigger legs after insert on posting referencing new table as leg for each statement execute function check_legs();
 create constraint trigger balance after insert on journal deferrable initially deferred for each row execute function check_journal();
 
--- Only sequence_outbox writes the feed; triggers write the outbox, and other rows of it are checked
+-- Only sequence_outbox writes the feed; triggers write the outbox, and rows from anywhere else are checked
 create trigger guard before insert on outbox for each row when (pg_trigger_depth() = 0) execute function guard_outbox();
 create trigger guard before insert on stored_event for each statement execute function guard_feed();
 
@@ -3269,7 +3269,7 @@ begin
       begin
         execute format('CREATE ROLE %I NOLOGIN', v_role);
       exception when duplicate_object or unique_violation then
-        -- The migration of another database of this server has just created it.
+        -- A migration of another database on this server has just created it.
         null;
       end;
     end if;
@@ -3278,7 +3278,7 @@ end
 $$;
 grant usage on schema public to gateway_serving, gateway_work;
 
--- Read by both: everything that a platform may see of itself, and which migrations were applied
+-- Both roles may read everything that a platform may see, and the list of applied migrations
 grant select on platform, uma_domain, platform_fee, api_token, client_token, currency, customer, account, quote, transaction,
   journal, posting, idempotency_record, rail_order, lookup, stored_event, event, feed_head, webhook_endpoint, webhook_delivery,
   webhook_attempt, resume_point, trusted_document, policy, policy_use to gateway_serving;
@@ -3297,7 +3297,7 @@ end
 $$;
 
 -- Plain records of a platform. Money, statuses and events change only in commit_batches and sequence_outbox. Locking a row
--- requires the right to update one of its columns: hence the version of a customer, which a trigger sets anyway
+-- requires the right to update one of its columns; for a customer this is the version, which a trigger sets anyway
 grant insert on api_token, client_token, idempotency_record, lookup, webhook_endpoint, webhook_delivery, outbox
   to gateway_serving, gateway_work;
 grant select (event_id) on outbox to gateway_serving;
@@ -3366,7 +3366,7 @@ grant execute on function commit_batches(jsonb), find_api_token(text), find_toke
 grant execute on function sequence_outbox(int), follow_clock(), follow_server(), mark_restore(),
   set_frozen(text, uuid, boolean, text, text) to gateway_work;
 
--- Row-level security: every table with a platform, and the platforms. Without a platform no row is visible. The owner sees all
+-- Row-level security, on platform and every table with a platform_id. Without a platform no row is visible. The owner sees all
 do $$
 declare
   v_table regclass;
@@ -3388,7 +3388,7 @@ end
 $$;
 
 -- The serving role reads these four through views of the same name, which its search path finds first (docs/database-roles.md,
--- "What does it cost?"): below row-level security no index serves a condition on an enum, which is not leakproof
+-- "Cost"): with row-level security, no index serves a condition on an enum, because the comparison is not leakproof
 create schema serving;
 grant usage on schema serving to gateway_serving;
 create view serving.transaction as

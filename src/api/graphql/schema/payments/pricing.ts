@@ -14,7 +14,8 @@ interface PricedRateDetails {
 }
 
 export const RateDetailsType = builder.objectRef<PricedRateDetails>('RateDetails').implement({
-  description: 'The parts of a price, in smallest units: received = (sent − fixed fees) × both multipliers.',
+  description:
+    'The parts of a price. With amounts in the smallest unit of each currency, received = (sent − fixed fees) × both multipliers.',
   fields: (t) => ({
     counterpartyMultiplier: t.json(['details', 'counterpartyMultiplier'], 'Decimal', {
       description:
@@ -61,7 +62,7 @@ export const PricingStep = builder.objectRef<PricingStepShape>('PricingStep').im
     before: t.expose('before', {
       type: 'Decimal',
       description:
-        'The figure before rounding, in smallest units: exact if it has a finite number of decimals, otherwise to 30 significant digits.',
+        'The figure before rounding, in the smallest unit of its currency: exact if it has a finite number of decimals, otherwise to 30 significant digits.',
     }),
     after: t.money('after', 'currency', { description: 'The figure after rounding.' }),
     rounding: t.expose('rounding', { type: Rounding, description: 'How the figure was rounded.' }),

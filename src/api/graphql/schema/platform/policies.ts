@@ -89,7 +89,7 @@ const Policy = builder.prismaNode('Policy', {
     }),
     limits: t.fromQuery([PolicyLimit], limitsOf, {
       description:
-        "The policy's limits, in the order in which they are checked. A payment must fit into each limit in its currency, and into each limit on the number of payments.",
+        "The policy's limits, in the order in which they are checked. A payment must stay within each limit in its currency, and within each limit on the number of payments.",
     }),
     ...t.columns({
       kinds: 'The kinds of payments that the policy allows; empty if all are allowed.',

@@ -56,7 +56,7 @@ function followList<Filter extends object>(
         waitMs: t.arg.int({
           required: true,
           defaultValue: 0,
-          description: `For how many milliseconds changes are collected into one message, 0 to ${maxWaitMs}. The message contains each changed row once, in its latest state.`,
+          description: `How long changes are collected into one message, in milliseconds: 0 to ${maxWaitMs}. The message contains each changed row once, in its latest state.`,
         }),
         after: t.arg.string({ description: afterDescription }),
       },

@@ -197,7 +197,7 @@ follow('Customer', Customer, {
 
 follow('Quote', Quote, {
   description:
-    "A quote's current state, then every change of its status, including its expiry (which the service decides). Completes once the status is terminal.",
+    "A quote's current state, then every change of its status, including its expiry, which follows the service's clock. Completes once the status is terminal.",
   message: 'A change to a quote; the first message of a stream is its current state.',
   fields: (t) => ({
     ...statuses(t, QuoteStatus, 'status', {
@@ -246,7 +246,7 @@ follow('Transaction', Transaction, {
     }),
     terminal: t.boolean({
       description:
-        'Whether the status is terminal. A stream of named transactions completes once all have terminal statuses, unless it lasts until FINAL.',
+        'Whether the status is terminal. A stream of named transactions completes once all have terminal statuses, unless `until` is FINAL.',
       resolve: ({ row }) => terminalTransactionStatuses.has(row.status),
     }),
   }),
