@@ -5,7 +5,7 @@ import { invalid } from '../../core/refusal.ts';
 import type { Viewer } from '../../domain/access/caller.ts';
 import type { Replicas } from '../../infra/database/replicas/replicas.ts';
 
-/** The version of the REST API: the last segment of its base URL */
+/** The version of the REST API: the last segment of its base URL. */
 export const restVersion = '2025-10-13';
 export const restPrefix = `/${restVersion}`;
 
