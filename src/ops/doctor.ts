@@ -10,7 +10,7 @@ import { hasNewerMigrations } from '../infra/database/migrations/migrate.ts';
 import { openReplicas } from '../infra/database/replicas/replicas.ts';
 import { closeRails } from '../rails/load-rails.ts';
 import { type Config, ConfigError, readConfig } from '../server/config.ts';
-import { cursorsOf, openPayments } from '../server/gateway.ts';
+import { openPayments } from '../server/gateway.ts';
 import { messageForUser, wordsOf } from '../server/print-error.ts';
 import { listKeysInUse, missingKeys } from '../server/start/keys-in-use.ts';
 import { directUrl } from '../server/start/prepare-database.ts';
@@ -191,7 +191,7 @@ const partChecks: Checks<Patient> = {
     }
   },
   async replicas({ database, config }) {
-    const replicas = openReplicas(database, config, cursorsOf(config), log);
+    const replicas = openReplicas(database, config, log);
     if (!replicas) return [];
     try {
       await replicas.check();

@@ -45,8 +45,8 @@ export async function openPayments(database: Database, config: GatewaySettings, 
   };
 }
 
-/** Returns the encryption of cursors and read tokens. Without SECRET_KEY, there are none. */
-export function cursorsOf({ SECRET_KEY: key, SECRET_KEY_FALLBACKS: fallbacks }: GatewaySettings): Cursors {
+/** Returns the encryption of cursors. Without SECRET_KEY, there are none. */
+function cursorsOf({ SECRET_KEY: key, SECRET_KEY_FALLBACKS: fallbacks }: GatewaySettings): Cursors {
   return new Cursors(key ? [key, ...fallbacks] : []);
 }
 
@@ -156,8 +156,7 @@ function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayO
     commits: serving.commits,
     ...limits,
   });
-  const replicas =
-    config.ROLE === 'work' ? undefined : openReplicas(serving, config, cursorsOf(config), log, pace?.replicas);
+  const replicas = config.ROLE === 'work' ? undefined : openReplicas(serving, config, log, pace?.replicas);
   const close = async () => void (await Promise.all([serving.close(), working.close(), replicas?.close()]));
   return { serving, working, replicas, close };
 }

@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { asPlatform } from '../../src/infra/database/connections/platform-scope.ts';
 import { ReplicaBehind, TextReads } from '../../src/infra/database/connections/text-reads.ts';
+import { openDatabase } from '../../src/infra/database/database.ts';
 import { testGateway } from '../setup/gateway.ts';
 
 const t = await testGateway();
@@ -35,6 +36,19 @@ test("reads by two platforms in the same turn each see only their own platform's
   const read = (id: string) =>
     asPlatform(id, () => t.gateway.serving.readText(text, { values: [], planning: undefined }));
   for (let time = 0; time < 3; time += 1) expect(await Promise.all(ids.map(read))).toEqual(ids);
+});
+
+test('a connection that another platform has used, in a transaction or for a read, reads for the current platform', async () => {
+  const database = openDatabase({ url: t.gateway.serving.url, role: 'gateway_serving', poolSize: 1 });
+  const text = "select current_setting('gateway.platform')";
+  const others = [1, 2, 3].map((digit) => platformId.replace(/^./, String(digit)));
+  await asPlatform(platformId, async () => (await database.pool.connect()).release());
+  for (const id of [...others, platformId])
+    expect(await asPlatform(id, () => database.readText(text, { values: [], planning: undefined }))).toBe(id);
+  expect((await asPlatform(others[0] ?? '', () => database.pool.query({ name: 'own', text }))).rows).toEqual([
+    { current_setting: others[0] },
+  ]);
+  await database.close();
 });
 
 test('a server that has not replayed a position serves none of the reads that require it', async () => {

@@ -48,10 +48,8 @@ export interface Context
   sentAfter?: string | null | undefined;
   readonly resumePoint?: ResumePoint | undefined;
   readonly webhooks: Webhooks;
-  /** The feed's last position, read before anything else in the operation (graphql/server/replica-reads.ts). */
+  /** The feed's last position, read before anything else in the operation (graphql/server/operations.ts). */
   feedHead?: FeedPosition;
-  /** The token that determines which writes the operation's reads must include; if omitted, they include all writes. */
-  readAfter?: string | undefined;
   /** Whether graphql-js executes the operation using only Prisma (graphql/reading/stock.ts). */
   readonly isStock?: boolean;
   /** Whether the last mutation was only validated, or was refused; undefined if it took effect. */

@@ -51,7 +51,7 @@ export class Origins {
       response.setHeader('access-control-allow-origin', origin);
       response.setHeader(
         'access-control-expose-headers',
-        'etag, retry-after, ratelimit, ratelimit-policy, idempotency-replayed, payments-read-after',
+        'etag, retry-after, ratelimit, ratelimit-policy, idempotency-replayed',
       );
     }
     if (request.method !== 'OPTIONS') return false;

@@ -3,10 +3,9 @@ import type { Context, MiddlewareHandler } from 'hono';
 import type { Cursors } from '../../core/cursors.ts';
 import { invalid } from '../../core/refusal.ts';
 import type { Viewer } from '../../domain/access/caller.ts';
-import { readAfterHeader, readAfterOf } from '../../domain/events/cursor.ts';
 import type { Replicas } from '../../infra/database/replicas/replicas.ts';
 
-/** The version of the REST API: the last segment of its base URL (specification 9). */
+/** The version of the REST API: the last segment of its base URL. */
 export const restVersion = '2025-10-13';
 export const restPrefix = `/${restVersion}`;
 
@@ -19,8 +18,6 @@ export interface RestEnvironment {
     viewer: Viewer;
     cursors: Cursors;
     replicas: Replicas | undefined;
-    /** Whether the endpoint only reads, in which case the response carries no token for later reads. */
-    onlyReads?: true;
     /** Whether the request's command has taken effect. If so, a later error does not mean that the command failed. */
     tookEffect?: true;
   };
@@ -50,21 +47,6 @@ export const versionIn = (tag: string) => (/^[1-9]\d{0,8}$/.test(tag) ? Number(t
 
 /** Lets a read-only endpoint read from replicas, if there are any. */
 export const onReplicas: MiddlewareHandler<RestEnvironment> = async (context, next) => {
-  const { platformId } = context.get('viewer');
-  const sent = context.req.header(readAfterHeader);
-  const token = sent === undefined ? undefined : readAfterOf(context.get('cursors'), platformId, sent);
   const replicas = context.get('replicas');
-  if (!replicas) return next();
-  context.set('onlyReads', true);
-  // Later pages must include all earlier writes, so the client's read token is ignored (decision 82).
-  const isPage = context.req.query('cursor') !== undefined;
-  return replicas.reading(platformId, isPage ? undefined : token, () => next());
-};
-
-/** Adds the token for later reads to the response of a request that may have written. */
-export const withReadToken: MiddlewareHandler<RestEnvironment> = async (context, next) => {
-  await next();
-  const replicas = context.get('replicas');
-  if (!replicas || context.get('onlyReads')) return;
-  context.header(readAfterHeader, await replicas.afterWrite(context.get('viewer').platformId));
+  return replicas ? replicas.reading(next) : next();
 };

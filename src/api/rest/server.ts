@@ -15,7 +15,7 @@ import { noteOperation } from '../../infra/instruments/request-facts.ts';
 import { acceptsGzip, sendAnswer } from '../http/bodies/answer.ts';
 import { bodyText } from '../http/bodies/body.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
-import { type RestApp, type RestEnvironment, restPrefix, withReadToken } from './context.ts';
+import { type RestApp, type RestEnvironment, restPrefix } from './context.ts';
 import { restDocument } from './document.ts';
 import { externalAccountEndpoints, internalAccountEndpoints } from './endpoints/accounts.ts';
 import { configEndpoints } from './endpoints/config.ts';
@@ -84,7 +84,6 @@ export function createRestServer(options: RestOptions) {
     context.set('replicas', replicas);
     await asPlatform(viewer.platformId, next);
   });
-  app.use('*', withReadToken);
   app.use('*', async (context, next) => {
     if (context.env.bodyTooLarge) {
       throw new RestError('PAYLOAD_TOO_LARGE', `a request body may have at most ${bodyBytes} bytes`);

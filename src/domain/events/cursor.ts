@@ -1,10 +1,8 @@
 import type { Cursors } from '../../core/cursors.ts';
-import { invalid } from '../../core/refusal.ts';
-import { isReadToken, latest } from '../../infra/database/replicas/read-token.ts';
 
 /**
  * A position in a platform's feed: the sequence of an event, and the epoch in which it was assigned. After a restore of
- * the database, a different event may get the same sequence in a later epoch (decision 77).
+ * the database, a different event may get the same sequence in a later epoch.
  */
 export interface FeedPosition {
   readonly sequence: bigint;
@@ -40,17 +38,4 @@ export class EventsUndone extends Error {
     );
     this.name = 'EventsUndone';
   }
-}
-
-/** The header in which a caller says which changes its reads must include. Responses to writes contain it, too. */
-export const readAfterHeader = 'payments-read-after';
-
-/**
- * Returns the read token of the write that the reads must include; undefined for `latest` and for a feed cursor,
- * because reads then include everything, as they do without the header. @throws Refusal INVALID_INPUT for anything else
- */
-export function readAfterOf(cursors: Cursors, platformId: string, text: string): string | undefined {
-  if (isReadToken(text)) return text;
-  if (text === latest || positionOf(cursors, platformId, text)) return undefined;
-  throw invalid('expected a read token, a feed cursor, or latest', ['Payments-Read-After']);
 }

@@ -80,7 +80,10 @@ export function isDatabaseFault(error: unknown): boolean {
   // Whatever the reason, nothing was sent. The Unix socket of a stopped server does not exist (ENOENT).
   if ('syscall' in error && error.syscall === 'connect') return true;
   // Postgres has ended the session or refused a new one, for whatever reason (the login, the database, a firewall).
-  if (error instanceof pg.DatabaseError) return isTransient(code) || isFatal(error.severity) || isReadOnly(error);
+  if (error instanceof pg.DatabaseError) {
+    const isTransient = transientStates.some((prefix) => code?.startsWith(prefix));
+    return isTransient || ['FATAL', 'PANIC'].includes(error.severity ?? '') || isReadOnly(error);
+  }
   if (connectionMessages.test(error.message) || error.name === 'TooLate') return true;
   if (error.name.startsWith('Prisma') && code !== undefined && prismaCodes.has(code)) return true;
   return error.cause !== error && isDatabaseFault(error.cause);
@@ -102,12 +105,4 @@ export function isLockTimeout(error: unknown): boolean {
 /** Returns whether a statement was waiting for a row that another transaction is writing, not for a whole table. */
 export function waitedForRow(error: unknown): boolean {
   return error instanceof Error && 'where' in error && /\bwhile \w+( \w+)? (index )?tuple/.test(String(error.where));
-}
-
-function isTransient(state: unknown): boolean {
-  return typeof state === 'string' && transientStates.some((prefix) => state.startsWith(prefix));
-}
-
-function isFatal(severity: unknown): boolean {
-  return severity === 'FATAL' || severity === 'PANIC';
 }

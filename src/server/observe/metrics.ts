@@ -25,43 +25,38 @@ export interface Observed {
 /** Whether the process metrics (event loop, heap, CPU, file descriptors) have been registered, which is done once. */
 let hasDefaults = false;
 
+/** A value of a gauge, with its labels. */
+type Reading = readonly [labels: Readonly<Record<string, string>>, value: number];
+
 /** Declares an instance's gauges. Each reads its values at a scrape. */
 function declareGauges({ serving, working, replicas, feed, sessions, readiness }: Observed, registers: Registry[]) {
-  const gauge = <Label extends string>(
-    name: string,
-    help: string,
-    labelNames: readonly Label[],
-    read: (gauge: Gauge<Label>) => void,
-  ) =>
+  const gauge = (name: string, help: string, read: () => number | Reading[], ...labelNames: string[]) =>
     new Gauge({
-      name: `payments_${name}`,
-      help,
-      labelNames,
-      registers,
-      collect: function () {
-        read(this);
+      ...{ name: `payments_${name}`, help, labelNames, registers },
+      collect() {
+        const readings = read();
+        if (typeof readings === 'number') this.set(readings);
+        else for (const [labels, value] of readings) this.set(labels, value);
       },
     });
-  const pools = Object.entries({ serving, work: working }).map(([pool, { pool: of }]) => ({ pool, of }));
-  gauge('pool_connections', 'Connections of a pool, by state: total, idle.', ['pool', 'state'], (one) => {
-    for (const { pool, of } of pools) {
-      one.set({ pool, state: 'total' }, of.totalCount);
-      one.set({ pool, state: 'idle' }, of.idleCount);
-    }
-  });
-  gauge('pool_waiting', 'Statements that wait for a connection of a pool.', ['pool'], (one) => {
-    for (const { pool, of } of pools) one.set({ pool }, of.waitingCount);
-  });
-  gauge('stream_connections', 'Open WebSockets and event streams.', [], (one) => one.set(sessions.size));
-  gauge('subscriptions', 'Open subscriptions.', [], (one) => one.set(feed.subscriptions));
-  gauge('feed_listening', 'Whether the feed listens for notifications: 1, or 0 while it polls.', [], (one) =>
-    one.set(feed.listening ? 1 : 0),
+  const pools = Object.entries({ serving: serving.pool, work: working.pool });
+  const connections = () =>
+    pools.flatMap(([pool, { totalCount, idleCount }]): Reading[] => [
+      [{ pool, state: 'total' }, totalCount],
+      [{ pool, state: 'idle' }, idleCount],
+    ]);
+  gauge('pool_connections', 'Connections of a pool, by state: total, idle.', connections, 'pool', 'state');
+  const waiting = () => pools.map(([pool, { waitingCount }]): Reading => [{ pool }, waitingCount]);
+  gauge('pool_waiting', 'Statements that wait for a connection of a pool.', waiting, 'pool');
+  gauge('stream_connections', 'Open WebSockets and event streams.', () => sessions.size);
+  gauge('subscriptions', 'Open subscriptions.', () => feed.subscriptions);
+  gauge('feed_listening', 'Whether the feed listens for notifications: 1, or 0 while it polls.', () =>
+    Number(feed.listening),
   );
   gauge(
     'feed_lag_events',
     'Events in the feed that this instance has not dispatched yet: the maximum over all platforms.',
-    [],
-    (one) => one.set(feed.lag),
+    () => feed.lag,
   );
   new Counter({
     name: 'payments_feed_events_read_total',
@@ -74,15 +69,14 @@ function declareGauges({ serving, working, replicas, feed, sessions, readiness }
       for (const [purpose, count] of Object.entries(feed.eventsRead)) this.inc({ for: purpose }, count);
     },
   });
-  gauge('ready', 'The last result of each readiness check: 1 or 0.', ['check'], (one) => {
-    for (const [check, holds] of Object.entries(readiness.last)) one.set({ check }, holds ? 1 : 0);
-  });
+  const checks = () => Object.entries(readiness.last).map(([check, holds]): Reading => [{ check }, Number(holds)]);
+  gauge('ready', 'The last result of each readiness check: 1 or 0.', checks, 'check');
   if (!replicas) return;
-  const ofReplicas = (name: string, help: string, read: (replica: Replicas['all'][number]) => number) =>
-    gauge(`replica_${name}`, help, ['replica'], (one) => {
-      for (const replica of replicas.all) one.set({ replica: String(replica.number) }, read(replica));
-    });
-  ofReplicas('usable', 'Whether a replica is used for reads: 1 or 0.', ({ isUsable }) => (isUsable ? 1 : 0));
+  const ofReplicas = (name: string, help: string, read: (replica: Replicas['all'][number]) => number) => {
+    const readings = () => replicas.all.map((one): Reading => [{ replica: String(one.number) }, read(one)]);
+    gauge(`replica_${name}`, help, readings, 'replica');
+  };
+  ofReplicas('usable', 'Whether a replica is used for reads: 1 or 0.', ({ isUsable }) => Number(isUsable));
   // The lag of a lost replica is unknown.
   ofReplicas('lag_bytes', 'Bytes of WAL that a replica has not replayed.', ({ lagBytes }) => lagBytes ?? Number.NaN);
 }

@@ -8,6 +8,7 @@ import {
   getOperationAST,
   Kind,
   type OperationDefinitionNode,
+  visit,
 } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import { oncePer } from '../../../core/once-per.ts';
@@ -17,7 +18,7 @@ import { RateLimited, type TokenCap } from '../../../domain/access/limits/rate-l
 import type { Sessions } from '../../../domain/access/tokens/sessions.ts';
 import { feedHead } from '../../../domain/events/reads.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
-import type { ReadScope, Replicas } from '../../../infra/database/replicas/replicas.ts';
+import type { Replicas } from '../../../infra/database/replicas/replicas.ts';
 import { requestSeconds } from '../../../infra/instruments/instruments.ts';
 import { msLeft, noteOperation } from '../../../infra/instruments/request-facts.ts';
 import { inSpan } from '../../../infra/instruments/spans.ts';
@@ -31,7 +32,6 @@ import { answerByPlan, TextAnswer } from '../reading/run.ts';
 import type { Message } from '../schema/streams/stream.ts';
 import { asOutcomeUnknown, isTemporaryFailure } from './present-error.ts';
 import { isSafe } from './read-operation.ts';
-import { selectsFeedCursor, sentReadAfter, withReplicas } from './replica-reads.ts';
 import type { OperationParams, SentDocuments, SentOperation } from './sent-documents.ts';
 import { holdStream, type StreamMessage, sharedResults, streamMessages } from './streams.ts';
 
@@ -110,12 +110,15 @@ export class Operations {
         const message = `${header} is a header of REST: use idempotencyKey in the input`;
         return [badRequest(message, { code: 'INVALID_INPUT', details: { field: header } })];
       }
+      if (context.viewer.trustedDocumentsOnly) await this.#options.sent.check(context.viewer, document);
+      context.reportsCost = this.#options.reportsCost || params.extensions?.cost === true;
+      context.sentAfter = afterIn(params);
       return {
         schema: this.#options.schema,
         document,
         operationName: operationName ?? undefined,
         variableValues: variables ?? undefined,
-        contextValue: await this.#completeContext(context, transport, params, document),
+        contextValue: context,
         operation,
         size,
       };
@@ -123,14 +126,6 @@ export class Operations {
       // A syntax error, an expired token or an unreachable database is reported without closing the connection.
       return [this.#options.present(error)];
     }
-  }
-
-  async #completeContext(context: Context, transport: Transport, params: OperationParams, document: DocumentNode) {
-    if (context.viewer.trustedDocumentsOnly) await this.#options.sent.check(context.viewer, document);
-    context.readAfter = sentReadAfter(context, transport.response?.req.headers, params);
-    context.reportsCost = this.#options.reportsCost || params.extensions?.cost === true;
-    context.sentAfter = afterIn(params);
-    return context;
   }
 
   async execute(args: MeasuredOperation): Promise<ExecutionResult> {
@@ -162,21 +157,19 @@ export class Operations {
     const onTimeout = () => {
       context.isAbandoned = () => true;
     };
-    const running = asPlatform(context.viewer.platformId, () =>
-      withReplicas(this.#options.replicas, args, (reads) => this.#run(args, reads)),
-    );
+    const run = () => this.#run(args);
+    // A mutation's result is read from the primary.
+    const replicas = args.operation.operation === 'query' ? this.#options.replicas : undefined;
+    const running = asPlatform(context.viewer.platformId, () => (replicas ? replicas.reading(run) : run()));
     return withTimeLimit(running, msLeft(this.#options.operationMs), onTimeout).catch(
       (error: unknown): ExecutionResult => ({ errors: [this.#options.present(error)] }),
     );
   }
 
-  async #run(args: Prepared, reads?: ReadScope): Promise<ExecutionResult | TextAnswer> {
+  async #run(args: Prepared): Promise<ExecutionResult | TextAnswer> {
     const { contextValue: context } = args;
     const answer = context.isStock ? undefined : await answerByPlan(args);
     if (answer) return answer;
-    // The executor may send several reads, some of them to the primary. Older data from a replica would contradict what
-    // the primary returns.
-    reads?.requireLatest();
     // Read before the operation's other reads: a list in the same query then includes all changes before that cursor.
     // With parallel reads, a change could fall between the two and be missed by both.
     if (selectsFeedCursor(args.document))
@@ -245,6 +238,16 @@ export class Operations {
     };
   }
 }
+
+const selectsFeedCursor = oncePer((document: DocumentNode) => {
+  let isFound = false;
+  visit(document, {
+    Field({ name }) {
+      isFound ||= name.value === 'feedCursor';
+    },
+  });
+  return isFound;
+});
 
 /** Null if the client has no cursor yet, undefined if it sends no `after`. */
 function afterIn({ extensions }: OperationParams): string | null | undefined {

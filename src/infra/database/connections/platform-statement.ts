@@ -38,11 +38,24 @@ export interface PlatformFirst {
   platform: PlatformSetting | undefined;
 }
 
-/** Returns the messages of the statement that sets the platform. They do not end the batch, so a query must follow. */
-export function platformMessages({ id, statement }: PlatformSetting): readonly Buffer[] {
+/**
+ * Returns the messages that execute a statement, which they prepare unless the connection has already done so. A
+ * statement whose name is '' is not kept. The messages do not end the batch.
+ */
+export function statementMessages(
+  { parsedStatements, submittedNamedStatements }: Connection,
+  { name, text }: { readonly name: string; readonly text: string },
+  values: readonly unknown[],
+): readonly Buffer[] {
   const messages = [
-    serialize.bind({ statement: statement.name, values: [id], valueMapper: prepareValue }),
+    serialize.bind({ statement: name, values: [...values], valueMapper: prepareValue }),
     serialize.execute(),
   ];
-  return statement.name === '' ? [serialize.parse(statement), ...messages] : messages;
+  if (name !== '') {
+    // pg moves a statement of its own from the second list to the first one when Postgres confirms it.
+    if ((parsedStatements[name] ?? submittedNamedStatements[name]) !== undefined) return messages;
+    // From here on the statement counts as prepared. If its preparation fails, the pool closes the connection.
+    submittedNamedStatements[name] = text;
+  }
+  return [serialize.parse({ name, text }), ...messages];
 }

@@ -4,8 +4,8 @@ import {
   type Connection,
   localPlatformStatement,
   type PlatformFirst,
-  platformMessages,
   platformStatement,
+  statementMessages,
 } from './platform-statement.ts';
 import { PooledClient } from './pooled-client.ts';
 import { TextQuery } from './text-reads.ts';
@@ -69,32 +69,27 @@ export class ServingPool extends pg.Pool {
 
   /** Sets a connection's platform. Returns undefined if it is already set, or if the query itself will set it. */
   #enter(client: pg.PoolClient, platform: string, query?: PlatformFirst): Promise<void> | undefined {
-    if (client instanceof PooledClient) return this.#enterTransaction(client, platform, query);
+    if (client instanceof PooledClient) {
+      client.platform = platform;
+      const statement = client.prepares ? localPlatformStatement : { ...localPlatformStatement, name: '' };
+      if (query) query.platform = { id: platform, statement };
+      return undefined;
+    }
     if (this.#platforms.get(client) === platform) return undefined;
-    if (!query || !this.#platforms.has(client)) return this.#set(client, platform, platformStatement);
+    if (!query) return this.#set(client, platform);
     this.#platforms.delete(client);
     query.platform = { id: platform, statement: platformStatement, onSet: () => this.#platforms.set(client, platform) };
     return undefined;
   }
 
-  async #set(client: pg.PoolClient, platform: string, statement: pg.QueryConfig): Promise<void> {
+  async #set(client: pg.PoolClient, platform: string): Promise<void> {
     try {
-      await client.query({ ...statement, values: [platform] });
+      await client.query({ ...platformStatement, values: [platform] });
     } catch (error) {
       client.release(error instanceof Error ? error : true);
       throw error;
     }
     this.#platforms.set(client, platform);
-  }
-
-  async #enterTransaction(client: PooledClient & pg.PoolClient, platform: string, query?: PlatformFirst) {
-    client.platform = platform;
-    if (!query) return;
-    if (client.prepares && !this.#platforms.has(client)) await this.#set(client, platform, localPlatformStatement);
-    query.platform = {
-      id: platform,
-      statement: client.prepares ? localPlatformStatement : { ...localPlatformStatement, name: '' },
-    };
   }
 }
 
@@ -124,7 +119,8 @@ class PlatformQuery extends Query implements PlatformFirst {
       this.#isSetting = true;
       // pg prepares a query on its connection, whose stream it has corked.
       const { stream } = connection as Connection;
-      if (stream.writable) for (const message of platformMessages(this.platform)) stream.write(message);
+      const messages = statementMessages(connection as Connection, this.platform.statement, [this.platform.id]);
+      if (stream.writable) for (const message of messages) stream.write(message);
     }
     super.prepare(connection);
   }

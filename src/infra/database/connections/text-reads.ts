@@ -3,7 +3,7 @@ import pg from 'pg';
 import { serialize } from 'pg-protocol';
 import { beginStatement } from '../../instruments/spans.ts';
 import { asPlatform, currentPlatform } from './platform-scope.ts';
-import { type Connection, type PlatformFirst, platformMessages, prepareValue } from './platform-statement.ts';
+import { type Connection, type PlatformFirst, statementMessages } from './platform-statement.ts';
 import type { TextRead } from './read-scope.ts';
 import { StatementNames } from './statement-names.ts';
 
@@ -177,20 +177,20 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
     const messages: Buffer[] = [];
     if (this.platform) {
       this.#before += 1;
-      messages.push(...platformMessages(this.platform));
+      messages.push(...statementMessages(connection, this.platform.statement, [this.platform.id]));
     }
     const isPrepared = this.name !== '';
     if (isPrepared && this.reads[0]?.planning === 'once' && this.reads[0].name !== '') {
       this.#before += 1;
-      messages.push(...preparedMessages(connection, planOnce, []));
+      messages.push(...statementMessages(connection, planOnce, []));
     }
     if (this.#required) {
       this.#before += 1;
-      messages.push(...preparedMessages(connection, guard, [this.#required.lsn, this.#required.history]));
+      messages.push(...statementMessages(connection, guard, [this.#required.lsn, this.#required.history]));
     }
     for (const { name, text, values } of this.reads) {
       const read = { name: isPrepared ? name : '', text: name === '' ? text : timed(text) };
-      messages.push(...preparedMessages(connection, read, values));
+      messages.push(...statementMessages(connection, read, values));
     }
     messages.push(serialize.sync());
     if (connection.stream.writable) connection.stream.write(Buffer.concat(messages));
@@ -219,21 +219,4 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   handleError(error: Error): void {
     this.callback?.(error);
   }
-}
-
-function preparedMessages(
-  { submittedNamedStatements }: Connection,
-  { name, text }: { readonly name: string; readonly text: string },
-  values: readonly unknown[],
-): readonly Buffer[] {
-  const messages = [
-    serialize.bind({ statement: name, values: [...values], valueMapper: prepareValue }),
-    serialize.execute(),
-  ];
-  if (name !== '') {
-    if (submittedNamedStatements[name] !== undefined) return messages;
-    // From here on the statement counts as prepared. If its preparation fails, the pool closes the connection.
-    submittedNamedStatements[name] = text;
-  }
-  return [serialize.parse({ name, text }), ...messages];
 }

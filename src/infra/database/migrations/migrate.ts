@@ -183,17 +183,17 @@ async function applyPatiently(migration: Migration, { client, watcher, patience,
   let said = '';
   for (;;) {
     const lockMs = blockers.some(({ yields }) => yields) ? undefined : patience.lockMs;
-    const ended = new AbortController();
-    const [error, found] = await Promise.all([
-      apply(client, migration, lockMs)
-        .catch((reason: unknown) => reason)
-        .finally(() => ended.abort()),
-      watch(watcher, rows[0]?.pid, Math.min(25, patience.lockMs / 4), ended.signal),
-    ]);
+    const attempt = apply(client, migration, lockMs).catch((reason: unknown) => reason);
+    while (!(await Promise.race([attempt.then(() => true), delay(Math.min(25, patience.lockMs / 4), false)]))) {
+      const sessions = await lockSessions(watcher);
+      const waits = sessions.some(({ pid, blockedBy }) => pid === rows[0]?.pid && blockedBy.length > 0);
+      // A short attempt may end before its blockers have been read. Then the previous attempt's blockers are used.
+      if (waits) blockers = await blockersOf(watcher, sessions);
+    }
+    const error = await attempt;
     if (error === undefined) return;
-    if (!isLocked(error)) throw migrationFailure(migration, error);
-    // A short attempt may end before its blockers have been read. Then the previous attempt's blockers are used.
-    if (found.length > 0) blockers = found;
+    // Another session holds a lock, or waits for one of the migration's locks.
+    if (!['55P03', '40P01'].includes(sqlState(error) ?? '')) throw migrationFailure(migration, error);
     const others = blockers.map(({ name }) => name).join('; ') || 'others';
     if (performance.now() >= until)
       throw migrationFailure(migration, error, `It waits for ${others}. End it, and run the command again`);
@@ -239,19 +239,4 @@ function migrationFailure({ name, sql }: Migration, cause: unknown, advice?: str
     `Migration ${name} failed and was rolled back: ${detail} (SQLSTATE ${cause.code}, migration.sql${line ?? ''}).`,
     { cause },
   );
-}
-
-/** Returns whether a statement has failed because another session holds a lock. */
-const isLocked = (error: unknown) => ['55P03', '40P01'].includes(sqlState(error) ?? '');
-
-/** Returns what blocked a session when it last waited for a lock before `ended`; nothing if it did not wait. */
-async function watch(watcher: pg.Client, pid: number | undefined, everyMs: number, ended: AbortSignal) {
-  let found: Blocker[] = [];
-  while (!ended.aborted) {
-    await delay(everyMs, undefined, { signal: ended }).catch(() => undefined);
-    const sessions = ended.aborted ? [] : await lockSessions(watcher);
-    const waits = sessions.some((session) => session.pid === pid && session.blockedBy.length > 0);
-    if (waits) found = await blockersOf(watcher, sessions);
-  }
-  return found;
 }

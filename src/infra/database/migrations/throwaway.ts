@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withClient } from '../advisory-lock.ts';
 import { startEmbeddedPostgres } from '../embedded/embedded.ts';
+import { signal } from '../embedded/embedded-location.ts';
 
 /** Starts an embedded server for one task. Its files are removed by `stop`, or when the process exits. */
 export async function startThrowawayPostgres(): Promise<{ readonly url: string; stop(): Promise<void> }> {
@@ -16,11 +17,7 @@ export async function startThrowawayPostgres(): Promise<{ readonly url: string; 
     for (const folder of [server.dataDirectory, dataDir]) rmSync(folder, { recursive: true, force: true });
   };
   const kill = () => {
-    try {
-      process.kill(server.pid, 'SIGQUIT');
-    } catch {
-      // The server has already exited.
-    }
+    signal(server.pid, 'SIGQUIT');
     remove();
   };
   process.once('exit', kill);

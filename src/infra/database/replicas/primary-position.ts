@@ -30,47 +30,41 @@ const positionStatement = statement<{ lsn: string; history: string | null }>(
 /** Finds the end of the primary's log. Concurrent reads share a query, but not one that was sent before they began. */
 export class PrimaryPosition {
   readonly #connection: OwnConnection;
-  #current: Promise<Position | undefined> | undefined;
+  #current: Promise<Position | undefined> = Promise.resolve(undefined);
   #next: Promise<Position | undefined> | undefined;
-  /** The last position found. */
-  last: Position | undefined;
 
   constructor(database: Pick<Database, 'connectionFor'>) {
     const limits = { connectionTimeoutMillis: answerMs, query_timeout: answerMs };
     this.#connection = new OwnConnection(() => ({ ...database.connectionFor('read-position'), ...limits }));
   }
 
-  /** Returns a position after every acknowledged commit; undefined if no standby can be compared (read_position). */
+  /**
+   * Returns a position after every acknowledged commit; undefined if the primary does not report it, or if no standby
+   * can be compared (read_position).
+   */
   now(): Promise<Position | undefined> {
-    if (!this.#current) return this.#begin();
-    const begin = () => this.#begin();
-    this.#next ??= this.#current.then(begin, begin);
-    return this.#next;
+    if (this.#next) return this.#next;
+    const next = this.#current.then(() => {
+      this.#next = undefined;
+      return this.#ask();
+    });
+    this.#next = next;
+    this.#current = next;
+    return next;
   }
 
   close(): Promise<void> {
     return this.#connection.close();
   }
 
-  #begin(): Promise<Position | undefined> {
-    this.#next = undefined;
-    const current = this.#ask().finally(() => {
-      if (this.#current === current) this.#current = undefined;
-    });
-    this.#current = current;
-    return current;
-  }
-
   async #ask(): Promise<Position | undefined> {
-    const client = await this.#connection.get();
     try {
-      const [row] = await positionStatement(client);
-      this.last = row && row.history !== null ? { lsn: lsnOf(row.lsn), history: row.history } : undefined;
-      return this.last;
-    } catch (error) {
+      const [row] = await positionStatement(await this.#connection.get());
+      return row && row.history !== null ? { lsn: lsnOf(row.lsn), history: row.history } : undefined;
+    } catch {
       // A different server may be the primary by now.
       this.#connection.drop();
-      throw error;
+      return undefined;
     }
   }
 }

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { replicaFallbacks, textReads } from '../../instruments/instruments.ts';
 import { singleFlight } from '../../instruments/single-flight.ts';
@@ -12,7 +11,6 @@ import { connectionConfig, type Database, openPool } from '../database.ts';
 import { isDatabaseFault } from '../faults.ts';
 import { statement } from '../statement.ts';
 import { lsnOf, lsnText, type Position, PrimaryPosition } from './primary-position.ts';
-import { hashOf, latest, type PositionCipher, ReadTokens } from './read-token.ts';
 
 /** For tests only. */
 interface Pace {
@@ -31,45 +29,32 @@ interface ReplicaSettings {
 export function openReplicas(
   database: Pick<Database, 'connectionFor'>,
   settings: ReplicaSettings,
-  cipher: PositionCipher,
   log: Logger,
   pace?: Pace,
 ): Replicas | undefined {
-  return settings.DATABASE_READ_URL.length === 0 ? undefined : new Replicas(database, settings, cipher, log, pace);
-}
-
-export interface ReadScope {
-  /** Makes all further reads as fresh as if the request had no token. */
-  requireLatest(): void;
+  return settings.DATABASE_READ_URL.length === 0 ? undefined : new Replicas(database, settings, log, pace);
 }
 
 /**
  * Serves reads from standbys. A read includes everything that was acknowledged before it began, to any client, because
- * the replica must have replayed the log up to the end that the primary reports (decision 82). With a token, a read may
- * be as old as the token, but includes the platform's writes through this instance.
+ * the replica must have replayed the log up to the end that the primary reports. If no replica has, the primary serves
+ * the read.
  */
 export class Replicas {
   readonly all: readonly Replica[];
   readonly #primary: PrimaryPosition;
-  readonly #ownWrites = new OwnWrites();
-  readonly #tokens: ReadTokens;
   readonly #everyMs: number;
   #timer: NodeJS.Timeout | undefined;
   #turn = 0;
 
   constructor(
     database: Pick<Database, 'connectionFor'>,
-    settings: ReplicaSettings,
-    cipher: PositionCipher,
+    { DATABASE_READ_URL: urls, DATABASE_POOL: poolSize }: ReplicaSettings,
     log: Logger,
     { waitMs = 100, everyMs = 1_000 }: Pace = {},
   ) {
     this.#primary = new PrimaryPosition(database);
-    this.all = settings.DATABASE_READ_URL.map(
-      (url, position) =>
-        new Replica({ url, number: position + 1, poolSize: settings.DATABASE_POOL, waitMs }, this.#primary, log),
-    );
-    this.#tokens = new ReadTokens(cipher);
+    this.all = urls.map((url, at) => new Replica({ url, number: at + 1, poolSize, waitMs }, this.#primary, log));
     this.#everyMs = everyMs;
   }
 
@@ -88,108 +73,37 @@ export class Replicas {
     await Promise.all([this.#primary.close(), ...this.all.map((replica) => replica.close())]);
   }
 
-  /** Runs a request's reads, on a replica if one can serve them. The reads must be at least as recent as `token`. */
-  reading<T>(platformId: string, token: string | undefined, work: (scope: ReadScope) => T): T {
-    let after = token;
-    const reader: Reader = async (read, onPrimary) => this.#read(read, await this.#find(platformId, after), onPrimary);
-    const scope: ReadScope = {
-      requireLatest() {
-        after = undefined;
-      },
-    };
-    return withReader(reader, () => work(scope));
+  /** Runs a request's reads, on a replica if one can serve them. */
+  reading<T>(work: () => T): T {
+    return withReader(this.#read, work);
   }
 
-  /** Returns the token for a platform's latest write. If the position is unavailable, the token is `latest`. */
-  async afterWrite(platformId: string): Promise<string> {
-    const position = await this.#primary.now().catch(() => undefined);
-    if (!position) return latest;
-    this.#ownWrites.note(platformId, position);
-    return this.#tokens.seal(platformId, position);
-  }
+  readonly #read: Reader = async (read, onPrimary) => {
+    const text = await this.#onReplica(read);
+    textReads.inc({ where: text === undefined ? 'primary' : 'replica' });
+    return text ?? onPrimary();
+  };
 
-  async #read(
-    read: TextRead,
-    found: { readonly replica: Replica; readonly position: Position } | undefined,
-    onPrimary: () => Promise<string>,
-  ): Promise<string> {
-    if (found) {
-      try {
-        const text = await found.replica.read(read, found.position);
-        textReads.inc({ where: 'replica' });
-        return text;
-      } catch (error) {
-        // If the statement itself is at fault, the primary reports that.
-        replicaFallbacks.inc({ reason: error instanceof ReplicaBehind ? 'behind' : 'failed' });
-        if (isDatabaseFault(error)) void this.check();
-      }
-    }
-    textReads.inc({ where: 'primary' });
-    return onPrimary();
-  }
-
-  async #find(platformId: string, token: string | undefined) {
-    const content = token && this.#positionOf(platformId, token);
-    const candidates = this.#candidates((replica) => (content ? replica.isUsable : replica.keepsUp));
-    if (candidates.length === 0) {
-      replicaFallbacks.inc({ reason: this.all.some(({ isUsable }) => isUsable) ? 'behind' : 'lost' });
-      return undefined;
-    }
-    const position = content ?? (await this.#primary.now().catch(() => undefined));
-    if (!position) {
-      replicaFallbacks.inc({ reason: 'unknown' });
-      return undefined;
-    }
-    const replica = candidates.find((one) => one.has(position)) ?? candidates[0];
-    if (replica && (await replica.reach(position))) return { replica, position };
-    if (!content) replica?.noteBehind();
-    replicaFallbacks.inc({ reason: 'behind' });
-    return undefined;
-  }
-
-  #candidates(accepts: (replica: Replica) => boolean): Replica[] {
+  /** Returns the result of a read on a replica; undefined if the primary must serve the read. */
+  async #onReplica(read: TextRead): Promise<string | undefined> {
+    const fallBack = (reason: string) => void replicaFallbacks.inc({ reason });
     this.#turn = (this.#turn + 1) % this.all.length;
-    return [...this.all.slice(this.#turn), ...this.all.slice(0, this.#turn)].filter(accepts);
+    const inTurn = [...this.all.slice(this.#turn), ...this.all.slice(0, this.#turn)];
+    const candidates = inTurn.filter(({ keepsUp }) => keepsUp);
+    const [first] = candidates;
+    if (!first) return fallBack(this.all.some(({ isUsable }) => isUsable) ? 'behind' : 'lost');
+    const position = await this.#primary.now();
+    if (!position) return fallBack('unknown');
+    const replica = candidates.find((one) => one.has(position)) ?? first;
+    if (!(await replica.reach(position))) return fallBack('behind');
+    try {
+      return await replica.read(read, position);
+    } catch (error) {
+      if (isDatabaseFault(error)) void this.check();
+      // If the statement itself is at fault, the primary reports that.
+      return fallBack(error instanceof ReplicaBehind ? 'behind' : 'failed');
+    }
   }
-
-  #positionOf(platformId: string, token: string): Position | undefined {
-    const known = this.#primary.last;
-    const opened = this.#tokens.open(platformId, token);
-    if (!known || !opened || hashOf(known.history) !== opened.historyHash) return undefined;
-    const { lsn } = opened;
-    if (lsn > known.lsn) return undefined;
-    const own = this.#ownWrites.of(platformId);
-    if (own && own.history !== known.history) return undefined;
-    return { history: known.history, lsn: own && own.lsn > lsn ? own.lsn : lsn };
-  }
-}
-
-/** Records the end of the log after the last write of each platform through this instance. */
-class OwnWrites {
-  readonly #positions = new LRUCache<string, Position>({
-    // `max` would allocate all of it up front (core/bounded-cache.ts).
-    maxSize: 10_000,
-    sizeCalculation: () => 1,
-    dispose: (position, _platformId, reason) => {
-      if (reason === 'evict') this.#floor = newer(position, this.#floor);
-    },
-  });
-  /** The newest evicted position, used for platforms that are no longer in memory. */
-  #floor: Position | undefined;
-
-  note(platformId: string, position: Position): void {
-    this.#positions.set(platformId, newer(position, this.#positions.get(platformId)));
-  }
-
-  /** Returns a position at or after every write of the platform through this instance; undefined if there is none. */
-  of(platformId: string): Position | undefined {
-    return this.#positions.get(platformId) ?? this.#floor;
-  }
-}
-
-/** Returns the newer of two positions, because simultaneous writes may record theirs in either order. */
-function newer(noted: Position, before: Position | undefined): Position {
-  return before && before.history === noted.history && before.lsn > noted.lsn ? before : noted;
 }
 
 interface ReplicaOptions {
@@ -238,7 +152,7 @@ class Replica {
   lagBytes: number | undefined;
   /** Why it serves no reads; undefined if it does. */
   trouble: string | undefined = notChecked;
-  /** Whether it failed to catch up in time. It then serves only reads that require an older position. */
+  /** Whether a wait for it has timed out. No read waits again until a check finds that it has caught up. */
   #isBehind = false;
   #closed = false;
 
@@ -271,15 +185,13 @@ class Replica {
     const deadline = performance.now() + this.#options.waitMs;
     while (!this.has(position)) {
       const leftMs = deadline - performance.now();
-      if (leftMs <= 0 || !this.isUsable) return false;
+      if (leftMs <= 0 || !this.isUsable) {
+        this.#isBehind = true;
+        return false;
+      }
       await Promise.race([this.#poll(), delay(leftMs, undefined, { ref: false })]);
     }
     return true;
-  }
-
-  /** Records that a read's wait for the replica timed out. No other read waits until the replica has caught up. */
-  noteBehind(): void {
-    this.#isBehind = true;
   }
 
   /** Runs a read, for which the replica itself checks the position. @throws ReplicaBehind */
@@ -301,17 +213,16 @@ class Replica {
   }
 
   async #check(): Promise<void> {
-    const position = await this.#primary.now().catch(() => undefined);
-    if (this.#closed) return;
+    const position = await this.#primary.now();
     // Without the primary's position, nothing can be compared, and the state stays as it is.
-    if (!position) return;
+    if (this.#closed || !position) return;
     try {
       const [state] = await stateStatement(await this.#connection.get(), position.history);
       this.#report(this.#judge(position, state));
     } catch (error) {
       this.#lose(error);
     }
-    if (this.isUsable) this.#isBehind = !(await this.reach(position).catch(() => false));
+    if (this.isUsable && (await this.reach(position))) this.#isBehind = false;
   }
 
   #judge({ lsn }: Position, state?: { lsn: string | null; follows: boolean }): string | undefined {
