@@ -1,36 +1,63 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** The capacity that a request occupies while it is processed. */
-export interface RequestSlot {
-  release(): void;
-  /** Takes the capacity back. This never fails, because a request that has begun always completes. */
-  retake(): void;
-  /** Passes the turn to other requests of its tenant; this request still counts as being processed. */
-  yieldTurn(): void;
-  resumeTurn(): void;
+/** The capacity that a piece of work occupies until it ends, except during its waits. */
+export abstract class WorkSlot {
+  #waits = 0;
+  #hasEnded = false;
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** Frees the capacity. */
+  protected abstract vacate(): void;
+  /** Takes the capacity back. This never fails or waits, because work that has begun always completes. */
+  protected abstract occupy(): void;
+
+  /** Begins a wait for an external service. Waits may overlap. */
+  release(): void {
+    this.#waits += 1;
+    if (this.#waits === 1 && !this.#hasEnded) this.vacate();
+  }
+
+  retake(): void {
+    this.#waits -= 1;
+    if (this.#waits === 0 && !this.#hasEnded) this.occupy();
+  }
+
+  /** Passes the turn to other work of the tenant. A request still counts as being processed. */
+  yieldTurn(): void {
+    this.release();
+  }
+
+  resumeTurn(): void {
+    this.retake();
+  }
+
+  /** Frees the capacity for good. Further calls do nothing. */
+  end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    if (this.#waits === 0) this.vacate();
+  }
 }
 
-const slots = new AsyncLocalStorage<RequestSlot>();
+const slots = new AsyncLocalStorage<WorkSlot>();
 
-/** Runs work in its request's slot, which `outsideWait` releases while it waits. */
-export function withSlot<Result>(slot: RequestSlot, work: () => Result): Result {
+/** Runs work in its slot, which `outsideWait` releases while it waits. */
+export function withSlot<Result>(slot: WorkSlot, work: () => Result): Result {
   return slots.run(slot, work);
 }
 
-/** Waits for an external service without holding the request's slot, so a slow service blocks no requests. */
+/** Waits for an external service without holding the work's slot, so a slow service blocks no requests. */
 export async function outsideWait<Result>(answer: Promise<Result>): Promise<Result> {
   const slot = slots.getStore();
   slot?.release();
   return answer.finally(() => slot?.retake());
 }
 
-export interface WorkTurn extends RequestSlot {
-  /** Passes the turn on. Further calls do nothing. */
-  end(): void;
-}
-
-/** Waits for the platform's turn (src/api/http/turns.ts). `end` must follow. */
-export type TakeTurn = (platformId: string) => Promise<WorkTurn>;
+/** Waits for the platform's turn (src/api/http/turns.ts). The slot's `end` must follow. */
+export type TakeTurn = (platformId: string) => Promise<WorkSlot>;
 
 /** Limits the expensive work of one platform while other platforms send requests, too (src/api/http/turns.ts). */
 export interface ExpensiveTurns {
@@ -53,7 +80,7 @@ export async function inExpensiveTurn<Result>(turns: ExpensiveTurns, platformId:
   }
 }
 
-export async function inTurn<Result>(turn: WorkTurn, work: () => Promise<Result>): Promise<Result> {
+export async function inTurn<Result>(turn: WorkSlot, work: () => Promise<Result>): Promise<Result> {
   try {
     return await withSlot(turn, work);
   } finally {

@@ -72,7 +72,14 @@ export async function startServing(
   const trusted = new TrustedDocuments(database);
   const callers = callersOf(database, clientTokens, { config, log, pace });
   const { credentials } = callers;
-  const caps = capsOf(config);
+  const socketCap = new TokenCap('sockets', {
+    apiToken: config.SOCKETS_PER_API_TOKEN,
+    clientToken: config.SOCKETS_PER_CLIENT_TOKEN,
+  });
+  const streams = new TokenCap('subscriptions', {
+    apiToken: config.STREAMS_PER_API_TOKEN,
+    clientToken: config.STREAMS_PER_CLIENT_TOKEN,
+  });
   const keepAliveMs = pace?.keepAliveMs ?? config.KEEP_ALIVE_MS;
   const turns = new Turns(Math.max(1, config.DATABASE_POOL - connectionsForOthers), config.MAX_IN_FLIGHT);
   const takeTurn = (platformId: string) => turns.takeTurn(platformId);
@@ -81,7 +88,7 @@ export async function startServing(
   const graphql = createGraphqlServer({
     ...{ expensive: turns, limits: callers.limits, pace: callers.pace },
     ...{ payments, webhooks, feed, sessions, replicas, credentials, clientTokens, trusted, log, takeTurn },
-    streams: caps.streams,
+    streams,
     retentionDays: config.EVENT_RETENTION_DAYS,
     operationMs: pace?.operationMs ?? operationMs,
     maxAnswerBytes: config.MAX_ANSWER_BYTES,
@@ -107,7 +114,7 @@ export async function startServing(
     providers: new ProviderWebhooks({
       ...{ ...callers, payments, refusalMs: pace?.webhookRefusalMs },
       // Provider webhooks are slowed down separately, because one with an invalid signature belongs to no platform.
-      brake: brakeOf(config, log, callers.now),
+      brake: new CredentialBrake(config.WRONG_CREDENTIALS_PER_MINUTE, log, callers.now),
     }),
     pages: await openPages({
       sandbox: sandbox && { ...sandbox, payer: () => sandbox.payer(payments) },
@@ -129,7 +136,7 @@ export async function startServing(
   const sockets = serveWebSockets(http.server, {
     ...callers,
     noteKnown: (socket) => http.connections.noteKnown(socket),
-    ...{ operations, sessions, takeTurn, keepAliveMs, log, sockets: caps.sockets, streams: caps.streams },
+    ...{ operations, sessions, takeTurn, keepAliveMs, log, streams, sockets: socketCap },
     resumePoints: new ResumePoints(database, log),
     compresses: config.COMPRESS_STREAMS,
     acceptsOrigin: (request) => origins.accepts(request) && (sandbox === undefined || namesThisMachine(request)),
@@ -143,13 +150,14 @@ function callersOf(
   { config, log, pace }: ServingOptions,
 ): CallerOptions {
   const now = pace?.now ?? (() => performance.now());
+  const brake = new CredentialBrake(config.WRONG_CREDENTIALS_PER_MINUTE, log, now);
   const rates = {
     platform: config.RATE_LIMIT_PLATFORM,
     apiToken: config.RATE_LIMIT_API_TOKEN,
     clientToken: config.RATE_LIMIT_CLIENT_TOKEN,
   };
   return {
-    credentials: new Credentials(database, clientTokens, brakeOf(config, log, now), pace?.credentialsMs),
+    credentials: new Credentials(database, clientTokens, brake, pace?.credentialsMs),
     limits: new RateLimits(rates, now),
     pace: new RefusalPace(now),
     addressOf: addressFinder(config.TRUSTED_PROXIES),
@@ -182,23 +190,6 @@ function maxOpenFiles(): number {
     // The system does not report its limit.
     return 10_000;
   }
-}
-
-function brakeOf({ WRONG_CREDENTIALS_PER_MINUTE: perMinute }: GatewaySettings, log: Logger, now: Clock) {
-  return new CredentialBrake(perMinute, log, now);
-}
-
-function capsOf(config: GatewaySettings) {
-  return {
-    sockets: new TokenCap('sockets', {
-      apiToken: config.SOCKETS_PER_API_TOKEN,
-      clientToken: config.SOCKETS_PER_CLIENT_TOKEN,
-    }),
-    streams: new TokenCap('subscriptions', {
-      apiToken: config.STREAMS_PER_API_TOKEN,
-      clientToken: config.STREAMS_PER_CLIENT_TOKEN,
-    }),
-  };
 }
 
 /** The time limit for a request or, on a socket, for an operation, in milliseconds, including all waits. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import { BoundedWaits } from './bounded-waits.ts';
 
 export interface ConnectionLimits {
@@ -169,4 +170,29 @@ export function endGently(socket: Socket): void {
     socket.end();
     setTimeout(() => socket.destroy(), lingerMs).unref();
   };
+}
+
+/** How long `closePort` waits for a quiet turn of the event loop, and how long such a turn can be, in ms. */
+const closingMs = { max: 100, quiet: 0.5 } as const;
+
+/**
+ * Closes a server's port. The system resets connections that are still waiting to be accepted, so the port is closed
+ * after a turn of the event loop that accepted no connection and was too short for one to have arrived.
+ */
+export async function closePort(server: Server): Promise<void> {
+  const deadline = performance.now() + closingMs.max;
+  let accepted = 0;
+  const count = () => {
+    accepted += 1;
+  };
+  server.on('connection', count);
+  for (let quiet = false; !quiet && performance.now() < deadline; ) {
+    accepted = 0;
+    await turn();
+    const start = performance.now();
+    await turn();
+    quiet = accepted === 0 && performance.now() - start < closingMs.quiet;
+  }
+  server.off('connection', count);
+  server.close();
 }

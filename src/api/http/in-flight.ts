@@ -1,5 +1,5 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
-import type { RequestSlot } from '../../core/outside-wait.ts';
+import { WorkSlot } from '../../core/outside-wait.ts';
 import { requestsInFlight } from '../../infra/instruments/instruments.ts';
 import { BoundedWaits } from './bounded-waits.ts';
 import type { Tenant, Turns } from './turns.ts';
@@ -63,25 +63,22 @@ export class InFlight {
   }
 }
 
-class AdmittedRequest implements RequestSlot {
+class AdmittedRequest extends WorkSlot {
   readonly #response: WatchedResponse;
   readonly #tenant: Tenant;
   readonly #shared: InFlight;
-  /** When the processing began, plus the time spent waiting for external services. */
+  /** When the processing began, plus the time spent in waits. */
   #start = performance.now();
-  #isCounted = false;
-  #isAtWork = false;
-  #isFinished = false;
-  /** The number of current waits for external services, and when the first of them began. */
-  #waits = 0;
   #waitStart = 0;
-  #endWait: (() => void) | undefined;
+  #hasTurn = false;
+  #endUnread: (() => void) | undefined;
 
   constructor(response: WatchedResponse, tenant: Tenant, shared: InFlight) {
+    super();
     this.#response = response;
     this.#tenant = tenant;
     this.#shared = shared;
-    this.#count();
+    this.#count(1);
     response.once('close', () => this.#close());
     if (response.closed) this.#close();
   }
@@ -89,11 +86,9 @@ class AdmittedRequest implements RequestSlot {
   /** Waits for the request's turn; undefined if it need not wait. Waiting does not count as processing. */
   turn(): Promise<void> | undefined {
     const begin = () => {
-      if (this.#isFinished) this.#shared.turns.end(this.#tenant);
-      else {
-        this.#isAtWork = true;
-        this.#start = performance.now();
-      }
+      this.#hasTurn = true;
+      this.#start = performance.now();
+      if (this.hasEnded) this.yieldTurn();
     };
     const wait = this.#shared.turns.begin(this.#tenant);
     if (wait) return wait.then(begin);
@@ -101,29 +96,26 @@ class AdmittedRequest implements RequestSlot {
     return undefined;
   }
 
-  release(): void {
-    this.#waits += 1;
-    if (this.#waits > 1) return;
-    this.#waitStart = performance.now();
-    this.#uncount();
+  protected override vacate(): void {
+    this.#count(-1);
+    this.yieldTurn();
   }
 
-  retake(): void {
-    this.#waits -= 1;
-    if (this.#waits > 0 || this.#isFinished) return;
-    this.#count();
+  protected override occupy(): void {
+    this.#count(1);
     this.resumeTurn();
   }
 
-  yieldTurn(): void {
+  override yieldTurn(): void {
     this.#waitStart = performance.now();
-    this.#endTurn();
+    if (this.#hasTurn) this.#shared.turns.end(this.#tenant);
+    this.#hasTurn = false;
   }
 
-  resumeTurn(): void {
-    if (this.#isFinished) return;
+  override resumeTurn(): void {
+    if (this.hasEnded) return;
     this.#start += performance.now() - this.#waitStart;
-    this.#isAtWork = true;
+    this.#hasTurn = true;
     this.#shared.turns.resume(this.#tenant);
   }
 
@@ -136,45 +128,24 @@ class AdmittedRequest implements RequestSlot {
   onEnd(): void {
     this.#finish();
     const response = this.#response;
-    if (!response.closed) this.#endWait ??= this.#shared.unread.begin(() => response.destroy());
+    if (!response.closed) this.#endUnread ??= this.#shared.unread.begin(() => response.destroy());
   }
 
   #close(): void {
     // The duration of an aborted request says nothing about the processing time.
-    this.#isFinished = true;
-    this.#uncount();
-    this.#endWait?.();
+    this.end();
+    this.#endUnread?.();
   }
 
   #finish(): void {
     const { load } = this.#shared;
-    if (!this.#isFinished) load.averageMs += (performance.now() - this.#start - load.averageMs) / averageWindow;
-    this.#isFinished = true;
-    this.#uncount();
+    if (!this.hasEnded) load.averageMs += (performance.now() - this.#start - load.averageMs) / averageWindow;
+    this.end();
   }
 
-  #count(): void {
-    this.#isCounted = true;
-    this.#add(1);
-    requestsInFlight.inc();
-  }
-
-  #endTurn(): void {
-    if (!this.#isAtWork) return;
-    this.#isAtWork = false;
-    this.#shared.turns.end(this.#tenant);
-  }
-
-  #uncount(): void {
-    this.#endTurn();
-    if (!this.#isCounted) return;
-    this.#isCounted = false;
-    this.#add(-1);
-    requestsInFlight.dec();
-  }
-
-  #add(change: 1 | -1): void {
+  #count(change: 1 | -1): void {
     const { load } = this.#shared;
+    requestsInFlight.inc(change);
     load.count += change;
     const own = (load.byTenant.get(this.#tenant.key) ?? 0) + change;
     if (own > 0) load.byTenant.set(this.#tenant.key, own);

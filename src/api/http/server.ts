@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { databaseAway } from '../../core/refusal.ts';
 import type { ReadinessWatch } from '../../infra/health/readiness.ts';
@@ -23,10 +25,9 @@ import type { RestServer } from '../rest/server.ts';
 import { type Admission, admit, refuseForm, type Service, tooLong } from './admission.ts';
 import { BodyReader } from './bodies.ts';
 import { type CallerOptions, Callers } from './callers.ts';
-import { type ConnectionLimits, Connections } from './connections.ts';
+import { type ConnectionLimits, Connections, closePort } from './connections.ts';
 import { namesThisMachine, type Origins, protectResponse } from './cors.ts';
 import { type AdmissionLimits, InFlight, WatchedResponse } from './in-flight.ts';
-import { keepAlive, listen } from './listeners.ts';
 import type { ProviderWebhooks } from './provider-webhooks.ts';
 import { answer, formBody, refuse, unavailable } from './refusals.ts';
 
@@ -57,13 +58,18 @@ interface HttpOptions {
   readonly headersMs?: number | undefined;
 }
 
-/** In bytes and milliseconds. */
+/** In bytes and milliseconds. TCP keep-alive detects connections whose client has vanished. */
 const connectionLimits = {
   maxHeaderSize: 16 * 1024,
   requestTimeout: 30_000,
   headersTimeout: 10_000,
   connectionsCheckingInterval: 1_000,
+  keepAlive: true,
+  keepAliveInitialDelay: 12_000,
 } as const;
+
+/** The maximum number of connections waiting to be accepted. The system may allow fewer (net.core.somaxconn). */
+const backlog = 8_192;
 
 /**
  * How long an idle connection stays open, in milliseconds: longer than load balancers keep idle connections (60 s for
@@ -85,7 +91,6 @@ export async function startHttpServer(options: HttpOptions) {
     ...connectionLimits,
     headersTimeout: headersMs,
     connectionsCheckingInterval: Math.min(headersMs, connectionLimits.connectionsCheckingInterval),
-    ...keepAlive,
   });
   refuseWrongAddresses(server);
   const connections = new Connections(server, options.connections);
@@ -112,7 +117,10 @@ export async function startHttpServer(options: HttpOptions) {
     else answer();
   });
   Object.assign(server, idleLimits);
-  const listening = await listen(server, options.host, options.port);
+  server.listen({ host: options.host, port: options.port, backlog });
+  await once(server, 'listening');
+  // The address of a server that listens on a host and port is an AddressInfo.
+  const { port } = server.address() as AddressInfo;
   const host = options.host.includes(':')
     ? `[${options.host}]`
     : options.host === '0.0.0.0'
@@ -120,12 +128,12 @@ export async function startHttpServer(options: HttpOptions) {
       : options.host;
   return {
     server,
-    url: `http://${host}:${listening.port}`,
+    url: `http://${host}:${port}`,
     connections,
     async close(): Promise<void> {
       // A client that received its response now would reconnect to the closing port.
       waiting = [];
-      await listening.close();
+      await closePort(server);
       for (const answer of waiting) setImmediate(answer);
       waiting = undefined;
     },

@@ -1,4 +1,4 @@
-import type { WorkTurn } from '../../core/outside-wait.ts';
+import { WorkSlot } from '../../core/outside-wait.ts';
 
 /** The tenant whose share of the capacity a request uses. */
 export interface Tenant {
@@ -9,7 +9,7 @@ export interface Tenant {
 
 interface AtWork {
   count: number;
-  /** The requests waiting for their turn, in order. */
+  /** The work that waits for its turn, in order. */
   readonly waiting: (() => void)[];
 }
 
@@ -27,9 +27,8 @@ const sharedMs = 1_000;
 export class Turns {
   readonly #most: number;
   readonly #mostAlone: number;
+  /** The work in progress, by tenant, and separately the expensive work within it. */
   readonly #atWork = new Map<string, AtWork>();
-  /** Expensive work, in progress and waiting, by platform. */
-  readonly #atExpensiveWork = new Map<string, AtWork>();
   /** Waiting work whose turn has come. */
   readonly #beginning: (() => void)[] = [];
   #lastPlatform: string | undefined;
@@ -43,7 +42,7 @@ export class Turns {
   }
 
   /** Waits for the platform's turn to run one of several operations on a connection or to send a stream's message. */
-  async takeTurn(platformId: string): Promise<WorkTurn> {
+  async takeTurn(platformId: string): Promise<WorkSlot> {
     const tenant = { key: platformId, isPlatform: true };
     await this.begin(tenant);
     return new Turn(this, tenant);
@@ -52,7 +51,17 @@ export class Turns {
   /** Begins the work on a request; `end` must follow. Returns a promise of its turn if it must wait. */
   begin(tenant: Tenant): Promise<void> | undefined {
     this.#note(tenant);
-    return this.#beginIn(this.#atWork, tenant.key, this.#mostOf(tenant));
+    return this.#begin(tenant.key, this.#mostOf(tenant));
+  }
+
+  /** Resumes, without waiting, work on a request that gave up its turn; `end` must follow. */
+  resume({ key }: Tenant): void {
+    this.#of(key).count += 1;
+  }
+
+  /** Ends a turn, and starts waiting requests if there is room. */
+  end(tenant: Tenant): void {
+    this.#end(tenant.key, this.#mostOf(tenant));
   }
 
   /**
@@ -60,11 +69,11 @@ export class Turns {
    * `endExpensive` must follow. Like begin(), it returns a promise if the work must wait.
    */
   beginExpensive(platformId: string): Promise<void> | undefined {
-    return this.#beginIn(this.#atExpensiveWork, platformId, this.#mostExpensive());
+    return this.#begin(`expensive ${platformId}`, this.#mostExpensive());
   }
 
   endExpensive(platformId: string): void {
-    this.#endIn(this.#atExpensiveWork, platformId, this.#mostExpensive());
+    this.#end(`expensive ${platformId}`, this.#mostExpensive());
   }
 
   /** Returns whether this is the only active platform: no other platform's request was admitted in the last second. */
@@ -78,34 +87,30 @@ export class Turns {
     return performance.now() < this.#sharedUntil;
   }
 
-  #mostExpensive(): number {
-    return this.#isShared ? Math.max(1, Math.floor(this.#most * expensivePart)) : this.#mostAlone;
-  }
-
-  /** Resumes, without waiting, work on a request that gave up its turn; `end` must follow. */
-  resume(tenant: Tenant): void {
-    of(this.#atWork, tenant.key).count += 1;
-  }
-
-  /** Ends a turn, and starts waiting requests if there is room. */
-  end(tenant: Tenant): void {
-    this.#endIn(this.#atWork, tenant.key, this.#mostOf(tenant));
-  }
-
   /** Callers without credentials are always limited, and never cause a platform to be limited. */
   #mostOf({ isPlatform }: Tenant): number {
     return isPlatform && !this.#isShared ? this.#mostAlone : this.#most;
   }
 
-  #beginIn(atWork: Map<string, AtWork>, key: string, most: number): Promise<void> | undefined {
-    const own = of(atWork, key);
+  #mostExpensive(): number {
+    return this.#isShared ? Math.max(1, Math.floor(this.#most * expensivePart)) : this.#mostAlone;
+  }
+
+  #of(key: string): AtWork {
+    const own = this.#atWork.get(key) ?? { count: 0, waiting: [] };
+    this.#atWork.set(key, own);
+    return own;
+  }
+
+  #begin(key: string, most: number): Promise<void> | undefined {
+    const own = this.#of(key);
     if (own.count >= most) return new Promise((resolve) => own.waiting.push(resolve));
     own.count += 1;
     return undefined;
   }
 
-  #endIn(atWork: Map<string, AtWork>, key: string, most: number): void {
-    const own = of(atWork, key);
+  #end(key: string, most: number): void {
+    const own = this.#of(key);
     own.count -= 1;
     for (; own.count < most; own.count += 1) {
       const next = own.waiting.shift();
@@ -113,7 +118,7 @@ export class Turns {
       if (this.#isShared) this.#beginSoon(next);
       else next();
     }
-    if (own.count === 0) atWork.delete(key);
+    if (own.count === 0) this.#atWork.delete(key);
   }
 
   /** Begins waiting work, one piece per turn of the event loop, so that other tenants' requests are read in between. */
@@ -135,47 +140,22 @@ export class Turns {
   }
 }
 
-function of(atWork: Map<string, AtWork>, key: string): AtWork {
-  const known = atWork.get(key);
-  if (known) return known;
-  const own: AtWork = { count: 0, waiting: [] };
-  atWork.set(key, own);
-  return own;
-}
-
 /** The turn of one piece of work. While the work waits for an external service, others may use its turn. */
-class Turn implements WorkTurn {
+class Turn extends WorkSlot {
   readonly #turns: Turns;
   readonly #tenant: Tenant;
-  #waits = 0;
-  #hasEnded = false;
 
   constructor(turns: Turns, tenant: Tenant) {
+    super();
     this.#turns = turns;
     this.#tenant = tenant;
   }
 
-  release(): void {
-    this.#waits += 1;
-    if (this.#waits === 1 && !this.#hasEnded) this.#turns.end(this.#tenant);
+  protected override vacate(): void {
+    this.#turns.end(this.#tenant);
   }
 
-  retake(): void {
-    this.#waits -= 1;
-    if (this.#waits === 0 && !this.#hasEnded) this.#turns.resume(this.#tenant);
-  }
-
-  yieldTurn(): void {
-    this.release();
-  }
-
-  resumeTurn(): void {
-    this.retake();
-  }
-
-  end(): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    if (this.#waits === 0) this.#turns.end(this.#tenant);
+  protected override occupy(): void {
+    this.#turns.resume(this.#tenant);
   }
 }

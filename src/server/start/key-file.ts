@@ -42,10 +42,10 @@ async function readOrMakeKey(dataDirectory: string, setting: keyof typeof keyFil
 }
 
 async function readKey(file: string): Promise<string | undefined> {
-  return readFile(file, 'utf8').catch((error: unknown) => {
-    if (hasCode(error, 'ENOENT')) return undefined;
+  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
     // Docker creates a folder in place of a mounted file that is missing.
-    if (hasCode(error, 'EISDIR')) return '';
+    if (error.code === 'EISDIR') return '';
     throw error;
   });
 }
@@ -56,16 +56,12 @@ async function makeKey(file: string): Promise<string> {
   const draft = `${file}.${randomUUID()}`;
   try {
     await writeFile(draft, `${randomBytes(keyBytes).toString('base64url')}\n`, { mode: 0o600, flush: true });
-    await link(draft, file).catch((error: unknown) => {
+    await link(draft, file).catch((error: NodeJS.ErrnoException) => {
       // Another process has stored a key first. All processes use that one.
-      if (!hasCode(error, 'EEXIST')) throw error;
+      if (error.code !== 'EEXIST') throw error;
     });
   } finally {
     await rm(draft, { force: true });
   }
   return (await readKey(file)) ?? '';
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

@@ -55,7 +55,7 @@ async function findPayer(payments: Payments, caller: Caller): Promise<SandboxPay
   const persons = await payments.database.prisma.customer.count({
     where: { platformId, platformCustomerId: { startsWith: personPrefix } },
   });
-  await seedPerson(payments, caller, persons + 1);
+  await seed(payments, caller, personOf(persons + 1));
   const made = await findAblePerson(payments, caller);
   if (!made) throw new Error('the new sample person cannot pay');
   return made;
@@ -120,75 +120,45 @@ async function findOrCreate(payments: Payments): Promise<Caller> {
     select: { id: true },
     where: { platformId: caller.platformId, platformAccountId: lastAccount },
   });
-  if (!last) await seed(payments, caller);
+  if (last) return caller;
+  const { umaDomain } = await payments.database.prisma.platform.findFirstOrThrow({ where: { id: caller.platformId } });
+  await seed(payments, caller, { ...personOf(1), umaAddress: `$person@${umaDomain}` });
+  await seed(payments, caller, { ...company, umaAddress: `$company@${umaDomain}` });
   return caller;
 }
 
-const personPrefix = 'individual-';
-/** The external account that is registered last. Once it exists, the sandbox is complete. */
-const lastAccount = 'business-usd';
+type Customer = Parameters<typeof createCustomer>[2];
+type ExternalAccount = Parameters<typeof createExternalAccount>[2];
 
-async function seed(payments: Payments, caller: Caller): Promise<void> {
-  const { platformId } = caller;
-  const { prisma } = payments.database;
-  const { umaDomain } = await prisma.platform.findFirstOrThrow({ where: { id: platformId } });
-  await seedPerson(payments, caller, 1, `$person@${umaDomain}`);
-  const details = {
-    customerType: 'BUSINESS',
-    legalName: 'Sample Company Inc.',
-    registrationNumber: 'SC-0001',
-    taxId: '12-3456789',
-    address: { line1: '2 Sample Street', city: 'New York', state: 'NY', postalCode: '10001', country: 'US' },
-  } as const;
-  const company = { platformCustomerId: 'business-1', umaAddress: `$company@${umaDomain}`, details };
-  await seedCustomer(payments, caller, 'business', company, accountsOfCompany);
+/** A sample customer. The names of its external accounts and the idempotency keys begin with `name`. */
+interface Sample extends Customer {
+  readonly name: string;
+  readonly accounts: readonly Pick<ExternalAccount, 'currency' | 'accountType' | 'details' | 'beneficiary'>[];
 }
 
-async function seedPerson(payments: Payments, caller: Caller, number: number, umaAddress?: string): Promise<void> {
-  const platformCustomerId = `${personPrefix}${number}`;
-  const details = {
-    customerType: 'INDIVIDUAL',
-    fullName: `Sample Person${number === 1 ? '' : ` ${number}`}`,
-    birthDate: '1990-12-10',
-    nationality: 'US',
-    address: { line1: '1 Sample Street', city: 'San Francisco', state: 'CA', postalCode: '94105', country: 'US' },
-  } as const;
-  const one = { platformCustomerId, ...(umaAddress !== undefined && { umaAddress }), details };
-  await seedCustomer(payments, caller, platformCustomerId, one, accountsOfPerson);
-}
-
-async function seedCustomer(
-  payments: Payments,
-  caller: Caller,
-  name: string,
-  customer: Parameters<typeof createCustomer>[2],
-  external: typeof accountsOfPerson | typeof accountsOfCompany,
-): Promise<void> {
+/** Creates a customer, funds its internal accounts and registers its external accounts, unless this has been done. */
+async function seed(payments: Payments, caller: Caller, { name, accounts, ...customer }: Sample): Promise<void> {
   const { id: customerId } = (await createCustomer(payments, caller, customer, `seed-${name}`)).row;
-  const accounts = await payments.database.prisma.account.findMany({
+  const internal = await payments.database.prisma.account.findMany({
     where: {
       ...{ platformId: caller.platformId, customerId, kind: 'INTERNAL' },
       currency: { in: Object.keys(balances) },
     },
   });
-  for (const { id, currency } of accounts) {
+  for (const { id, currency } of internal) {
     const funding = { accountId: publicId('InternalAccount', id), amount: balances[currency] ?? 0n };
     await fundAccount(payments, caller, funding, `seed-${id}`);
   }
-  for (const account of external) {
+  for (const account of accounts) {
     const platformAccountId = `${name}-${account.currency.toLowerCase()}`;
     const owned = { customerId: publicId('Customer', customerId), platformAccountId, defaultUmaDepositAccount: false };
     await createExternalAccount(payments, caller, { ...account, ...owned }, `seed-${platformAccountId}`);
   }
 }
 
-const person = {
-  beneficiaryType: 'INDIVIDUAL',
-  fullName: 'Sample Person',
-  birthDate: '1990-12-10',
-  nationality: 'US',
-} as const;
-const company = { beneficiaryType: 'BUSINESS', legalName: 'Sample Company Inc.' } as const;
+const personPrefix = 'individual-';
+/** The external account that is registered last. Once it exists, the sandbox is complete. */
+const lastAccount = 'business-usd';
 
 const inUsd = (accountNumber: string) => ({
   currency: 'USD',
@@ -201,19 +171,41 @@ const inEur = (iban: string, swiftBic: string) => ({
   details: { iban, swiftBic },
 });
 
-/** The accounts of a sample person. The last one is the newest and therefore appears first in lists. */
-const accountsOfPerson = [
-  { ...inUsd('1234567890'), beneficiary: person },
-  { currency: 'MXN', accountType: 'CLABE', details: { clabeNumber: '032180000118359719' }, beneficiary: person },
-  {
-    currency: 'BTC',
-    accountType: 'LIGHTNING',
-    details: { lightningAddress: 'person@sandbox.uma.money' },
-    beneficiary: null,
+/** Returns a sample person. The last of the accounts is the newest and therefore appears first in lists. */
+function personOf(number: number): Sample {
+  const fullName = 'Sample Person';
+  const identity = { birthDate: '1990-12-10', nationality: 'US' };
+  const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName, ...identity } as const;
+  const lightning = { lightningAddress: 'person@sandbox.uma.money' };
+  const name = `${personPrefix}${number}`;
+  return {
+    name,
+    platformCustomerId: name,
+    details: {
+      customerType: 'INDIVIDUAL',
+      fullName: number === 1 ? fullName : `${fullName} ${number}`,
+      ...identity,
+      address: { line1: '1 Sample Street', city: 'San Francisco', state: 'CA', postalCode: '94105', country: 'US' },
+    },
+    accounts: [
+      { ...inUsd('1234567890'), beneficiary },
+      { currency: 'MXN', accountType: 'CLABE', details: { clabeNumber: '032180000118359719' }, beneficiary },
+      { currency: 'BTC', accountType: 'LIGHTNING', details: lightning, beneficiary: null },
+      { ...inEur('DE89370400440532013000', 'COBADEFF'), beneficiary: { ...beneficiary, fullName: 'Sample Payee' } },
+    ],
+  };
+}
+
+const legalName = 'Sample Company Inc.';
+const company: Sample = {
+  name: 'business',
+  platformCustomerId: 'business-1',
+  details: {
+    ...{ customerType: 'BUSINESS', legalName, registrationNumber: 'SC-0001', taxId: '12-3456789' },
+    address: { line1: '2 Sample Street', city: 'New York', state: 'NY', postalCode: '10001', country: 'US' },
   },
-  { ...inEur('DE89370400440532013000', 'COBADEFF'), beneficiary: { ...person, fullName: 'Sample Payee' } },
-] as const;
-const accountsOfCompany = [
-  { ...inEur('FR1420041010050500013M02606', 'PSSTFRPP'), beneficiary: company },
-  { ...inUsd('9876543210'), beneficiary: company },
-] as const;
+  accounts: [
+    { ...inEur('FR1420041010050500013M02606', 'PSSTFRPP'), beneficiary: { beneficiaryType: 'BUSINESS', legalName } },
+    { ...inUsd('9876543210'), beneficiary: { beneficiaryType: 'BUSINESS', legalName } },
+  ],
+};

@@ -24,19 +24,12 @@ export function startLoop(name: string, log: Logger, round: () => Promise<number
   succeeded.setToCurrentTime();
   const states = FaultStates.of(log);
   let stopped = false;
-  let woken = false;
-  let resting = true;
-  let pausing = new AbortController();
-
-  async function pause(ms: number): Promise<void> {
-    pausing = new AbortController();
-    await delay(ms, undefined, { signal: pausing.signal }).catch(() => undefined);
-  }
+  /** Each round has its own, so that a `wake` during the round ends the pause after it. */
+  let waking = new AbortController();
 
   async function run(): Promise<void> {
     while (!stopped) {
-      woken = false;
-      resting = true;
+      waking = new AbortController();
       let pauseMs: number;
       try {
         pauseMs = await round();
@@ -48,23 +41,18 @@ export function startLoop(name: string, log: Logger, round: () => Promise<number
         states.failed(name, error);
         pauseMs = 1000;
       }
-      if (stopped || pauseMs <= 0) continue;
       const rest = Math.min(restMs, pauseMs);
-      if (rest > 0) await pause(rest);
-      resting = false;
-      if (!stopped && !woken && pauseMs > rest) await pause(pauseMs - rest);
+      if (rest > 0) await delay(rest);
+      if (pauseMs > rest) await delay(pauseMs - rest, undefined, { signal: waking.signal }).catch(() => undefined);
     }
   }
 
   const ended = run();
   return {
-    wake() {
-      woken = true;
-      if (!resting) pausing.abort();
-    },
+    wake: () => waking.abort(),
     async stop() {
       stopped = true;
-      pausing.abort();
+      waking.abort();
       await ended;
     },
   };

@@ -6,7 +6,7 @@ import { type ExecutionResult, GraphQLError } from 'graphql';
 import type { ServerOptions } from 'graphql-ws';
 import { isAsyncIterable } from 'graphql-yoga';
 import { WebSocketServer } from 'ws';
-import { inTurn, type WorkTurn } from '../../../core/outside-wait.ts';
+import { inTurn, type WorkSlot } from '../../../core/outside-wait.ts';
 import { RateLimited, type TokenCap } from '../../../domain/access/limits/rate-limits.ts';
 import type { ResumeKey, ResumePoint } from '../../../domain/events/resume-points.ts';
 import { iterateHere } from '../../../infra/instruments/iterate-here.ts';
@@ -204,7 +204,7 @@ interface SocketOperation extends MeasuredOperation {
   readonly facts: RequestFacts;
   readonly resumeKey: ResumeKey | undefined;
   /** The turn ends when the operation has its result or its stream is open. */
-  readonly turn: WorkTurn;
+  readonly turn: WorkSlot;
 }
 
 /** Opens an operation's stream. With a resume key, it continues after the last message that the client acknowledged. */
