@@ -83,16 +83,6 @@ const readers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 const abouts = new Map(Object.values(readers).flatMap((pages) => Object.entries(pages)));
 
-/** How many points pages lose in a search if they are not for users of the APIs. */
-const handicaps: Readonly<Record<string, number>> = {
-  ...{ 'Operate the service': 40, 'Connect a bank or a provider': 40, 'Change the code': 400 },
-};
-const handicapOf = new Map(
-  Object.entries(readers).flatMap(([reader, pages]) =>
-    Object.keys(pages).map((file) => [file, handicaps[reader] ?? 0] as const),
-  ),
-);
-
 const isPicture = (file: string) => file.endsWith('.png');
 const isPage = (file: string) => file.endsWith('.md');
 
@@ -107,6 +97,7 @@ export async function openDocs() {
   const grouped = groupsOf([...files.keys()].filter(isPage).sort());
   const texts = new Map(grouped.flatMap(([, pages]) => pages).map((file) => [file, String(files.get(file))] as const));
   const titles = new Map([...texts].map(([file, text]) => [file, titleOf(text, file)] as const));
+  const sections = [...texts].flatMap(([file, text]) => sectionsOf(file, text));
   const others = [...files.keys()].filter((file) => !isPage(file) && !isPicture(file));
   const rendered = new Map<string, Page>([['', listPage(grouped, titles, others)]]);
   const fileAt = (requested: string) => requested.slice(docsPath.length + 1);
@@ -120,7 +111,7 @@ export async function openDocs() {
       rendered.set(file, page);
       return page;
     },
-    found: (words: string): Page => foundPage(words, search(texts, words), titles),
+    found: (phrase: string): Page => foundPage(phrase, sections, titles),
     /** Returns a page, or the list of all pages, in Markdown for programs; undefined for an unknown path. */
     text(requested: string): string | undefined {
       const file = fileAt(requested);
@@ -193,46 +184,77 @@ ${groups.map(([reader, pages]) => html`<h2>${reader}</h2><ul>${pages.map((file) 
   );
 }
 
-function foundPage(words: string, found: readonly Found[], titles: Titles): Page {
-  return docsPage(
-    `${words} · Docs`,
-    html`<main><h1>Search results</h1><p role="status">${!found[0]?.isComplete && html`No section contains all of these words: ${words}. ${found.length > 0 ? 'These contain some of them.' : html`<a href="${docsPath}">See all pages</a>.`}`}</p>
-<ul>${found.map(({ file, title, anchor, excerpt }) => html`<li><a href="${docsPath}/${file}#${anchor}">${title}</a> <span class="quiet">${titles.get(file)}</span><br>${marked(excerpt, words)}</li>`)}</ul></main>`,
-    'Search',
-    words,
-  );
+/** A section of a page, with its words for the search. */
+interface Section extends Heading {
+  readonly file: string;
+  /** Whether the page is only for those who change the code. */
+  readonly isInternal: boolean;
+  readonly text: string;
+  readonly inHeading: ReadonlySet<string>;
+  readonly inTitle: ReadonlySet<string>;
+  readonly inText: ReadonlySet<string>;
+}
+
+function sectionsOf(file: string, text: string): Section[] {
+  const isInternal = file in (readers['Change the code'] ?? {});
+  const inTitle = new Set(wordsOf(titleOf(text, file)));
+  const parts = text.split(/^#{1,3} +/m).slice(1);
+  return parts.map((part) => {
+    const [heading = '', ...lines] = part.split('\n');
+    const title = heading.replaceAll('`', '').trim();
+    // Without Markdown markup.
+    const plain = lines.join('\n').replaceAll(/^```\w*|^ *- |[`*|#]|-{3,}|\]\([^)]*\)|\[/gm, '');
+    const words = { inHeading: new Set(wordsOf(title)), inTitle, inText: new Set(wordsOf(part)) };
+    return { file, isInternal, title, anchor: anchorOf(title), text: plain, ...words };
+  });
 }
 
 /** Words in questions that almost every section contains. */
 const common = new Set(
-  'a after an and are at by can do does for from how i if in is it my of on or right that the to was we what when where which who why with you'.split(
-    ' ',
-  ),
+  'and are can does for from how right show that the was what when where which who why with you'.split(' '),
 );
 
-/** Words that newcomers use, and the corresponding words in these pages. */
-const synonyms: Readonly<Record<string, string>> = { add: 'create', change: 'update', show: 'display' };
-
-/** Returns patterns for the words to search for. Common words are left out, unless there are no others. */
-function patternsOf(words: string): readonly string[] {
-  const all = words.toLowerCase().match(/[^\s?!,;]+/g) ?? [];
+/** Returns the words of a text that matter, without the endings of their forms: "retries" and "retrying" are "retr". */
+function wordsOf(text: string): string[] {
+  const all = text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
   const rare = all.filter((word) => !common.has(word));
-  return (rare.length > 0 ? rare : all).slice(0, 10).map((word) => {
-    const stems = [word, synonyms[word]].flatMap((one) => one?.replace(ending, '').replaceAll(special, '\\$&') ?? []);
-    // Matches only at the beginning of a word: a section about upstreams is not about streams.
-    return `(?<![\\p{L}\\p{N}])(?:${stems.join('|')})(?:${endings})?`;
-  });
+  return rare.map((word) => word.replace(/(?<=[a-z]{3})(?:ies?|ied|ying|es|s|ed|ing|y|e)$/, ''));
 }
 
-/** Endings that distinguish the forms of a word: "retries", "retried" and "retrying" are the word "retry". */
-const endings = 'ies?|ied|ying|es|s|ed|ing|y|e';
-const ending = new RegExp(`(?<=[a-z]{3})(?:${endings})$`);
-const special = /[\\^$.*+?()[\]{}|]/g;
+const mostFound = 20;
 
-function marked(excerpt: string, words: string) {
+/**
+ * Lists the sections with the words of the phrase: first those with most of the words, then those of pages for users,
+ * then those with the words in their headings, then those with the words in their page's title.
+ */
+function foundPage(phrase: string, sections: readonly Section[], titles: Titles): Page {
+  const words = wordsOf(phrase).slice(0, 10);
+  const ranked = sections.map((section) => {
+    const { inHeading, inTitle, inText, isInternal } = section;
+    const held = words.filter((word) => inText.has(word) || inTitle.has(word)).length;
+    const leading = words.map((word) => (inHeading.has(word) ? 3 : inTitle.has(word) ? 1 : 0));
+    const rank = leading.reduce<number>((sum, each) => sum + each, 1_000 * held - (isInternal ? 500 : 0));
+    return { section, held, rank };
+  });
+  const found = ranked.filter(({ held }) => held > 0).toSorted((one, other) => other.rank - one.rank);
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])((?:${words.join('|')})\\p{L}*)`, 'iu');
+  return docsPage(
+    `${phrase} · Docs`,
+    html`<main><h1>Search results</h1><p role="status">${(!found[0] || found[0].held < words.length) && html`No section contains all of these words: ${phrase}. ${found.length > 0 ? 'These contain some of them.' : html`<a href="${docsPath}">See all pages</a>.`}`}</p>
+<ul>${found.slice(0, mostFound).map(({ section: { file, title, anchor, text } }) => html`<li><a href="${docsPath}/${file}#${anchor}">${title}</a> <span class="quiet">${titles.get(file)}</span><br>${excerptOf(text, pattern)}</li>`)}</ul></main>`,
+    'Search',
+    phrase,
+  );
+}
+
+/** Returns the text around the first match, with each match marked. */
+function excerptOf(text: string, pattern: RegExp) {
+  const words = text.trim().split(/\s+/);
+  const first = words.findIndex((word) => pattern.test(word));
+  const [from, to] = [Math.max(0, first - 12), Math.max(0, first) + 24];
+  const shown = [...(from > 0 ? ['…'] : []), ...words.slice(from, to), ...(to < words.length ? ['…'] : [])].join(' ');
   // The pattern has a capturing group, so every second part is a match.
-  const parts = excerpt.split(new RegExp(`(${patternsOf(words).join('|')})`, 'iu'));
-  return parts.map((part, index) => (index % 2 ? html`<mark>${part}</mark>` : part));
+  return shown.split(pattern).map((part, index) => (index % 2 ? html`<mark>${part}</mark>` : part));
 }
 
 /** Lists the pages for programs, in the llms.txt format. Each is Markdown for clients that do not request HTML. */
@@ -249,69 +271,7 @@ function titleOf(text: string, file: string): string {
   return /^# +(.+)$/m.exec(text)?.[1] ?? file;
 }
 
-/** A section of a page that contains words of a search. */
-interface Found extends Section {
-  readonly file: string;
-  /** Whether it or its page's title contains all of the words except the common ones. */
-  readonly isComplete: boolean;
-  /** The text around the first match. */
-  readonly excerpt: string;
-}
-
-const mostFound = 20;
-
-/**
- * Finds the sections of pages (Markdown by path) that contain these words, some of them possibly in the page's title.
- * Sections with all of the words come before those with some. Among them, sections with the words in their headings
- * come first, the rarest word counting most, then those of pages for users. Pages for contributors come last.
- */
-function search(pages: ReadonlyMap<string, string>, words: string): readonly Found[] {
-  const patterns = patternsOf(words).map((pattern) => new RegExp(pattern, 'giu'));
-  const [firstPattern] = patterns;
-  if (!firstPattern) return [];
-  const sections = [...pages].flatMap(([file, text]) => {
-    const isOfPage = patterns.map((pattern) => titleOf(text, file).search(pattern) >= 0);
-    return sectionsOf(text).map(({ title, body }) => {
-      const isHeading = patterns.map((pattern) => title.search(pattern) >= 0);
-      const times = patterns.map((pattern) => `${title}\n${body}`.match(pattern)?.length ?? 0);
-      return { file, title, body, times, isHeading, isOfPage };
-    });
-  });
-  const weights = patterns.map((_, word) => 1 / (1 + sections.filter(({ times }) => times[word]).length));
-  const weightOf = (places: readonly boolean[]) =>
-    weights.reduce((sum, weight, word) => sum + (places[word] ? weight : 0), 0) /
-    weights.reduce((sum, each) => sum + each);
-  const found = sections
-    .filter(({ times }) => times.some((count) => count > 0))
-    .map(({ file, title, body, times, isHeading, isOfPage }) => {
-      const held = times.filter((count, word) => count > 0 || isOfPage[word]).length;
-      const isComplete = held === times.length;
-      const placed = 100 * weightOf(isHeading) + 50 * weightOf(isOfPage.map((is, word) => is && !isHeading[word]));
-      const frequency = times.reduce((sum, count) => sum + Math.min(count, 9), 0) / times.length;
-      const rank =
-        placed + frequency - (handicapOf.get(file) ?? 600) + (isComplete ? 1_000 : (400 * held) / times.length);
-      const first = body.search(firstPattern);
-      const [from, to] = [Math.max(0, first - 80), Math.max(0, first) + 160];
-      // Whole words, without Markdown markup.
-      const around = body.slice(from, to).replaceAll(/^```\w*|^ *- |[`*|#]|-{3,}|\]\([^)]*\)|\[/gm, '');
-      const begun = from > 0 ? around.replace(/^\S*\s+/, '… ') : around;
-      const excerpt = (to < body.length ? begun.replace(/\s+\S*$/, ' …') : begun).trim();
-      return { file, title: title.replaceAll('`', ''), anchor: anchorOf(title), excerpt, rank, isComplete };
-    });
-  return found.toSorted((one, other) => other.rank - one.rank).slice(0, mostFound);
-}
-
-function sectionsOf(text: string): { readonly title: string; readonly body: string }[] {
-  return text
-    .split(/^#{1,3} +/m)
-    .slice(1)
-    .map((section) => {
-      const end = section.indexOf('\n');
-      return { title: section.slice(0, end).trim(), body: section.slice(end + 1) };
-    });
-}
-
-interface Section {
+interface Heading {
   readonly title: string;
   /** The anchor of the heading, in GitHub's form. */
   readonly anchor: string;
@@ -326,7 +286,7 @@ interface Section {
 function renderMarkdown(text: string, file: string, known: ReadonlyMap<string, unknown>) {
   const markdown = new MarkdownIt({ html: false });
   const { rules } = markdown.renderer;
-  const sections: Section[] = [];
+  const sections: Heading[] = [];
   markdown.core.ruler.push('page', ({ tokens }) => {
     for (const [index, token] of tokens.entries()) {
       const [content, close] = tokens.slice(index + 1, index + 3);
