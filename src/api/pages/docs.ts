@@ -18,70 +18,8 @@ const documented = [
 
 export type Docs = Awaited<ReturnType<typeof openDocs>>;
 
-/** The pages by audience, in reading order, each with a summary. Pages not listed come last. */
-const readers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'Try it': {
-    'README.md': 'what the service is, how to start it, and which API to choose',
-    'docs/guides/first-five-minutes.md': 'pay in an app, watch it, lose the network, and find out why a payment failed',
-    'docs/guides/concepts.md': 'customers, accounts, quotes, payments and events, and how they belong together',
-    'docs/guides/glossary.md': 'the words of these pages',
-  },
-  'Build an app': {
-    'docs/guides/web.md': 'a program that quotes, pays and follows the payment',
-    'docs/mobile.md': 'payments on a phone, with Apollo Kotlin and Apollo iOS',
-    'docs/guides/money.md': 'how to read, show and send amounts and rates',
-    'docs/guides/errors.md': 'where errors are in a response, and which to retry',
-    'docs/lists.md': 'which rows a list contains, in which order, page by page',
-    'docs/streams.md': 'how an app follows changes and misses none',
-    'docs/guides/caching.md': 'how a client’s cache stays correct beside streams and mutations',
-    'docs/screens.md': 'the requests to copy for balances, payees, quotes, receipts and support',
-    'docs/trusted-documents.md': 'how to restrict your tokens to the documents of your app',
-    'src/apps/client/README.md': 'sockets, tokens, hooks and cache settings for an app',
-    'src/apps/wallet/README.md': 'an example app with React and Apollo Client',
-    'src/apps/lab/README.md': 'what the lab adds to GraphiQL',
-  },
-  'Build a server': {
-    'docs/guides/server.md': 'a program that pays, and receives a webhook',
-    'docs/guides/keys.md': 'how to limit a token that you give to an app, a colleague or an agent',
-    'docs/rest.md': 'how REST differs from GraphQL',
-    'src/api/webhooks/README.md': 'how webhooks are signed, retried and repeated',
-    'docs/accounts.md': 'the fields and formats of every kind of account',
-    'docs/limits.md': 'how many requests, sockets and streams are allowed',
-    'src/rails/sandbox/README.md': 'how to make payments fail, wait or return',
-    'docs/command-line.md': 'commands that show events, forward webhooks and trigger payments',
-    'docs/interface-specification.md': 'the contract of the REST API',
-    'docs/compatibility.md': 'which changes your code should be prepared for',
-  },
-  'Operate the service': {
-    'docs/operating.md': 'configure, upgrade, back up and watch an installation',
-    'docs/settings.md': 'every environment variable',
-    'docs/production.md': 'from a new machine to two instances behind a load balancer',
-    'docs/night.md': 'what to do when an alert fires',
-    'docs/growing.md': 'how much one database carries, and what to do beyond that',
-    'docs/database-roles.md': 'what each login of the database may do',
-    'SECURITY.md': 'what is promised, and how to report a vulnerability',
-  },
-  'Connect a bank or a provider': {
-    'docs/rails.md': 'how to connect a rail, and what to do when it and the ledger disagree',
-    'src/rails/README.md': 'how to write a rail, method by method',
-  },
-  'Change the code': {
-    'ARCHITECTURE.md': 'the folders, the imports, and the path of a request',
-    'CONTRIBUTING.md': 'how to build, test and change the code',
-    'docs/decisions.md': 'what was decided where the specification leaves room',
-    'docs/prisma.md': 'which tables go through Prisma, which through SQL, and why',
-    'docs/database-functions.md': 'the functions that move the money',
-    'docs/proofs.md': 'what is proved about prices, lanes and the feed',
-    'docs/faults.md': 'what the fault tests break, and what must survive',
-    'docs/attacks.md': 'hostile requests, and what they got',
-    'docs/coverage.md': 'where each rule of the specification is implemented and tested',
-    'bench/RESULTS.md': 'how fast it is',
-    'CHANGELOG.md': 'what is new',
-    'bench/LOG.md': 'what was measured, changed and kept to make it faster',
-  },
-};
-
-const abouts = new Map(Object.values(readers).flatMap((pages) => Object.entries(pages)));
+/** The list of all pages in reading order, by audience. */
+const listFile = 'docs/README.md';
 
 const isPicture = (file: string) => file.endsWith('.png');
 const isPage = (file: string) => file.endsWith('.md');
@@ -94,15 +32,24 @@ export async function openDocs() {
     const found = path.join(file.parentPath, file.name);
     files.set(path.relative(root, found).replaceAll(path.sep, '/'), await readFile(found));
   }
-  const grouped = groupsOf([...files.keys()].filter(isPage).sort());
-  const texts = new Map(grouped.flatMap(([, pages]) => pages).map((file) => [file, String(files.get(file))] as const));
-  const titles = new Map([...texts].map(([file, text]) => [file, titleOf(text, file)] as const));
-  const sections = [...texts].flatMap(([file, text]) => sectionsOf(file, text));
-  const others = [...files.keys()].filter((file) => !isPage(file) && !isPicture(file));
-  const rendered = new Map<string, Page>([['', listPage(grouped, titles, others)]]);
-  const fileAt = (requested: string) => requested.slice(docsPath.length + 1);
+  const list = String(files.get(listFile));
+  const linkPattern = /\[([^\]]+)\]\(([^)]+)\)/g;
+  const fileOf = (link: string) => path.posix.join(path.posix.dirname(listFile), link);
+  // An image of the service has only some of the pages.
+  const links = [...list.matchAll(linkPattern)].map(([, title = '', to = '']) => [fileOf(to), title] as const);
+  const titles = new Map(links.filter(([file]) => files.has(file)));
+  const ofContributors = list.slice(list.indexOf('## Change the code'));
+  const sections = [...titles].flatMap(([file, title]) =>
+    sectionsOf(file, title, String(files.get(file)), ofContributors.includes(`[${title}]`)),
+  );
+  const forPrograms = list.replaceAll(
+    linkPattern,
+    (_link, title, to) => `[${title}](${docsPath.slice(1)}/${fileOf(to)})`,
+  );
+  const rendered = new Map<string, Page>();
+  const fileAt = (requested: string) => requested.slice(docsPath.length + 1) || listFile;
   return {
-    /** Renders a file, or the list of all pages; undefined for an unknown path. */
+    /** Renders a file, by default the list of all pages; undefined for an unknown path. */
     page(requested: string): Page | undefined {
       const file = fileAt(requested);
       const text = files.get(file);
@@ -112,10 +59,14 @@ export async function openDocs() {
       return page;
     },
     found: (phrase: string): Page => foundPage(phrase, sections, titles),
-    /** Returns a page, or the list of all pages, in Markdown for programs; undefined for an unknown path. */
+    /**
+     * Returns a page in Markdown for programs; undefined for an unknown path. The list of all pages is in the format of
+     * llms.txt.
+     */
     text(requested: string): string | undefined {
       const file = fileAt(requested);
-      return file === '' ? listText(grouped, titles) : texts.get(file);
+      if (file === listFile) return forPrograms;
+      return isPage(file) ? files.get(file)?.toString() : undefined;
     },
     picture(requested: string): Buffer | undefined {
       const file = fileAt(requested);
@@ -124,16 +75,7 @@ export async function openDocs() {
   };
 }
 
-type Groups = readonly (readonly [reader: string, files: readonly string[]])[];
 type Titles = ReadonlyMap<string, string>;
-
-const groupsOf = (pages: readonly string[]): Groups =>
-  [
-    ...Object.entries(readers).map(
-      ([reader, about]) => [reader, Object.keys(about).filter((file) => pages.includes(file))] as const,
-    ),
-    ['Other pages', pages.filter((file) => !abouts.has(file))] as const,
-  ].filter(([, files]) => files.length > 0);
 
 /** Moves the focus to the search field when / is pressed outside an input. */
 const searchKey = `addEventListener('keydown', (event) => {
@@ -161,27 +103,19 @@ function filePage(file: string, text: string, files: ReadonlyMap<string, unknown
   const ordered = [...titles.keys()];
   const place = ordered.indexOf(file);
   const [before, after] = [ordered[place - 1], ordered[place + 1]];
+  const title = titles.get(file);
   return docsPage(
-    titleOf(text, file),
+    title ?? 'Docs',
     html`${
       sections.length > 2 &&
       html`<details class="contents"><summary>On this page</summary><ul>${sections.map(({ title, anchor }) => html`<li><a href="#${anchor}">${title}</a></li>`)}</ul></details>`
     }<main>${raw(contents)}</main><nav class="beside" aria-label="Pages beside this one"><span>${before && html`← ${linkTo(before, titles)}`}</span><span>${after && html`${linkTo(after, titles)} →`}</span></nav>`,
-    titleOf(text, file),
+    title,
   );
 }
 
 function sourcePage(file: string, text: string): Page {
   return docsPage(file, html`<main><h1>${file}</h1><pre tabindex="0"><code>${text}</code></pre></main>`, file);
-}
-
-function listPage(groups: Groups, titles: Titles, others: readonly string[]): Page {
-  return docsPage(
-    'Docs',
-    html`<main><h1>Docs</h1>
-${groups.map(([reader, pages]) => html`<h2>${reader}</h2><ul>${pages.map((file) => html`<li>${linkTo(file, titles)} <span class="quiet">${abouts.get(file)}</span></li>`)}</ul>`)}
-<details><summary>Files that these pages refer to</summary><ul>${others.map((file) => html`<li><a href="${docsPath}/${file}">${file}</a></li>`)}</ul></details></main>`,
-  );
 }
 
 /** A section of a page, with its words for the search. */
@@ -195,9 +129,8 @@ interface Section extends Heading {
   readonly inText: ReadonlySet<string>;
 }
 
-function sectionsOf(file: string, text: string): Section[] {
-  const isInternal = file in (readers['Change the code'] ?? {});
-  const inTitle = new Set(wordsOf(titleOf(text, file)));
+function sectionsOf(file: string, pageTitle: string, text: string, isInternal: boolean): Section[] {
+  const inTitle = new Set(wordsOf(pageTitle));
   const parts = text.split(/^#{1,3} +/m).slice(1);
   return parts.map((part) => {
     const [heading = '', ...lines] = part.split('\n');
@@ -257,20 +190,6 @@ function excerptOf(text: string, pattern: RegExp) {
   return shown.split(pattern).map((part, index) => (index % 2 ? html`<mark>${part}</mark>` : part));
 }
 
-/** Lists the pages for programs, in the llms.txt format. Each is Markdown for clients that do not request HTML. */
-function listText(groups: Groups, titles: Titles): string {
-  const lists = groups.map(
-    ([reader, pages]) =>
-      `## ${reader}\n\n${pages.map((file) => `- [${titles.get(file)}](${docsPath.slice(1)}/${file})${abouts.has(file) ? `: ${abouts.get(file)}` : ''}`).join('\n')}\n`,
-  );
-  return `# Payments\n\n> Moves money for platforms and their customers: one GraphQL API, and a REST API over the same domain.\n\n${lists.join('\n')}`;
-}
-
-function titleOf(text: string, file: string): string {
-  if (file === 'README.md') return 'Overview';
-  return /^# +(.+)$/m.exec(text)?.[1] ?? file;
-}
-
 interface Heading {
   readonly title: string;
   /** The anchor of the heading, in GitHub's form. */
@@ -323,9 +242,12 @@ function renderMarkdown(text: string, file: string, known: ReadonlyMap<string, u
   // For each link that is still open, whether it is rendered as a link.
   const leads: boolean[] = [];
   rules.link_open = (tokens, index, options, _env, renderer) => {
-    const [address = ''] = String(tokens[index]?.attrGet('href') ?? '').split('#');
+    const link = String(tokens[index]?.attrGet('href') ?? '');
+    const [address = '', anchor] = link.split('#');
     const isOutside = address === '' || /^[a-z]+:/.test(address) || address.startsWith('/');
-    const isLeading = isOutside || known.has(path.posix.join(path.posix.dirname(file), address));
+    const target = path.posix.join(path.posix.dirname(file), address);
+    if (!isOutside) tokens[index]?.attrSet('href', `${docsPath}/${target}${anchor ? `#${anchor}` : ''}`);
+    const isLeading = isOutside || known.has(target);
     leads.push(isLeading);
     return isLeading ? renderer.renderToken(tokens, index, options) : '';
   };
