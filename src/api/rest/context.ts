@@ -6,7 +6,7 @@ import type { Viewer } from '../../domain/access/caller.ts';
 import { readAfterHeader, readAfterOf } from '../../domain/events/cursor.ts';
 import type { Replicas } from '../../infra/database/replicas/replicas.ts';
 
-/** The version of the REST API: the last segment of its base URL (specification 9). */
+/** The version of the REST API: the last segment of its base URL. */
 export const restVersion = '2025-10-13';
 export const restPrefix = `/${restVersion}`;
 
@@ -56,7 +56,7 @@ export const onReplicas: MiddlewareHandler<RestEnvironment> = async (context, ne
   const replicas = context.get('replicas');
   if (!replicas) return next();
   context.set('onlyReads', true);
-  // Later pages must include all earlier writes, so the client's read token is ignored (decision 82).
+  // Later pages must include all earlier writes, so the client's read token is ignored.
   const isPage = context.req.query('cursor') !== undefined;
   return replicas.reading(platformId, isPage ? undefined : token, () => next());
 };

@@ -31,7 +31,7 @@ interface Endpoint<Params, Query, Body> {
   /** The method (GET by default) and the path. */
   readonly at: string;
   readonly params?: z.ZodType<Params>;
-  /** The query parameters. Any other parameter is refused as unknown (decision 17). */
+  /** The query parameters. Any other parameter is refused as unknown. */
   readonly query?: z.ZodType<Query>;
   readonly body?: z.ZodType<Body>;
   /** Whether a missing body is equivalent to `{}`. */

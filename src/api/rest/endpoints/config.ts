@@ -158,7 +158,7 @@ const platformPaths: PathTable<PlatformSettings & { readonly url: string }> = [
   [['url'], ['webhookEndpoint']],
 ];
 
-/** Adds the endpoints for platform settings (decision 56). */
+/** Adds the endpoints for platform settings. */
 export function configEndpoints(app: RestApp, webhooks: Webhooks): void {
   const endpoints = new Endpoints(app, 'Platform');
 
