@@ -64,8 +64,8 @@ export async function openDocs() {
      * llms.txt.
      */
     text(requested: string): string | undefined {
+      if (requested === docsPath) return forPrograms;
       const file = fileAt(requested);
-      if (file === listFile) return forPrograms;
       return isPage(file) ? files.get(file)?.toString() : undefined;
     },
     picture(requested: string): Buffer | undefined {

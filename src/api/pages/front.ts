@@ -7,19 +7,11 @@ import { type Page, plainPage, type Shown } from './layout.ts';
 export const restPath = '/2025-10-13';
 export const consolePath = `${restPath}/docs`;
 
-/** A link from the front page to something that runs here. */
-interface Link {
-  /** The link's name in the JSON form of the page. */
-  readonly key: string;
-  readonly path: string;
-  readonly name: string;
-  readonly about: string;
-  /** A human-readable page; data that a browser can show; or an API. */
-  readonly kind: 'PAGE' | 'DATA' | 'API';
-}
-
-/** Returns the links to everything that runs here and may be shown. */
-export function frontLinks({ sandbox, lab, documents, metricsUrl }: Shown): readonly Link[] {
+/**
+ * Returns the links to everything that runs here and may be shown: human-readable pages, data that a browser can show,
+ * and APIs. `key` is the name of a link in the JSON form of the front page.
+ */
+export function frontLinks({ sandbox, lab, documents, metricsUrl }: Shown) {
   const isSandbox = sandbox !== undefined;
   const all = [
     [lab, 'PAGE', 'lab', '/lab', 'Lab', 'Make a payment step by step in GraphiQL.'],

@@ -168,19 +168,13 @@ export const trigger: Work<[string | undefined, TriggerOptions]> = async (job, n
   return follow ? followPayment(job, made.id, 'TERMINAL') : {};
 };
 
-/** The sandbox customer for triggered events. Ids are public ids. */
-interface Cast {
-  readonly customer: string;
-  readonly account: string;
-  readonly dollars: string;
-  readonly euros: string;
-}
-
-/** The platform's own id for that customer. */
+/** The platform's own id for the sandbox customer of triggered events. */
 const platformCustomerId = 'payments-cli';
 
-/** Finds the customer and its accounts, or creates the missing ones. */
-async function findCast(service: Service): Promise<Cast> {
+type Cast = Awaited<ReturnType<typeof findCast>>;
+
+/** Finds the customer and its accounts, or creates the missing ones. Returns their public ids. */
+async function findCast(service: Service) {
   const { customers } = await service.execute(FindCustomer, { platformCustomerId });
   const found = customers.edges[0]?.node ?? (await newCustomer(service, platformCustomerId));
   const { id: customer, internal, dollars, euros } = found;
