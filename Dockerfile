@@ -9,6 +9,7 @@ COPY prisma prisma
 COPY deploy/install.sh deploy/
 RUN sh deploy/install.sh && rm -r deploy
 COPY src src
+COPY docs docs
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000 METRICS_HOST=0.0.0.0 METRICS_PORT=9464

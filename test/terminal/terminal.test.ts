@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
-import { acts } from '../../src/apps/terminal/acts.ts';
+import { acts, isPayment } from '../../src/apps/terminal/acts.ts';
 import { schemaName } from '../../src/apps/terminal/command.ts';
 import { runCommands } from '../../src/commands.ts';
 import { listen } from '../setup/free-port.ts';
@@ -181,7 +181,7 @@ describe('trigger', () => {
       const { triggered, id } = await json(['trigger', name.toLowerCase().replaceAll('_', '-')], platform);
       expect(triggered).toBe(name);
       const tail = start(['tail', '--after', after, '--json'], platform);
-      if (acts[name]?.isPayment) await tail.line(new RegExp(`(OUT|IN)(GO|COM)ING_PAYMENT.*${id}`));
+      if (isPayment(name)) await tail.line(new RegExp(`(OUT|IN)(GO|COM)ING_PAYMENT.*${id}`));
       else await tail.line(new RegExp(`"type":"${name}"`));
       tail.stop();
       expect(await tail.done).toBe(0);

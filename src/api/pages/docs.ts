@@ -18,80 +18,8 @@ const documented = [
 
 export type Docs = Awaited<ReturnType<typeof openDocs>>;
 
-/** The pages by audience, in reading order, each with a summary. Pages not listed come last. */
-const readers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'Try it': {
-    'README.md': 'what the service is, how to start it, and which API to choose',
-    'docs/guides/first-five-minutes.md': 'pay in an app, watch it, lose the network, and find out why a payment failed',
-    'docs/guides/concepts.md': 'customers, accounts, quotes, payments and events, and how they belong together',
-    'docs/guides/glossary.md': 'the words of these pages',
-  },
-  'Build an app': {
-    'docs/guides/web.md': 'a program that quotes, pays and follows the payment',
-    'docs/mobile.md': 'payments on a phone, with Apollo Kotlin and Apollo iOS',
-    'docs/guides/money.md': 'how to read, show and send amounts and rates',
-    'docs/guides/errors.md': 'where errors are in a response, and which to retry',
-    'docs/lists.md': 'which rows a list contains, in which order, page by page',
-    'docs/streams.md': 'how an app follows changes and misses none',
-    'docs/guides/caching.md': 'how a client’s cache stays correct beside streams and mutations',
-    'docs/screens.md': 'the requests to copy for balances, payees, quotes, receipts and support',
-    'docs/trusted-documents.md': 'how to restrict your tokens to the documents of your app',
-    'src/apps/client/README.md': 'sockets, tokens, hooks and cache settings for an app',
-    'src/apps/wallet/README.md': 'an example app with React and Apollo Client',
-    'src/apps/lab/README.md': 'what the lab adds to GraphiQL',
-  },
-  'Build a server': {
-    'docs/guides/server.md': 'a program that pays, and receives a webhook',
-    'docs/guides/keys.md': 'how to limit a token that you give to an app, a colleague or an agent',
-    'docs/rest.md': 'how REST differs from GraphQL',
-    'src/api/webhooks/README.md': 'how webhooks are signed, retried and repeated',
-    'docs/accounts.md': 'the fields and formats of every kind of account',
-    'docs/limits.md': 'how many requests, sockets and streams are allowed',
-    'src/rails/sandbox/README.md': 'how to make payments fail, wait or return',
-    'docs/command-line.md': 'commands that show events, forward webhooks and trigger payments',
-    'docs/interface-specification.md': 'the contract of the REST API',
-    'docs/compatibility.md': 'which changes your code should be prepared for',
-  },
-  'Operate the service': {
-    'docs/operating.md': 'configure, upgrade, back up and watch an installation',
-    'docs/settings.md': 'every environment variable',
-    'docs/production.md': 'from a new machine to two instances behind a load balancer',
-    'docs/night.md': 'what to do when an alert fires',
-    'docs/growing.md': 'how much one database carries, and what to do beyond that',
-    'docs/database-roles.md': 'what each login of the database may do',
-    'SECURITY.md': 'what is promised, and how to report a vulnerability',
-  },
-  'Connect a bank or a provider': {
-    'docs/rails.md': 'how to connect a rail, and what to do when it and the ledger disagree',
-    'src/rails/README.md': 'how to write a rail, method by method',
-  },
-  'Change the code': {
-    'ARCHITECTURE.md': 'the folders, the imports, and the path of a request',
-    'CONTRIBUTING.md': 'how to build, test and change the code',
-    'docs/decisions.md': 'what was decided where the specification leaves room',
-    'docs/prisma.md': 'which tables go through Prisma, which through SQL, and why',
-    'docs/database-functions.md': 'the functions that move the money',
-    'docs/proofs.md': 'what is proved about prices, lanes and the feed',
-    'docs/faults.md': 'what the fault tests break, and what must survive',
-    'docs/attacks.md': 'hostile requests, and what they got',
-    'docs/coverage.md': 'where each rule of the specification is implemented and tested',
-    'bench/RESULTS.md': 'how fast it is',
-    'CHANGELOG.md': 'what is new',
-    'bench/LOG.md': 'what was measured, changed and kept to make it faster',
-  },
-};
-
-const abouts = new Map(Object.values(readers).flatMap((pages) => Object.entries(pages)));
-
-/** How many points pages lose in a search if they are not for users of the APIs. */
-const handicaps: Readonly<Record<string, number>> = {
-  ...{ 'Operate the service': 40, 'Connect a bank or a provider': 40, 'Change the code': 400 },
-};
-const handicapOf = new Map(
-  Object.entries(readers).flatMap(([reader, pages]) =>
-    Object.keys(pages).map((file) => [file, handicaps[reader] ?? 0] as const),
-  ),
-);
+/** The list of all pages in reading order, by audience. */
+const listFile = 'docs/README.md';
 
 const isPicture = (file: string) => file.endsWith('.png');
 const isPage = (file: string) => file.endsWith('.md');
@@ -104,14 +32,24 @@ export async function openDocs() {
     const found = path.join(file.parentPath, file.name);
     files.set(path.relative(root, found).replaceAll(path.sep, '/'), await readFile(found));
   }
-  const grouped = groupsOf([...files.keys()].filter(isPage).sort());
-  const texts = new Map(grouped.flatMap(([, pages]) => pages).map((file) => [file, String(files.get(file))] as const));
-  const titles = new Map([...texts].map(([file, text]) => [file, titleOf(text, file)] as const));
-  const others = [...files.keys()].filter((file) => !isPage(file) && !isPicture(file));
-  const rendered = new Map<string, Page>([['', listPage(grouped, titles, others)]]);
-  const fileAt = (requested: string) => requested.slice(docsPath.length + 1);
+  const list = String(files.get(listFile));
+  const linkPattern = /\[([^\]]+)\]\(([^)]+)\)/g;
+  const fileOf = (link: string) => path.posix.join(path.posix.dirname(listFile), link);
+  // An image of the service has only some of the pages.
+  const links = [...list.matchAll(linkPattern)].map(([, title = '', to = '']) => [fileOf(to), title] as const);
+  const titles = new Map(links.filter(([file]) => files.has(file)));
+  const ofContributors = list.slice(list.indexOf('## Change the code'));
+  const sections = [...titles].flatMap(([file, title]) =>
+    sectionsOf(file, title, String(files.get(file)), ofContributors.includes(`[${title}]`)),
+  );
+  const forPrograms = list.replaceAll(
+    linkPattern,
+    (_link, title, to) => `[${title}](${docsPath.slice(1)}/${fileOf(to)})`,
+  );
+  const rendered = new Map<string, Page>();
+  const fileAt = (requested: string) => requested.slice(docsPath.length + 1) || listFile;
   return {
-    /** Renders a file, or the list of all pages; undefined for an unknown path. */
+    /** Renders a file, by default the list of all pages; undefined for an unknown path. */
     page(requested: string): Page | undefined {
       const file = fileAt(requested);
       const text = files.get(file);
@@ -120,11 +58,15 @@ export async function openDocs() {
       rendered.set(file, page);
       return page;
     },
-    found: (words: string): Page => foundPage(words, search(texts, words), titles),
-    /** Returns a page, or the list of all pages, in Markdown for programs; undefined for an unknown path. */
+    found: (phrase: string): Page => foundPage(phrase, sections, titles),
+    /**
+     * Returns a page in Markdown for programs; undefined for an unknown path. The list of all pages is in the format of
+     * llms.txt.
+     */
     text(requested: string): string | undefined {
+      if (requested === docsPath) return forPrograms;
       const file = fileAt(requested);
-      return file === '' ? listText(grouped, titles) : texts.get(file);
+      return isPage(file) ? files.get(file)?.toString() : undefined;
     },
     picture(requested: string): Buffer | undefined {
       const file = fileAt(requested);
@@ -133,16 +75,7 @@ export async function openDocs() {
   };
 }
 
-type Groups = readonly (readonly [reader: string, files: readonly string[]])[];
 type Titles = ReadonlyMap<string, string>;
-
-const groupsOf = (pages: readonly string[]): Groups =>
-  [
-    ...Object.entries(readers).map(
-      ([reader, about]) => [reader, Object.keys(about).filter((file) => pages.includes(file))] as const,
-    ),
-    ['Other pages', pages.filter((file) => !abouts.has(file))] as const,
-  ].filter(([, files]) => files.length > 0);
 
 /** Moves the focus to the search field when / is pressed outside an input. */
 const searchKey = `addEventListener('keydown', (event) => {
@@ -170,13 +103,14 @@ function filePage(file: string, text: string, files: ReadonlyMap<string, unknown
   const ordered = [...titles.keys()];
   const place = ordered.indexOf(file);
   const [before, after] = [ordered[place - 1], ordered[place + 1]];
+  const title = titles.get(file);
   return docsPage(
-    titleOf(text, file),
+    title ?? 'Docs',
     html`${
       sections.length > 2 &&
       html`<details class="contents"><summary>On this page</summary><ul>${sections.map(({ title, anchor }) => html`<li><a href="#${anchor}">${title}</a></li>`)}</ul></details>`
     }<main>${raw(contents)}</main><nav class="beside" aria-label="Pages beside this one"><span>${before && html`← ${linkTo(before, titles)}`}</span><span>${after && html`${linkTo(after, titles)} →`}</span></nav>`,
-    titleOf(text, file),
+    title,
   );
 }
 
@@ -184,134 +118,79 @@ function sourcePage(file: string, text: string): Page {
   return docsPage(file, html`<main><h1>${file}</h1><pre tabindex="0"><code>${text}</code></pre></main>`, file);
 }
 
-function listPage(groups: Groups, titles: Titles, others: readonly string[]): Page {
-  return docsPage(
-    'Docs',
-    html`<main><h1>Docs</h1>
-${groups.map(([reader, pages]) => html`<h2>${reader}</h2><ul>${pages.map((file) => html`<li>${linkTo(file, titles)} <span class="quiet">${abouts.get(file)}</span></li>`)}</ul>`)}
-<details><summary>Files that these pages refer to</summary><ul>${others.map((file) => html`<li><a href="${docsPath}/${file}">${file}</a></li>`)}</ul></details></main>`,
-  );
+/** A section of a page, with its words for the search. */
+interface Section extends Heading {
+  readonly file: string;
+  /** Whether the page is only for those who change the code. */
+  readonly isInternal: boolean;
+  readonly text: string;
+  readonly inHeading: ReadonlySet<string>;
+  readonly inTitle: ReadonlySet<string>;
+  readonly inText: ReadonlySet<string>;
 }
 
-function foundPage(words: string, found: readonly Found[], titles: Titles): Page {
-  return docsPage(
-    `${words} · Docs`,
-    html`<main><h1>Search results</h1><p role="status">${!found[0]?.isComplete && html`No section contains all of these words: ${words}. ${found.length > 0 ? 'These contain some of them.' : html`<a href="${docsPath}">See all pages</a>.`}`}</p>
-<ul>${found.map(({ file, title, anchor, excerpt }) => html`<li><a href="${docsPath}/${file}#${anchor}">${title}</a> <span class="quiet">${titles.get(file)}</span><br>${marked(excerpt, words)}</li>`)}</ul></main>`,
-    'Search',
-    words,
-  );
+function sectionsOf(file: string, pageTitle: string, text: string, isInternal: boolean): Section[] {
+  const inTitle = new Set(wordsOf(pageTitle));
+  const parts = text.split(/^#{1,3} +/m).slice(1);
+  return parts.map((part) => {
+    const [heading = '', ...lines] = part.split('\n');
+    const title = heading.replaceAll('`', '').trim();
+    // Without Markdown markup.
+    const plain = lines.join('\n').replaceAll(/^```\w*|^ *- |[`*|#]|-{3,}|\]\([^)]*\)|\[/gm, '');
+    const words = { inHeading: new Set(wordsOf(title)), inTitle, inText: new Set(wordsOf(part)) };
+    return { file, isInternal, title, anchor: anchorOf(title), text: plain, ...words };
+  });
 }
 
 /** Words in questions that almost every section contains. */
 const common = new Set(
-  'a after an and are at by can do does for from how i if in is it my of on or right that the to was we what when where which who why with you'.split(
-    ' ',
-  ),
+  'and are can does for from how right show that the was what when where which who why with you'.split(' '),
 );
 
-/** Words that newcomers use, and the corresponding words in these pages. */
-const synonyms: Readonly<Record<string, string>> = { add: 'create', change: 'update', show: 'display' };
-
-/** Returns patterns for the words to search for. Common words are left out, unless there are no others. */
-function patternsOf(words: string): readonly string[] {
-  const all = words.toLowerCase().match(/[^\s?!,;]+/g) ?? [];
+/** Returns the words of a text that matter, without the endings of their forms: "retries" and "retrying" are "retr". */
+function wordsOf(text: string): string[] {
+  const all = text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
   const rare = all.filter((word) => !common.has(word));
-  return (rare.length > 0 ? rare : all).slice(0, 10).map((word) => {
-    const stems = [word, synonyms[word]].flatMap((one) => one?.replace(ending, '').replaceAll(special, '\\$&') ?? []);
-    // Matches only at the beginning of a word: a section about upstreams is not about streams.
-    return `(?<![\\p{L}\\p{N}])(?:${stems.join('|')})(?:${endings})?`;
-  });
-}
-
-/** Endings that distinguish the forms of a word: "retries", "retried" and "retrying" are the word "retry". */
-const endings = 'ies?|ied|ying|es|s|ed|ing|y|e';
-const ending = new RegExp(`(?<=[a-z]{3})(?:${endings})$`);
-const special = /[\\^$.*+?()[\]{}|]/g;
-
-function marked(excerpt: string, words: string) {
-  // The pattern has a capturing group, so every second part is a match.
-  const parts = excerpt.split(new RegExp(`(${patternsOf(words).join('|')})`, 'iu'));
-  return parts.map((part, index) => (index % 2 ? html`<mark>${part}</mark>` : part));
-}
-
-/** Lists the pages for programs, in the llms.txt format. Each is Markdown for clients that do not request HTML. */
-function listText(groups: Groups, titles: Titles): string {
-  const lists = groups.map(
-    ([reader, pages]) =>
-      `## ${reader}\n\n${pages.map((file) => `- [${titles.get(file)}](${docsPath.slice(1)}/${file})${abouts.has(file) ? `: ${abouts.get(file)}` : ''}`).join('\n')}\n`,
-  );
-  return `# Payments\n\n> Moves money for platforms and their customers: one GraphQL API, and a REST API over the same domain.\n\n${lists.join('\n')}`;
-}
-
-function titleOf(text: string, file: string): string {
-  if (file === 'README.md') return 'Overview';
-  return /^# +(.+)$/m.exec(text)?.[1] ?? file;
-}
-
-/** A section of a page that contains words of a search. */
-interface Found extends Section {
-  readonly file: string;
-  /** Whether it or its page's title contains all of the words except the common ones. */
-  readonly isComplete: boolean;
-  /** The text around the first match. */
-  readonly excerpt: string;
+  return rare.map((word) => word.replace(/(?<=[a-z]{3})(?:ies?|ied|ying|es|s|ed|ing|y|e)$/, ''));
 }
 
 const mostFound = 20;
 
 /**
- * Finds the sections of pages (Markdown by path) that contain these words, some of them possibly in the page's title.
- * Sections with all of the words come before those with some. Among them, sections with the words in their headings
- * come first, the rarest word counting most, then those of pages for users. Pages for contributors come last.
+ * Lists the sections with the words of the phrase: first those with most of the words, then those of pages for users,
+ * then those with the words in their headings, then those with the words in their page's title.
  */
-function search(pages: ReadonlyMap<string, string>, words: string): readonly Found[] {
-  const patterns = patternsOf(words).map((pattern) => new RegExp(pattern, 'giu'));
-  const [firstPattern] = patterns;
-  if (!firstPattern) return [];
-  const sections = [...pages].flatMap(([file, text]) => {
-    const isOfPage = patterns.map((pattern) => titleOf(text, file).search(pattern) >= 0);
-    return sectionsOf(text).map(({ title, body }) => {
-      const isHeading = patterns.map((pattern) => title.search(pattern) >= 0);
-      const times = patterns.map((pattern) => `${title}\n${body}`.match(pattern)?.length ?? 0);
-      return { file, title, body, times, isHeading, isOfPage };
-    });
+function foundPage(phrase: string, sections: readonly Section[], titles: Titles): Page {
+  const words = wordsOf(phrase).slice(0, 10);
+  const ranked = sections.map((section) => {
+    const { inHeading, inTitle, inText, isInternal } = section;
+    const held = words.filter((word) => inText.has(word) || inTitle.has(word)).length;
+    const leading = words.map((word) => (inHeading.has(word) ? 3 : inTitle.has(word) ? 1 : 0));
+    const rank = leading.reduce<number>((sum, each) => sum + each, 1_000 * held - (isInternal ? 500 : 0));
+    return { section, held, rank };
   });
-  const weights = patterns.map((_, word) => 1 / (1 + sections.filter(({ times }) => times[word]).length));
-  const weightOf = (places: readonly boolean[]) =>
-    weights.reduce((sum, weight, word) => sum + (places[word] ? weight : 0), 0) /
-    weights.reduce((sum, each) => sum + each);
-  const found = sections
-    .filter(({ times }) => times.some((count) => count > 0))
-    .map(({ file, title, body, times, isHeading, isOfPage }) => {
-      const held = times.filter((count, word) => count > 0 || isOfPage[word]).length;
-      const isComplete = held === times.length;
-      const placed = 100 * weightOf(isHeading) + 50 * weightOf(isOfPage.map((is, word) => is && !isHeading[word]));
-      const frequency = times.reduce((sum, count) => sum + Math.min(count, 9), 0) / times.length;
-      const rank =
-        placed + frequency - (handicapOf.get(file) ?? 600) + (isComplete ? 1_000 : (400 * held) / times.length);
-      const first = body.search(firstPattern);
-      const [from, to] = [Math.max(0, first - 80), Math.max(0, first) + 160];
-      // Whole words, without Markdown markup.
-      const around = body.slice(from, to).replaceAll(/^```\w*|^ *- |[`*|#]|-{3,}|\]\([^)]*\)|\[/gm, '');
-      const begun = from > 0 ? around.replace(/^\S*\s+/, '… ') : around;
-      const excerpt = (to < body.length ? begun.replace(/\s+\S*$/, ' …') : begun).trim();
-      return { file, title: title.replaceAll('`', ''), anchor: anchorOf(title), excerpt, rank, isComplete };
-    });
-  return found.toSorted((one, other) => other.rank - one.rank).slice(0, mostFound);
+  const found = ranked.filter(({ held }) => held > 0).toSorted((one, other) => other.rank - one.rank);
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])((?:${words.join('|')})\\p{L}*)`, 'iu');
+  return docsPage(
+    `${phrase} · Docs`,
+    html`<main><h1>Search results</h1><p role="status">${(!found[0] || found[0].held < words.length) && html`No section contains all of these words: ${phrase}. ${found.length > 0 ? 'These contain some of them.' : html`<a href="${docsPath}">See all pages</a>.`}`}</p>
+<ul>${found.slice(0, mostFound).map(({ section: { file, title, anchor, text } }) => html`<li><a href="${docsPath}/${file}#${anchor}">${title}</a> <span class="quiet">${titles.get(file)}</span><br>${excerptOf(text, pattern)}</li>`)}</ul></main>`,
+    'Search',
+    phrase,
+  );
 }
 
-function sectionsOf(text: string): { readonly title: string; readonly body: string }[] {
-  return text
-    .split(/^#{1,3} +/m)
-    .slice(1)
-    .map((section) => {
-      const end = section.indexOf('\n');
-      return { title: section.slice(0, end).trim(), body: section.slice(end + 1) };
-    });
+/** Returns the text around the first match, with each match marked. */
+function excerptOf(text: string, pattern: RegExp) {
+  const words = text.trim().split(/\s+/);
+  const first = words.findIndex((word) => pattern.test(word));
+  const [from, to] = [Math.max(0, first - 12), Math.max(0, first) + 24];
+  const shown = [...(from > 0 ? ['…'] : []), ...words.slice(from, to), ...(to < words.length ? ['…'] : [])].join(' ');
+  // The pattern has a capturing group, so every second part is a match.
+  return shown.split(pattern).map((part, index) => (index % 2 ? html`<mark>${part}</mark>` : part));
 }
 
-interface Section {
+interface Heading {
   readonly title: string;
   /** The anchor of the heading, in GitHub's form. */
   readonly anchor: string;
@@ -326,7 +205,7 @@ interface Section {
 function renderMarkdown(text: string, file: string, known: ReadonlyMap<string, unknown>) {
   const markdown = new MarkdownIt({ html: false });
   const { rules } = markdown.renderer;
-  const sections: Section[] = [];
+  const sections: Heading[] = [];
   markdown.core.ruler.push('page', ({ tokens }) => {
     for (const [index, token] of tokens.entries()) {
       const [content, close] = tokens.slice(index + 1, index + 3);
@@ -363,9 +242,12 @@ function renderMarkdown(text: string, file: string, known: ReadonlyMap<string, u
   // For each link that is still open, whether it is rendered as a link.
   const leads: boolean[] = [];
   rules.link_open = (tokens, index, options, _env, renderer) => {
-    const [address = ''] = String(tokens[index]?.attrGet('href') ?? '').split('#');
+    const link = String(tokens[index]?.attrGet('href') ?? '');
+    const [address = '', anchor] = link.split('#');
     const isOutside = address === '' || /^[a-z]+:/.test(address) || address.startsWith('/');
-    const isLeading = isOutside || known.has(path.posix.join(path.posix.dirname(file), address));
+    const target = path.posix.join(path.posix.dirname(file), address);
+    if (!isOutside) tokens[index]?.attrSet('href', `${docsPath}/${target}${anchor ? `#${anchor}` : ''}`);
+    const isLeading = isOutside || known.has(target);
     leads.push(isLeading);
     return isLeading ? renderer.renderToken(tokens, index, options) : '';
   };

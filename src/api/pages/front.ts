@@ -7,36 +7,24 @@ import { type Page, plainPage, type Shown } from './layout.ts';
 export const restPath = '/2025-10-13';
 export const consolePath = `${restPath}/docs`;
 
-/** A link from the front page to something that runs here. */
-interface Link {
-  /** The link's name in the JSON form of the page. */
-  readonly key: string;
-  readonly path: string;
-  readonly name: string;
-  readonly about: string;
-  /** A human-readable page; data that a browser can show; or an API. */
-  readonly kind: 'PAGE' | 'DATA' | 'API';
-}
-
-/** Returns the links to everything that runs here and may be shown. */
-export function frontLinks({ sandbox, lab, documents, metricsUrl }: Shown): readonly Link[] {
-  const link =
-    (kind: Link['kind']) =>
-    (key: string, path: string, name: string, about: string): Link => ({ key, path, name, about, kind });
-  const [page, data, api] = [link('PAGE'), link('DATA'), link('API')];
-  return [
-    ...(lab ? [page('lab', '/lab', 'Lab', 'Make a payment step by step in GraphiQL.')] : []),
-    ...(sandbox ? [page('wallet', '/wallet', 'Wallet', 'Pay like a customer, in an example app.')] : []),
-    ...(documents ? [page('rest_console', consolePath, 'REST console', 'Explore and try every REST endpoint.')] : []),
-    ...(documents ? [page('docs', docsPath, 'Docs', 'How to start, and how everything works.')] : []),
-    api('graphql', '/graphql', 'GraphQL', 'Queries, mutations and streams, over HTTP and WebSocket.'),
-    api('rest', restPath, 'REST', 'The same domain, for servers.'),
-    ...(documents ? [data('openapi', `${restPath}/openapi.json`, 'OpenAPI', 'The REST API, for programs.')] : []),
-    data('health', '/health/ready', 'Health', 'Whether this instance can do its work.'),
-    ...(metricsUrl !== undefined
-      ? [data('metrics', `${metricsUrl}/metrics`, 'Metrics', 'Figures for Prometheus.')]
-      : []),
-  ];
+/**
+ * Returns the links to everything that runs here and may be shown: human-readable pages, data that a browser can show,
+ * and APIs. `key` is the name of a link in the JSON form of the front page.
+ */
+export function frontLinks({ sandbox, lab, documents, metricsUrl }: Shown) {
+  const isSandbox = sandbox !== undefined;
+  const all = [
+    [lab, 'PAGE', 'lab', '/lab', 'Lab', 'Make a payment step by step in GraphiQL.'],
+    [isSandbox, 'PAGE', 'wallet', '/wallet', 'Wallet', 'Pay like a customer, in an example app.'],
+    [documents, 'PAGE', 'rest_console', consolePath, 'REST console', 'Explore and try every REST endpoint.'],
+    [documents, 'PAGE', 'docs', docsPath, 'Docs', 'How to start, and how everything works.'],
+    [true, 'API', 'graphql', '/graphql', 'GraphQL', 'Queries, mutations and streams, over HTTP and WebSocket.'],
+    [true, 'API', 'rest', restPath, 'REST', 'The same domain, for servers.'],
+    [documents, 'DATA', 'openapi', `${restPath}/openapi.json`, 'OpenAPI', 'The REST API, for programs.'],
+    [true, 'DATA', 'health', '/health/ready', 'Health', 'Whether this instance can do its work.'],
+    [metricsUrl !== undefined, 'DATA', 'metrics', `${metricsUrl}/metrics`, 'Metrics', 'Figures for Prometheus.'],
+  ] as const;
+  return all.flatMap(([isShown, kind, key, path, name, about]) => (isShown ? [{ kind, key, path, name, about }] : []));
 }
 
 /** The statuses of payments, in the order in which a payment may reach them. */

@@ -12,7 +12,7 @@ export interface AccountInfoRecord {
   readonly [detail: string]: unknown;
 }
 
-/** Converts a row to an internal account's record (specification 2.11, decision 52). Throws UnrepresentableAmount. */
+/** Converts a row to an internal account's record. Throws UnrepresentableAmount. */
 export function internalAccountRecord(row: Account) {
   const id = accountPublicId('INTERNAL', row.id);
   return {
@@ -26,10 +26,7 @@ export function internalAccountRecord(row: Account) {
   };
 }
 
-/**
- * Converts a row to an external account's record (specification 2.9). The table's constraints guarantee the required
- * columns.
- */
+/** Converts a row to an external account's record. The table's constraints guarantee the required columns. */
 export function externalAccountRecord(row: Account) {
   if (row.status === null || row.accountType === null) throw new Error(`account ${row.id} is not an external account`);
   // createExternalAccount stores them in these forms.
@@ -57,10 +54,7 @@ const flat: Readonly<Record<string, readonly string[]>> = {
   LAYER2_WALLET: ['address', 'invoice'],
 };
 
-/**
- * Converts a rail's payment instructions, as stored in the tables, to records in both forms: flat
- * (specification 2.4), and `accountOrWalletInfo`.
- */
+/** Converts a rail's payment instructions, as stored, to records in both forms: flat, and `accountOrWalletInfo`. */
 export function instructionRecords(column: unknown) {
   const instructions =
     trustedJson<readonly { readonly accountType: ExternalAccountType; readonly [field: string]: string }[]>(column);

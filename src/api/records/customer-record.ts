@@ -5,7 +5,7 @@ import type { BeneficialOwner } from '../../domain/customers/customers.ts';
 import { type Customer, trustedJson } from '../../infra/database/rows.ts';
 import { frozenRecord, metadataRecord } from './fields.ts';
 
-/** Converts a row to a customer's record (specification 2.8, decision 47). Omits values that are null (decision 13). */
+/** Converts a row to a customer's record. Omits values that are null. */
 export function customerRecord(row: Customer) {
   // createCustomer stores the address and owners in these forms.
   const address = trustedJson<Address | null>(row.address);

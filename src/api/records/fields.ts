@@ -2,7 +2,7 @@ import { requiredCurrency } from '../../core/currencies.ts';
 import type { Metadata } from '../../domain/commands/information.ts';
 import { trustedJson } from '../../infra/database/rows.ts';
 
-/** Defines the fields that several records have in common. Values that are null are omitted (decision 13). */
+/** Defines the fields that several records have in common. Values that are null are omitted. */
 
 /** Returns when a customer or account was frozen, or an empty object if it is not frozen. */
 export function frozenRecord({ frozenAt }: { readonly frozenAt: Date | null }): { readonly frozenAt?: string } {
@@ -40,17 +40,17 @@ export function isJsonInteger(amount: bigint): boolean {
   return Number.isSafeInteger(Number(amount));
 }
 
-/** Converts a decimal with at most 15 significant digits to a JSON number, which represents it exactly (decision 1). */
+/** Converts a decimal with at most 15 significant digits to a JSON number, which represents it exactly. */
 export function jsonNumber(decimal: string): number {
   return Number(decimal);
 }
 
-/** Returns a stored code's currency, which is always known, with all four fields (specification 2.1, decision 14). */
+/** Returns a stored code's currency, which is always known, with all four fields. */
 export function currencyRecord(code: string) {
   return { ...requiredCurrency(code) };
 }
 
-/** Returns an amount with its currency (specification 2.2). Throws UnrepresentableAmount beyond 2^53. */
+/** Returns an amount with its currency. Throws UnrepresentableAmount beyond 2^53. */
 export function amountRecord(amount: bigint, currency: string, of?: string) {
   return { amount: jsonInteger(amount, of), currency: currencyRecord(currency) };
 }

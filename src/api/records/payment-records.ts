@@ -46,8 +46,8 @@ export async function readPaymentParties(on: Queryable, payment: PartyColumns): 
 type SourceColumns = Pick<Quote | Transaction, 'sourceKind' | 'sourceAccountId' | 'customerId'>;
 
 /**
- * Returns a payment's source (specification 2.7), or undefined if it is unknown. `withCustomer` adds the customer who
- * pays from an account, as in quotes. `currency` is the currency of a source that is not an account.
+ * Returns a payment's source, or undefined if it is unknown. `withCustomer` adds the customer who pays from an account,
+ * as in quotes. `currency` is the currency of a source that is not an account.
  */
 function sourceRecord(
   payment: SourceColumns,
@@ -78,7 +78,7 @@ function sourceRecord(
 
 type DestinationColumns = Pick<Quote | Transaction, 'destinationAccountId' | 'destinationUmaAddress'>;
 
-/** Returns a payment's destination (specification 2.7); the tables' constraints guarantee that there is one. */
+/** Returns a payment's destination; the tables' constraints guarantee that there is one. */
 function destinationRecord(payment: DestinationColumns, parties: PaymentParties, currency: string) {
   const { destinationUmaAddress: umaAddress, destinationAccountId } = payment;
   if (umaAddress !== null) return { destinationType: 'UMA_ADDRESS' as const, umaAddress, currency };
@@ -89,7 +89,7 @@ function destinationRecord(payment: DestinationColumns, parties: PaymentParties,
   return { destinationType: 'ACCOUNT' as const, accountId, currency };
 }
 
-/** Converts a row to a quote's record (specification 2.3). Throws UnrepresentableAmount beyond 2^53. */
+/** Converts a row to a quote's record. Throws UnrepresentableAmount beyond 2^53. */
 export function quoteRecord(row: Quote, parties: PaymentParties) {
   const source = sourceRecord(row, parties, { currency: row.sendingCurrency, umaAddress: null, withCustomer: true });
   if (!source) throw new Error(`quote ${row.id} has no source`);
@@ -132,8 +132,8 @@ function rateDetailsRecord(column: unknown): RateDetailsRecord | undefined {
 }
 
 /**
- * Converts a row to a payment's record, for REST responses and webhook bodies (specification 2.6, decisions 3 and 13).
- * Unknown values are omitted, except `settledAt` and the two ids of a platform's own payment, which are null.
+ * Converts a row to a payment's record, for REST responses and webhook bodies. Unknown values are omitted, except
+ * `settledAt` and the two ids of a platform's own payment, which are null.
  * @throws UnrepresentableAmount beyond 2^53
  */
 export function transactionRecord(row: Transaction, parties: PaymentParties) {

@@ -65,7 +65,7 @@ export function restDocument(app: RestApp) {
       tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     }),
   );
-  // The version is part of the base URL, so the paths do not contain it (specification 9).
+  // The version is part of the base URL, so the paths do not contain it.
   const paths = Object.entries(document.paths ?? {}).map(
     ([path, item]) => [path.slice(restPrefix.length), item] as const,
   );
@@ -93,7 +93,7 @@ function plain<Part>(part: Part): Part {
   return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, plain(value)])) as Part;
 }
 
-// Defines the bodies that the service posts to a platform (specification 6) as webhooks in the OpenAPI document.
+// Defines the bodies that the service posts to a platform as webhooks in the OpenAPI document.
 
 const customer = {
   customerId: id('Customer', 'The customer who owns the account; absent if the platform itself does.').optional(),

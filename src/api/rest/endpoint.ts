@@ -31,7 +31,7 @@ interface Endpoint<Params, Query, Body> {
   /** The method (GET by default) and the path. */
   readonly at: string;
   readonly params?: z.ZodType<Params>;
-  /** The query parameters. Any other parameter is refused as unknown (decision 17). */
+  /** The query parameters. Any other parameter is refused as unknown. */
   readonly query?: z.ZodType<Query>;
   readonly body?: z.ZodType<Body>;
   /** Whether a missing body is equivalent to `{}`. */
@@ -43,10 +43,13 @@ interface Endpoint<Params, Query, Body> {
 interface ServedEndpoint<Params, Query, Body, Item> extends Endpoint<Params, Query, Body> {
   /** The permission that callers need; VIEW by default. */
   readonly access?: keyof typeof accesses;
+  /** The operation that callers must be allowed to run, instead of `access`. */
+  readonly operation?: Operation;
   /** The schema and the description of the response; `null` stands for no body. */
   readonly answer: readonly [z.ZodType<Item> | null, string];
   /** Whether the response has an entity tag, which `run` sets. */
   readonly isTagged?: true;
+  readonly parameters?: RouteConfig['parameters'];
   readonly run: (given: Params & Query & Body, context: RestContext) => Promise<Item>;
 }
 
@@ -111,11 +114,11 @@ export class Endpoints {
 
   /** Adds an endpoint that runs no command. */
   serve<Params, Query, Body, Item>(operationId: string, endpoint: ServedEndpoint<Params, Query, Body, Item>): void {
-    const { answer, access = 'VIEW', isTagged, errors = [], run } = endpoint;
+    const { answer, access = 'VIEW', operation, isTagged, errors = [], run } = endpoint;
     const [schema, about] = answer;
     this.add(operationId, {
       ...endpoint,
-      middleware: accesses[access],
+      middleware: operation ? [mayRun(operation)] : accesses[access],
       responses: {
         [schema ? 200 : 204]: response(schema, about, isTagged && tagHeader),
         ...errorResponses(...errors),
@@ -221,7 +224,7 @@ function allow(check: (viewer: Viewer) => void): MiddlewareHandler<RestEnvironme
 }
 
 /** Refuses a viewer who may not run an operation, or may not see the record in its response. */
-export function mayRun(operation: Operation): MiddlewareHandler<RestEnvironment> {
+function mayRun(operation: Operation): MiddlewareHandler<RestEnvironment> {
   return allow((viewer) => {
     authorize(viewer, operation);
     if (showsExisting(operation)) requirePermission(viewer, 'VIEW');
@@ -246,12 +249,12 @@ const refuseFields: MiddlewareHandler<RestEnvironment> = async (context, next) =
   await next();
 };
 
-export function response(schema: z.ZodType | null, description: string, headers?: z.ZodRawShape) {
+function response(schema: z.ZodType | null, description: string, headers?: z.ZodRawShape) {
   const content = schema && { content: { 'application/json': { schema } } };
   return { description, ...content, ...(headers && { headers: z.object(headers) }) };
 }
 
-export const tagHeader = {
+const tagHeader = {
   ETag: z
     .string()
     .optional()

@@ -25,7 +25,7 @@ const FieldErrorSchema = z.object({
 
 type FieldError = z.infer<typeof FieldErrorSchema>;
 
-/** The REST error codes with their HTTP status, in addition to the codes of the domain's refusals (decision 46). */
+/** The REST error codes with their HTTP status, in addition to the codes of the domain's refusals. */
 const ownCodes = {
   INVALID_REQUEST_FORMAT: 400,
   UNAUTHORIZED: 401,
@@ -43,7 +43,7 @@ export type ErrorCode = keyof typeof errorStatuses;
 /** Every code that can appear in an error body, for the document. */
 export const errorCodes = Object.keys(errorStatuses) as [ErrorCode, ...ErrorCode[]];
 
-/** The body of every error response (decision 46). */
+/** The body of every error response. */
 export const ErrorBody = z
   .object({
     status: z.int().min(400).max(599).describe('The HTTP status.'),
@@ -165,7 +165,7 @@ function describe(issue: core.$ZodIssue, data: unknown): (FieldError & { code: E
   ];
 }
 
-/** Returns the specific code for amounts and account details (decision 46), and INVALID_INPUT for all other fields. */
+/** Returns the specific code for amounts and account details, and INVALID_INPUT for all other fields. */
 function codeOf(issue: Pick<core.$ZodIssue, 'code'>, path: readonly string[], isMissing: boolean): ErrorCode {
   if (amountFields.has(path.at(-1)) && !isMissing) {
     return issue.code === 'too_big' ? 'AMOUNT_OUT_OF_RANGE' : 'INVALID_AMOUNT';
@@ -211,7 +211,7 @@ function asRestError(thrown: unknown, log: Logger): RestError {
     return new RestError('INVALID_REQUEST_FORMAT', 'a request body must be application/json', { status: 415 });
   }
   if (thrown instanceof UnrepresentableAmount) {
-    // An amount above `maxAmount` is outside the contract of this API (specification 7.2), and a retry does not help.
+    // An amount above `maxAmount` is outside the contract of this API, and a retry does not help.
     return new RestError('AMOUNT_OUT_OF_RANGE', thrown.message, { facts: { accountId: thrown.of } });
   }
   log.error({ err: thrown }, 'an endpoint failed');

@@ -10,8 +10,6 @@ const another = (type: string) => exampleId(type).replace(/.$/, '3');
 /** A bank account in the payer's currency. */
 const ownBank = another('ExternalAccount');
 const platformAccount = another('InternalAccount');
-/** A quote that waits for a deposit. */
-const unfunded = another('Quote');
 
 const person = { fullName: 'Grace Hopper', birthDate: '1990-12-10', nationality: 'US' };
 const address = { line1: '1 Main Street', city: 'Springfield', state: 'IL', postalCode: '62701', country: 'US' };
@@ -78,8 +76,8 @@ const bodies: Readonly<Record<string, Examples>> = {
   },
   sandboxSend: {
     deposit: [
-      'The deposit for a quote: first create one with POST /quotes, example “With real-time funding”',
-      { quoteId: unfunded, currencyCode: 'USD' },
+      'The deposit for a quote: first create one with POST /quotes, example “With real-time funding”, and insert its id',
+      { quoteId: exampleId('Quote'), currencyCode: 'USD' },
     ],
   },
   transferOut: {
@@ -151,40 +149,22 @@ export function examplesOf(operationId: string) {
   return Object.fromEntries(examples.map(([name, [summary, value]]) => [name, { summary, value }]));
 }
 
-const externalAccount = (currency: string) =>
-  `/customers/external-accounts?currency=${currency}&status=ACTIVE&limit=1&customerId=${customer}`;
-
 /**
- * The requests that find a platform's real ids. `at` is the path of the id in the response or, with `most`, in the item
- * with the largest value at the path `most`, or in the first item with the values of `with`. `payer` maps ids to those
- * of the local sandbox's paying customer, which the console uses instead.
+ * Where the console finds a platform's own ids: `payer` maps ids to those of the local sandbox's paying customer, and
+ * `ids` maps others to requests whose responses begin with an id of the same type. Later ids replace earlier ones.
  */
 export const exampleGuide = {
   unique: '1001',
   payer: { [customer]: 'customerId', [account]: 'sourceAccountId', [payee]: 'destinationAccountId' },
   ids: [
-    {
-      find: '/customers/internal-accounts?currency=USD&limit=100',
-      most: '/balance/amount',
-      at: { [account]: '/id', [customer]: '/customerId' },
-    },
-    { find: externalAccount('EUR'), at: { [payee]: '/data/0/id' } },
-    { find: externalAccount('USD'), at: { [ownBank]: '/data/0/id' } },
-    { find: '/platform/internal-accounts?currency=USD', at: { [platformAccount]: '/data/0/id' } },
-    {
-      find: `/receiver/uma/$success.eur@sandbox.uma.money?customerId=${customer}`,
-      at: { [exampleId('Lookup')]: '/lookupId' },
-    },
+    [ownBank, `/customers/external-accounts?currency=USD&status=ACTIVE&limit=1&customerId=${customer}`],
+    [platformAccount, '/platform/internal-accounts?currency=USD'],
+    [exampleId('Lookup'), `/receiver/uma/$success.eur@sandbox.uma.money?customerId=${customer}`],
     // Any quote can be read, but only a pending one can be executed.
-    { find: '/quotes?limit=1', at: { [exampleId('Quote')]: '/data/0/quoteId' } },
-    { find: '/quotes?status=PENDING&limit=1', at: { [exampleId('Quote')]: '/data/0/quoteId' } },
-    {
-      find: '/quotes?status=PENDING&limit=100',
-      with: { '/source/sourceType': 'REALTIME_FUNDING' },
-      at: { [unfunded]: '/quoteId' },
-    },
-    { find: '/transactions?limit=1', at: { [exampleId('Transaction')]: '/data/0/id' } },
-    { find: '/tokens?limit=1', at: { [exampleId('ApiToken')]: '/data/0/id' } },
-    { find: '/webhooks/deliveries?limit=1', at: { [exampleId('WebhookDelivery')]: '/data/0/id' } },
+    [exampleId('Quote'), '/quotes?limit=1'],
+    [exampleId('Quote'), '/quotes?status=PENDING&limit=1'],
+    [exampleId('Transaction'), '/transactions?limit=1'],
+    [exampleId('ApiToken'), '/tokens?limit=1'],
+    [exampleId('WebhookDelivery'), '/webhooks/deliveries?limit=1'],
   ],
 } as const;

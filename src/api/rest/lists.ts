@@ -19,7 +19,7 @@ import type { RestEnvironment } from './context.ts';
 import type { Endpoints } from './endpoint.ts';
 import { listOf } from './schemas/fields.ts';
 
-// Defines the common parts of all lists (specification 4.0).
+// Defines the common parts of all lists.
 
 const pageParameters = {
   limit: z
@@ -138,7 +138,7 @@ const maxCount = 10_000;
  */
 const longLists = boundedCache<true>(1_000, 60_000);
 
-/** Adds a paged list, with its filters, `limit` and `cursor`, and the envelope (specification 4.0). */
+/** Adds a paged list, with its filters, `limit` and `cursor`, and the envelope. */
 export function addPagedList<Filters extends z.ZodRawShape, Item, Where, Row extends OrderedRow>(
   endpoints: Endpoints,
   operationId: string,
@@ -171,7 +171,7 @@ export function addPagedList<Filters extends z.ZodRawShape, Item, Where, Row ext
   });
 }
 
-/** Adds a list that returns all records at once, for the platform's own records (specification 4.10). */
+/** Adds a list that returns all records at once, for the platform's own records. */
 export function addWholeList<Filters extends z.ZodRawShape, Item>(
   endpoints: Endpoints,
   operationId: string,
@@ -220,7 +220,7 @@ export function rowList<N extends Noun, Filter, More extends object, Item>(
   };
 }
 
-/** Reads a page. Throws INVALID_INPUT for a cursor of a different list (decision 17). */
+/** Reads a page. Throws INVALID_INPUT for a cursor of a different list. */
 async function readPage<Filter, Where, Row extends OrderedRow, Item>(
   list: ListOf<Filter, Where, Row, Item>,
   { viewer, cursors }: Pick<RestEnvironment['Variables'], 'viewer' | 'cursors'>,

@@ -42,10 +42,7 @@ interface RestOptions extends DocumentModules {
 
 export type RestServer = ReturnType<typeof createRestServer>;
 
-/**
- * Creates the REST server (specification 4), which handles requests whose body has already been read. The body is
- * undefined if it was too long.
- */
+/** Creates the REST server, which handles requests whose body was read before. It is undefined if it was too long. */
 export function createRestServer(options: RestOptions) {
   const { webhooks, credentials, replicas, bodyBytes, openapi } = options;
   const { payments } = webhooks;

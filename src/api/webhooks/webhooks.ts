@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import type { Given } from '../../core/conditions.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { SecretBox } from '../../core/secret-box.ts';
@@ -9,21 +8,9 @@ import { type Declared, runIdempotent } from '../../domain/access/run-idempotent
 import type { Payments } from '../../domain/commands/command.ts';
 import type { EventType } from '../../infra/database/generated/client/client.ts';
 import { dnsResolver, type Resolver } from '../../infra/net/addresses.ts';
-import { type Pace, paceOf } from './delivery/pace.ts';
+import { paceOf } from './delivery/pace.ts';
 
-export interface Webhooks {
-  readonly payments: Payments;
-  readonly pace: Pace;
-  readonly resolve: Resolver;
-  /** Whether sandbox platforms may have endpoints on this machine. */
-  readonly loopback: boolean;
-  /** Encrypts the signing secrets; undefined if no key is set, in which case there can be no endpoints. */
-  readonly box: SecretBox | undefined;
-  /** The log for attempts; undefined to log none. */
-  readonly attemptLog: Logger | undefined;
-  /** The places for webhook tests that await responses, by platform (test-event.ts). */
-  readonly waitingTests: Map<string, Slots>;
-}
+export type Webhooks = ReturnType<typeof openWebhooks>;
 
 interface WebhookSettings {
   /** 32 bytes in base64 or hex. */
@@ -41,15 +28,19 @@ export function openWebhooks(
   payments: Payments,
   settings: WebhookSettings,
   parts: { readonly resolve?: Resolver | undefined } = {},
-): Webhooks {
+) {
   return {
     payments,
     pace: paceOf(settings.WEBHOOK_TIME_SCALE),
     resolve: parts.resolve ?? dnsResolver,
+    /** Whether sandbox platforms may have endpoints on this machine. */
     loopback: settings.ALLOW_UNSAFE.includes('loopback-webhooks'),
+    /** Encrypts the signing secrets; undefined if no key is set, in which case there can be no endpoints. */
     box: settings.SECRET_KEY && new SecretBox(settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS),
+    /** The log for attempts; undefined to log none. */
     attemptLog: settings.ACCESS_LOG ? payments.log : undefined,
-    waitingTests: new Map(),
+    /** The places for webhook tests that await responses, by platform (test-event.ts). */
+    waitingTests: new Map<string, Slots>(),
   };
 }
 

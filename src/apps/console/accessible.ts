@@ -34,7 +34,6 @@ export function makeAccessible(root: HTMLElement): void {
     root.querySelector('#servers:not([aria-label])')?.setAttribute('aria-label', 'Server');
     const filter = root.querySelector('.operation-filter-input:not([aria-label])');
     filter?.setAttribute('aria-label', 'Filter');
-    // Unlike the built-in search, `searchIn` covers more than tags.
     filter?.setAttribute('placeholder', 'Filter by any words');
     for (const heading of root.querySelectorAll('h3.opblock-tag, .models h4')) heading.ariaLevel = '2';
     // Otherwise their names differ from their texts.

@@ -1,16 +1,10 @@
-/** Where to find a platform's real ids: the OpenAPI document says where they are in the responses to some GETs. */
+/** Where to find a platform's real ids, as the OpenAPI document says. */
 interface Guide {
   readonly unique: string;
   /** Example ids to replace with ids of the sandbox's payer, each with the name of the payer's id. */
   readonly payer: Readonly<Record<string, string>>;
-  readonly ids: readonly {
-    readonly find: string;
-    /** For a list: the path of a number in an item. The item with the largest number is used. */
-    readonly most?: string;
-    /** For a list: values in an item, by path. The first item that has them is used. */
-    readonly with?: Readonly<Record<string, string>>;
-    readonly at: Readonly<Record<string, string>>;
-  }[];
+  /** Other example ids, each with the path of a GET whose response contains an id of the same type. */
+  readonly ids: readonly (readonly [id: string, path: string])[];
 }
 
 export interface ExampleDocument {
@@ -19,29 +13,20 @@ export interface ExampleDocument {
 }
 
 /**
- * Finds the platform's own ids for the example ids, with GET requests. Refused requests are skipped.
- * @param payer the ids of a customer who can pay, where known
+ * Finds the platform's own ids for the example ids.
+ * @param get returns the text of the response to a GET request, or '' if the request was refused
+ * @param payer the ids of a customer who can pay, by name
  */
 export async function findIds(
   { 'x-example-guide': guide }: ExampleDocument,
-  get: (path: string) => Promise<unknown>,
-  payer: Readonly<Record<string, string>> = {},
+  get: (path: string) => Promise<string>,
+  payer: Readonly<Record<string, string>>,
 ): Promise<Map<string, string>> {
-  const known = new Map(Object.entries(guide.payer).flatMap(([id, name]) => (payer[name] ? [[id, payer[name]]] : [])));
-  const found = new Map(known);
-  for (const { find, most, with: values, at } of guide.ids) {
-    const whole = await get(replaceAll(find, found));
-    const list = memberAt(whole, '/data');
-    const items = Array.isArray(list) ? list : [];
-    const ofMost = (item: unknown) => Number(most === undefined ? 0 : (memberAt(item, most) ?? 0));
-    const isWanted = (item: unknown) =>
-      Object.entries(values ?? {}).every(([pointer, value]) => memberAt(item, pointer) === value);
-    const [item] = items.filter(isWanted).toSorted((one, other) => ofMost(other) - ofMost(one));
-    const answer = most === undefined && !values ? whole : item;
-    for (const [id, pointer] of Object.entries(at)) {
-      const own = memberAt(answer, pointer);
-      if (typeof own === 'string' && !known.has(id)) found.set(id, own);
-    }
+  const found = new Map(Object.entries(guide.payer).flatMap(([id, name]) => (payer[name] ? [[id, payer[name]]] : [])));
+  for (const [id, path] of guide.ids) {
+    const [type] = id.split(':');
+    const [own] = new RegExp(`${type}:[\\w-]+`).exec(await get(replaceAll(path, found))) ?? [];
+    if (own) found.set(id, own);
   }
   return found;
 }
@@ -57,19 +42,9 @@ export function fillExamples<Document extends ExampleDocument>(
   const text = JSON.stringify(document, (name, value) =>
     name === 'example' || name === 'examples' ? filled(value) : value,
   );
-  return { ...JSON.parse(text), 'x-example-guide': document['x-example-guide'] };
+  return JSON.parse(text);
 }
 
 function replaceAll(text: string, ids: ReadonlyMap<string, string>): string {
-  let replaced = text;
-  for (const [id, own] of ids) replaced = replaced.replaceAll(id, own);
-  return replaced;
-}
-
-/** Returns the value that a JSON pointer refers to (RFC 6901, plain names only). */
-function memberAt(value: unknown, pointer: string): unknown {
-  return pointer
-    .split('/')
-    .slice(1)
-    .reduce<unknown>((at, name) => Object(at)[name], value);
+  return [...ids].reduce((replaced, [id, own]) => replaced.replaceAll(id, own), text);
 }

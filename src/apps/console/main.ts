@@ -4,7 +4,7 @@ import '../pages.css';
 import './console.css';
 import { makeAccessible, withoutNestedLinks } from './accessible.ts';
 import { type ExampleDocument, fillExamples, findIds } from './fill-examples.ts';
-import { type SearchedDocument, searchIn, withoutSearch } from './search.ts';
+import { opsFilter } from './ops-filter.ts';
 
 // The console of the REST API: it shows the OpenAPI document and sends its requests.
 
@@ -24,62 +24,35 @@ const setTheme = () => document.documentElement.classList.toggle('dark-mode', da
 dark.addEventListener('change', setTheme);
 setTheme();
 
-/** Requests JSON from the service, with the sandbox's token if known; undefined on failure or abort. */
-async function get(url: string, signal: AbortSignal | null = null): Promise<unknown> {
-  const { credentials } = settings;
-  const headers = credentials && { authorization: `Basic ${btoa(`${credentials.clientId}:${credentials.secret}`)}` };
-  const answer = fetch(url, { ...(headers && { headers }), signal });
-  return answer.then((response) => (response.ok ? response.json() : undefined)).catch(() => undefined);
-}
-
 // The service's own document, whose structure a test checks. Its server address is relative to that of the document.
-const original = (await get(settings.document)) as ExampleDocument & SearchedDocument;
+const original = (await (await fetch(settings.document)).json()) as ExampleDocument;
 const documentUrl = new URL(settings.document, location.href);
 original.servers = original.servers.map(({ url }) => ({ url: new URL(url, documentUrl).href }));
 
-/** Puts the sandbox's current ids into the examples, including those that the last request created, such as a quote. */
-async function filled(signal?: AbortSignal): Promise<ExampleDocument & SearchedDocument> {
-  if (!settings.credentials) return original;
-  const base = settings.document.replace('/openapi.json', '');
-  return fillExamples(original, await findIds(original, (path) => get(`${base}${path}`, signal), settings.payer));
+/** Puts the sandbox's own ids into the examples, those of the newest quotes and payments included. */
+async function filled(): Promise<ExampleDocument> {
+  const { credentials, payer = {} } = settings;
+  if (!credentials) return original;
+  const headers = { authorization: `Basic ${btoa(`${credentials.clientId}:${credentials.secret}`)}` };
+  // Waits for the ids, but only briefly, because the console shows nothing until then.
+  const signal = AbortSignal.timeout(5_000);
+  const get = (path: string) =>
+    fetch(settings.document.replace('/openapi.json', path), { headers, signal })
+      .then((response) => (response.ok ? response.text() : ''))
+      .catch(() => '');
+  return fillExamples(original, await findIds(original, get, payer));
 }
 
 const root = document.getElementById('console');
-if (root) {
-  makeAccessible(root);
-  searchIn(root, original);
-}
-
-let lastMethod = '';
-
-/** Replaces the document. Bodies that the user has not edited become the new examples. */
-function update(document: ExampleDocument & SearchedDocument): void {
-  const { hasUserEditedBody, activeExamplesMember } = ui.oas3Selectors;
-  const bodies = Object.entries(document.paths).flatMap(([path, item]) =>
-    Object.entries(item).flatMap(([method, { requestBody }]) => {
-      const { examples } = requestBody?.content['application/json'] ?? {};
-      const example = examples?.[activeExamplesMember(path, method, 'requestBody', 'requestBody')];
-      if (!example || hasUserEditedBody(path, method)) return [];
-      return [{ pathMethod: [path, method], value: JSON.stringify(example.value, null, 2) }];
-    }),
-  );
-  ui.specActions.updateJsonSpec(document);
-  for (const body of bodies) ui.oas3Actions.setRequestBodyValue(body);
-}
+if (root) makeAccessible(root);
 
 const ui = SwaggerUI({
   dom_id: '#console',
-  // Waits for the ids, but only briefly, because an open operation keeps the examples it was opened with.
-  spec: await filled(AbortSignal.timeout(5_000)),
-  requestInterceptor: (request: { readonly method: string; credentials?: RequestCredentials }) => {
-    lastMethod = request.method;
+  spec: await filled(),
+  requestInterceptor: (request: { credentials?: RequestCredentials }) => {
     // A browser that may add credentials responds to a 401 with its own login prompt, and does not show the response.
     request.credentials = 'omit';
     return request;
-  },
-  responseInterceptor: (answer: { readonly ok: boolean }) => {
-    if (answer.ok && lastMethod !== 'GET') void filled().then(update);
-    return answer;
   },
   deepLinking: true,
   docExpansion: 'list',
@@ -87,7 +60,7 @@ const ui = SwaggerUI({
   displayRequestDuration: true,
   tryItOutEnabled: true,
   filter: true,
-  plugins: [withoutSearch, withoutNestedLinks],
+  plugins: [{ fn: { opsFilter } }, withoutNestedLinks],
   // Sends nothing to an external validator.
   validatorUrl: null,
   onComplete: () => {

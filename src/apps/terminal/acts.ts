@@ -30,23 +30,16 @@ interface Stage {
   readonly endpoint: string | undefined;
 }
 
-interface Act {
-  readonly about: string;
-  /** Whether the act creates a payment, to which a scenario can apply. */
-  readonly isPayment?: true;
-  readonly run: (stage: Stage) => Promise<{ readonly id: string; readonly status?: string }>;
-}
+type Run = (stage: Stage) => Promise<{ readonly id: string; readonly status?: string }>;
 
-const payment = (about: string, run: Act['run']): Act => ({ about, isPayment: true, run });
-
-/** The event types, each with its trigger, which also causes other events. API_TOKEN_EXPIRY cannot be triggered. */
-const ofTypes: Readonly<Record<Exclude<EventTypeName, 'API_TOKEN_EXPIRY'>, Act>> = {
-  OUTGOING_PAYMENT: payment(eventTypes.OUTGOING_PAYMENT, async (stage) => {
+/** The triggers that create payments, to which a scenario can apply. */
+const payments = {
+  async OUTGOING_PAYMENT(stage) {
     const cast = await findFundedCast(stage);
     const source = { account: { accountId: cast.account } };
     return (await quote(stage, cast, { source, immediatelyExecute: true })).transaction;
-  }),
-  INCOMING_PAYMENT: payment(eventTypes.INCOMING_PAYMENT, async ({ service, amount, scenario }) => {
+  },
+  async INCOMING_PAYMENT({ service, amount, scenario }) {
     const { customer } = await findCast(service);
     const input = {
       receiver: { customerId: customer },
@@ -58,72 +51,63 @@ const ofTypes: Readonly<Record<Exclude<EventTypeName, 'API_TOKEN_EXPIRY'>, Act>>
       idempotencyKey: newKey(),
     };
     return (await service.mutate(ReceiveUma, { input })).transaction;
-  }),
-  QUOTE_STATUS: {
-    about: eventTypes.QUOTE_STATUS,
-    async run(stage) {
-      const cast = await findFundedCast(stage);
-      return quote(stage, cast, { source: { account: { accountId: cast.account } } });
-    },
   },
-  ACCOUNT_STATUS: {
-    about: eventTypes.ACCOUNT_STATUS,
-    run: async ({ service, amount }) => fund(service, (await findCast(service)).account, amount),
-  },
-  ACCOUNT_CHANGE: {
-    about: eventTypes.ACCOUNT_CHANGE,
-    async run({ service }) {
-      const variables = { accountId: (await findCast(service)).euros, name: newKey(), key: newKey() };
-      return (await service.mutate(NameAccount, variables)).account;
-    },
-  },
-  EXTERNAL_ACCOUNT_STATUS: {
-    about: eventTypes.EXTERNAL_ACCOUNT_STATUS,
-    async run({ service }) {
-      const { euros: accountId } = await findCast(service);
-      await service.execute(SetAccountStatus, { accountId, status: 'UNDER_REVIEW', key: newKey() });
-      return (await service.mutate(SetAccountStatus, { accountId, status: 'ACTIVE', key: newKey() })).account;
-    },
-  },
-  KYC_STATUS: {
-    about: eventTypes.KYC_STATUS,
-    run: async ({ service }) => ({ id: (await newCustomer(service, newKey())).id }),
-  },
-  CUSTOMER_CHANGE: {
-    about: eventTypes.CUSTOMER_CHANGE,
-    async run({ service }) {
-      const { customer: customerId } = await findCast(service);
-      const variables = { customerId, value: new Date().toISOString(), key: newKey() };
-      return (await service.mutate(NoteOnCustomer, variables)).customer;
-    },
-  },
-  WEBHOOK_DELIVERY: { about: eventTypes.WEBHOOK_DELIVERY, run: testWebhook },
-  TEST: { about: eventTypes.TEST, run: testWebhook },
-};
-
-/** All triggers by name: the event types, and other ways to pay. */
-export const acts: Readonly<Record<string, Act>> = {
-  ...ofTypes,
-  TRANSFER_OUT: payment('money goes to a bank account in the same currency', async (stage) => {
+  async TRANSFER_OUT(stage) {
     const { account, dollars } = await findFundedCast(stage);
     const input = transfer(account, dollars, stage.amount);
     return (await stage.service.mutate(TransferOut, { input, scenario: stage.scenario })).transaction;
-  }),
-  TRANSFER_IN: payment(
-    'money comes from a bank account in the same currency',
-    async ({ service, amount, scenario }) => {
-      const { account, dollars } = await findCast(service);
-      return (await service.mutate(TransferIn, { input: transfer(dollars, account, amount), scenario })).transaction;
-    },
-  ),
-  REAL_TIME_PAYMENT: payment('a deposit pays a quote, which is then executed', async (stage) => {
+  },
+  async TRANSFER_IN({ service, amount, scenario }) {
+    const { account, dollars } = await findCast(service);
+    return (await service.mutate(TransferIn, { input: transfer(dollars, account, amount), scenario })).transaction;
+  },
+  async REAL_TIME_PAYMENT(stage) {
     const { service, scenario } = stage;
     const cast = await findCast(service);
     const source = { realtimeFunding: { customerId: cast.customer, currency: 'USD' } };
     const { id: quoteId } = await quote({ ...stage, scenario: null }, cast, { source });
     return (await service.mutate(Deposit, { quoteId, scenario, key: newKey() })).transaction;
-  }),
+  },
+} satisfies Readonly<Record<string, Run>>;
+
+/** The triggers of all other types of events. API_TOKEN_EXPIRY cannot be triggered. */
+const others: Readonly<Record<Exclude<EventTypeName, keyof typeof payments | 'API_TOKEN_EXPIRY'>, Run>> = {
+  async QUOTE_STATUS(stage) {
+    const cast = await findFundedCast(stage);
+    return quote(stage, cast, { source: { account: { accountId: cast.account } } });
+  },
+  ACCOUNT_STATUS: async ({ service, amount }) => fund(service, (await findCast(service)).account, amount),
+  async ACCOUNT_CHANGE({ service }) {
+    const variables = { accountId: (await findCast(service)).euros, name: newKey(), key: newKey() };
+    return (await service.mutate(NameAccount, variables)).account;
+  },
+  async EXTERNAL_ACCOUNT_STATUS({ service }) {
+    const { euros: accountId } = await findCast(service);
+    await service.execute(SetAccountStatus, { accountId, status: 'UNDER_REVIEW', key: newKey() });
+    return (await service.mutate(SetAccountStatus, { accountId, status: 'ACTIVE', key: newKey() })).account;
+  },
+  KYC_STATUS: async ({ service }) => ({ id: (await newCustomer(service, newKey())).id }),
+  async CUSTOMER_CHANGE({ service }) {
+    const { customer: customerId } = await findCast(service);
+    const variables = { customerId, value: new Date().toISOString(), key: newKey() };
+    return (await service.mutate(NoteOnCustomer, variables)).customer;
+  },
+  WEBHOOK_DELIVERY: testWebhook,
+  TEST: testWebhook,
 };
+
+const abouts: Readonly<Record<string, string>> = {
+  ...eventTypes,
+  TRANSFER_OUT: 'money goes to a bank account in the same currency',
+  TRANSFER_IN: 'money comes from a bank account in the same currency',
+  REAL_TIME_PAYMENT: 'a deposit pays a quote, which is then executed',
+};
+
+/** All triggers by name: the event types, and other ways to pay. A trigger also causes other events. */
+export const acts: Readonly<Record<string, Run>> = { ...payments, ...others };
+
+/** Returns whether a trigger creates a payment. */
+export const isPayment = (name: string) => name in payments;
 
 async function quote(
   { service, amount, scenario }: Stage,
@@ -164,40 +148,33 @@ export const trigger: Work<[string | undefined, TriggerOptions]> = async (job, n
   const { service, screen, json } = job;
   if (name === undefined)
     return listed(
-      Object.entries(acts).map(([one, { about }]) => ({ name: one, about })),
+      Object.keys(acts).map((one) => ({ name: one, about: abouts[one] })),
       '',
     );
-  const act = acts[schemaName(name)];
-  if (!act)
+  const triggered = schemaName(name);
+  const run = acts[triggered];
+  if (!run)
     throw new InvalidArgumentError(`${name} cannot be triggered. Choose one of ${Object.keys(acts).join(', ')}.`);
   const { url, json: _json, amount, endpoint, follow, ...given } = options;
   const scenario = Object.keys(given).length > 0 ? given : null;
-  if (!act.isPayment && (scenario || follow))
+  if (!isPayment(triggered) && (scenario || follow))
     throw new InvalidArgumentError(`${name} creates no payment: scenarios and --follow apply only to payments.`);
   if ((await service.whoami()).environment !== 'SANDBOX')
     throw new Failure('This token belongs to a PRODUCTION platform. Events can be triggered only in a sandbox.');
-  const made = await act.run({ service, amount, scenario, endpoint });
+  const made = await run({ service, amount, scenario, endpoint });
   screen.out(
-    json
-      ? JSON.stringify({ triggered: schemaName(name), ...made })
-      : [schemaName(name), made.id, made.status].filter(Boolean).join('  '),
+    json ? JSON.stringify({ triggered, ...made }) : [triggered, made.id, made.status].filter(Boolean).join('  '),
   );
   return follow ? followPayment(job, made.id, 'TERMINAL') : {};
 };
 
-/** The sandbox customer for triggered events. Ids are public ids. */
-interface Cast {
-  readonly customer: string;
-  readonly account: string;
-  readonly dollars: string;
-  readonly euros: string;
-}
-
-/** The platform's own id for that customer. */
+/** The platform's own id for the sandbox customer of triggered events. */
 const platformCustomerId = 'payments-cli';
 
-/** Finds the customer and its accounts, or creates the missing ones. */
-async function findCast(service: Service): Promise<Cast> {
+type Cast = Awaited<ReturnType<typeof findCast>>;
+
+/** Finds the customer and its accounts, or creates the missing ones. Returns their public ids. */
+async function findCast(service: Service) {
   const { customers } = await service.execute(FindCustomer, { platformCustomerId });
   const found = customers.edges[0]?.node ?? (await newCustomer(service, platformCustomerId));
   const { id: customer, internal, dollars, euros } = found;

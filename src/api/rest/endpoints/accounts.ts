@@ -60,7 +60,7 @@ export const InternalAccountSchema = responseObject('InternalAccount', {
   `A balance in one currency, held by this service. Deposits and payments can raise it to at most ${maxAmount} smallest units; only refunds and the platform's fees can exceed that.`,
 );
 
-/** Adds the internal account endpoints (specification 4.13, decision 54). */
+/** Adds the internal account endpoints. */
 export function internalAccountEndpoints(app: RestApp, { database }: Payments): void {
   addAccountLists(new Endpoints(app, 'Internal accounts'), database, 'INTERNAL', {
     ofCustomers: 'The balances of all customers or of a single customer, paginated.',
@@ -188,7 +188,7 @@ const externalAccountPaths: PathTable<CreateExternalAccount> = [
 
 const params = z.object({ accountId: id('ExternalAccount', 'The id of the account.') });
 
-/** Adds the external account endpoints (specification 4.8 to 4.10, decisions 54 and 68). */
+/** Adds the external account endpoints. */
 export function externalAccountEndpoints(app: RestApp, payments: Payments): void {
   const endpoints = new Endpoints(app, 'External accounts');
   const created = {

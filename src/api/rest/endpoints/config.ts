@@ -15,15 +15,7 @@ import { findConfigEndpoint } from '../../webhooks/endpoints/endpoint-queries.ts
 import { checkConfigEndpoint, checkUrl, setConfigEndpoint, stateOf } from '../../webhooks/endpoints/endpoints.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
 import { demandedTag, type RestApp, type RestEnvironment, setTag, versionIn } from '../context.ts';
-import {
-  Endpoints,
-  errorResponses,
-  ifMatchParameter,
-  mayRun,
-  response,
-  tagHeader,
-  withRequestPaths,
-} from '../endpoint.ts';
+import { Endpoints, ifMatchParameter, withRequestPaths } from '../endpoint.ts';
 import { RestError } from '../errors.ts';
 import {
   amount,
@@ -166,7 +158,7 @@ const platformPaths: PathTable<PlatformSettings & { readonly url: string }> = [
   [['url'], ['webhookEndpoint']],
 ];
 
-/** Adds the endpoints for platform settings (decision 56). */
+/** Adds the endpoints for platform settings. */
 export function configEndpoints(app: RestApp, webhooks: Webhooks): void {
   const endpoints = new Endpoints(app, 'Platform');
 
@@ -186,25 +178,23 @@ export function configEndpoints(app: RestApp, webhooks: Webhooks): void {
   });
 
   // This is not a command, so it takes no idempotency key.
-  endpoints.add('updateConfig', {
+  endpoints.serve('updateConfig', {
     summary: "Change the platform's settings",
     description: 'Omitted fields stay unchanged, and so do existing accounts and addresses.',
     at: 'patch /config',
+    operation: 'updatePlatform',
     body: UpdateConfigBody,
     parameters: [ifMatchParameter],
-    middleware: [mayRun('updatePlatform')],
-    responses: {
-      200: response(ChangedConfigSchema, 'The changed settings.', tagHeader),
-      ...errorResponses(409, 412, 413, 415, 501, 504),
-    },
-    handle: async (body, context) => {
+    answer: [ChangedConfigSchema, 'The changed settings.'],
+    isTagged: true,
+    errors: [409, 412, 413, 415, 501, 504],
+    run: async (body, context) => {
       const viewer = context.get('viewer');
       const { umaDomain, supportedCurrencies, trustedDocuments, webhookEndpoint: url } = body;
       supportedCurrencies?.forEach(checkOffered);
       const demanded = demandedTag(context);
-      if (demanded === undefined && url === undefined && Object.values(body).every((value) => value == null)) {
-        return context.json(await answer(context), 200);
-      }
+      const isEmpty = url === undefined && Object.values(body).every((value) => value == null);
+      if (demanded === undefined && isEmpty) return answer(context);
       const [version = '', state = ''] = demanded?.split('-') ?? [];
       let webhookSecret: string | undefined;
       const change = async () => {
@@ -219,7 +209,7 @@ export function configEndpoints(app: RestApp, webhooks: Webhooks): void {
         });
       };
       await withRequestPaths(platformPaths, change());
-      return context.json({ ...(await answer(context)), ...(webhookSecret && { webhookSecret }) }, 200);
+      return { ...(await answer(context)), ...(webhookSecret && { webhookSecret }) };
     },
   });
 }

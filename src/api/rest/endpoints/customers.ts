@@ -40,7 +40,7 @@ import {
   variants,
 } from '../schemas/fields.ts';
 
-// Defines the schemas of customers, discriminated by `customerType` (specification 2.8, decision 47).
+// Defines the schemas of customers, discriminated by `customerType`.
 
 const umaAddress = string("UMA address, $name@domain, in the platform's domain.", '$grace@example.com');
 const platformCustomerId = ownKey().describe("The platform's own id for the customer.");
@@ -86,7 +86,7 @@ const CreateCustomerBody = variants('CreateCustomer', 'customerType', [
   }),
 ]);
 
-/** The body that changes a customer: omitted fields stay unchanged, and null clears a field (decisions 6 and 47). */
+/** The body that changes a customer: omitted fields stay unchanged, and null clears a field. */
 const UpdateCustomerBody = variants('UpdateCustomer', 'customerType', [
   requestObject('UpdateIndividualCustomer', {
     customerType: z.literal('INDIVIDUAL').describe('The customer type, which cannot change: a person.'),
@@ -168,7 +168,7 @@ function detailsOf(body: z.infer<typeof CreateCustomerBody> | z.infer<typeof Upd
   return { customerType, ...businessInfo, address, beneficialOwners };
 }
 
-/** Adds the customer endpoints (specification 4.11, decision 47). */
+/** Adds the customer endpoints. */
 export function customerEndpoints(app: RestApp, payments: Payments): void {
   const endpoints = new Endpoints(app, 'Customers');
 

@@ -51,7 +51,7 @@ const paths: PathTable<RatesQuery> = [
   [['destinations'], ['destinationCurrency']],
 ];
 
-/** Adds the exchange rate endpoint (decision 55). */
+/** Adds the exchange rate endpoint. */
 export function exchangeRateEndpoints(app: RestApp, payments: Payments): void {
   addWholeList(new Endpoints(app, 'Exchange rates'), 'listExchangeRates', {
     summary: 'List indicative exchange rates',

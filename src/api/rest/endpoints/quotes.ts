@@ -34,7 +34,7 @@ import { checkNamedAccount } from './accounts.ts';
 
 const params = z.object({ quoteId: id('Quote', 'The id of the quote.') });
 
-/** Adds the quote endpoints (specification 4.1 to 4.3, decision 67). */
+/** Adds the quote endpoints. */
 export function quoteEndpoints(app: RestApp, payments: Payments): void {
   const { database } = payments;
   const endpoints = new Endpoints(app, 'Quotes');
@@ -147,7 +147,7 @@ function requiredIn(field: string) {
   };
 }
 
-/** The body of POST /quotes: the form in specification 4.1, or the UMA form, which can take parties from a lookup. */
+/** The body of POST /quotes: the form of the specification, or the UMA form, which can take parties from a lookup. */
 const CreateQuoteBody = z
   .strictObject({
     source: SourceInput.optional(),
@@ -207,7 +207,7 @@ function quotePaths(body: Body): PathTable<CreateQuote> {
 
 /**
  * Converts a body to the command's input. Parties omitted from the body are taken from its lookup, and values that
- * appear twice must match (decision 24).
+ * appear twice must match.
  * @throws Refusal INVALID_INPUT, INVALID_CURRENCY, LOOKUP_REQUEST_NOT_FOUND
  */
 async function toQuoteInput(payments: Payments, viewer: Viewer, body: Body): Promise<CreateQuote> {

@@ -86,7 +86,7 @@ const query = z.strictObject({
 
 const paths: PathTable<LookUpReceiver> = [[['umaAddress'], ['receiverUmaAddress']]];
 
-/** Adds the receiver lookup under two paths, one of them for older clients (specification 4.14, decision 11). */
+/** Adds the receiver lookup under two paths, one of them for older clients. */
 export function receiverEndpoints(app: RestApp, payments: Payments): void {
   const endpoints = new Endpoints(app, 'Receivers');
   const shared = {
@@ -124,7 +124,7 @@ export function receiverEndpoints(app: RestApp, payments: Payments): void {
   });
 }
 
-/** Returns the sender's id. Throws USER_NOT_FOUND, or INVALID_INPUT if the platform's id is ambiguous (decision 11). */
+/** Returns the sender's id. Throws USER_NOT_FOUND, or INVALID_INPUT if the platform's id is ambiguous. */
 async function senderOf({ database }: Payments, viewer: Viewer, { customerId, platformUserId }: z.infer<typeof query>) {
   if (platformUserId === undefined) return customerId;
   const named = byId(customerId, (id) => ({ id }), 'Customer');
@@ -136,7 +136,7 @@ async function senderOf({ database }: Payments, viewer: Viewer, { customerId, pl
   return publicId('Customer', customer.id);
 }
 
-/** Returns the fields of specification 2.10 and those added by decision 11. Throws UnrepresentableAmount. */
+/** Converts a row to a lookup's record: the fields of the specification, and our own. Throws UnrepresentableAmount. */
 function lookupRecord(row: Lookup) {
   const currencies = lookupCurrencies(row);
   const [preferred] = currencies;
@@ -161,7 +161,7 @@ function lookupRecord(row: Lookup) {
   };
 }
 
-/** Adds the fields that clients of the older request form expect (decision 11). */
+/** Adds the fields that clients of the older request form expect. */
 function umaLookupRecord(row: Lookup) {
   const { supportedCurrencies, ...record } = lookupRecord(row);
   return {

@@ -20,7 +20,7 @@ import { TransactionSchema } from '../schemas/payment-schemas.ts';
 import { InternalAccountSchema } from './accounts.ts';
 import { CustomerSchema } from './customers.ts';
 
-/** Adds the sandbox endpoints (specification 4.7, decision 53). */
+/** Adds the sandbox endpoints. */
 export function sandboxEndpoints(app: RestApp, payments: Payments): void {
   const { database } = payments;
   const endpoints = new Endpoints(app, 'Sandbox');

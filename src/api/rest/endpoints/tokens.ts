@@ -49,7 +49,7 @@ const NewTokenSchema = responseObject('NewToken', {
 
 const params = z.object({ tokenId: id('ApiToken', 'The id of the token.') });
 
-/** Adds the endpoints for API tokens and client tokens (decisions 27 and 56). */
+/** Adds the endpoints for API tokens and client tokens. */
 export function tokenEndpoints(app: RestApp, { database }: Payments): void {
   const { apiToken } = database.prisma;
   const endpoints = new Endpoints(app, 'Tokens');

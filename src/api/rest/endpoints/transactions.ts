@@ -67,7 +67,7 @@ function filterOf({ startDate, endDate, minAmount: min, maxAmount: max, ...rest 
 
 const params = z.object({ transactionId: id('Transaction', 'The id of the transaction.') });
 
-/** Adds the transaction endpoints (specification 4.4, 4.5; decision 33). */
+/** Adds the transaction endpoints. */
 export function transactionEndpoints(app: RestApp, payments: Payments): void {
   const { database } = payments;
   const endpoints = new Endpoints(app, 'Transactions');
@@ -188,7 +188,7 @@ const paths: PathTable<Transfer> = [
   [['destinationAccountId'], ['destination', 'accountId']],
 ];
 
-/** Adds the transfer endpoints (specification 4.6, 4.12; decision 63). */
+/** Adds the transfer endpoints. */
 export function transferEndpoints(app: RestApp, payments: Payments): void {
   const { database } = payments;
   const endpoints = new Endpoints(app, 'Transfers');

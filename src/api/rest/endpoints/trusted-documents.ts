@@ -54,7 +54,7 @@ const DocumentList = responseObject('TrustedDocumentList', {
     .describe('All registered documents, ordered by hash.'),
 });
 
-/** Adds the trusted document endpoints (decision 74). */
+/** Adds the trusted document endpoints. */
 export function trustedDocumentEndpoints(app: RestApp, { trusted, problemIn }: DocumentModules): void {
   const endpoints = new Endpoints(app, 'Trusted documents');
 

@@ -49,7 +49,7 @@ const filters = {
   status: anyOf(WebhookDeliveryStatus, 'Only deliveries with any of these statuses.'),
 };
 
-/** Adds the endpoints for test webhooks and deliveries (decisions 51 and 71). Webhooks are configured in config.ts. */
+/** Adds the endpoints for test webhooks and deliveries. Webhooks are configured in config.ts. */
 export function webhookEndpoints(app: RestApp, webhooks: Webhooks): void {
   const { prisma } = webhooks.payments.database;
   const endpoints = new Endpoints(app, 'Webhooks');

@@ -64,7 +64,7 @@ function accountInfo(suffix: 'Input' | '', more: z.ZodRawShape): unknown {
 }
 
 export const AccountInfoInputSchema = accountInfo('Input', {
-  // Requests may contain this field here or next to accountInfo (decision 25).
+  // Requests may contain this field here or next to accountInfo.
   platformAccountId: ownKey().optional().describe("The platform's own id for the account."),
 }) as z.ZodType<AccountInfoInput>;
 

@@ -32,7 +32,7 @@ export const variants = <
   all: Variants,
 ) => z.discriminatedUnion(field, all).openapi(name);
 
-/** A currency in a response (decision 14: always all four fields). */
+/** A currency in a response, always with all four fields. */
 export const CurrencySchema = responseObject('Currency', {
   code: string('ISO 4217 code, or an asset code such as USDC or BTC.', 'USD'),
   name: string("The currency's English name, for display.", 'US Dollar'),

@@ -21,7 +21,7 @@ import {
   variants,
 } from './fields.ts';
 
-// Defines the schemas of quotes and transactions in responses (specification 2.3 to 2.7).
+// Defines the schemas of quotes and transactions in responses.
 
 const currencyCode = string('The currency code.', 'USD');
 

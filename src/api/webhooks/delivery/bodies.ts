@@ -32,8 +32,8 @@ export const relatedRows = (event: string) =>
 export const webhookId = (event: Pick<Event, 'id'>) => publicId('Webhook', event.id);
 
 /**
- * Returns the body of an event's webhook as the string that is signed and sent (specification 6, decision 18).
- * Receivers recognize stale events by the changed object's version.
+ * Returns the body of an event's webhook as the string that is signed and sent. Receivers recognize stale events by the
+ * changed object's version.
  */
 export function webhookText(cursors: Cursors, event: Event, related: RelatedFields): string {
   return JSON.stringify({
@@ -55,7 +55,7 @@ function payload(event: Event, related: RelatedFields): Record<string, unknown> 
       const row = rowFromSnapshot('Transaction', snapshotOf(event));
       const requested = requestedFields(row).map(({ name, mandatory }) => ({ name, mandatory }));
       return {
-        // The same record as in REST, in its state at the time of the event (decision 18).
+        // The same record as in REST, in its state at the time of the event.
         transaction: transactionRecord(row, partiesOf(related)),
         // The information about the receiver that an approval must or may contain.
         ...(event.status === 'PENDING' && requested.length > 0 && { requestedReceiverCustomerInfoFields: requested }),

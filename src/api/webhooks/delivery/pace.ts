@@ -5,35 +5,30 @@ const jitter = 0.2;
 /** The longest pause that a receiver's Retry-After header can set, in seconds. */
 const maxRetryAfter = 86_400;
 
-/** The intervals and time limits of webhooks, in milliseconds. */
-export interface Pace {
-  /** The time limit for one attempt, from the name lookup to the end of the response headers. */
-  readonly attemptMs: number;
-  readonly connectMs: number;
-  /** How long a process leases a delivery. After that, another process may attempt it. */
-  readonly leaseMs: number;
-  /** How long an endpoint can fail, without a single success, before it is disabled. */
-  readonly disableAfterMs: number;
-  /** How long the previous secret is still used for signing after a rotation. */
-  readonly rotationMs: number;
-  /** Returns the milliseconds until the next attempt, or undefined if there is none. `retryAfter` is in seconds. */
-  nextInMs(failures: number, retryAfter: number | undefined): number | undefined;
-}
-
 const secondMs = 1_000;
 const dayMs = 86_400_000;
 
-/** Returns the intervals and limits divided by `scale` (1 outside development); an attempt gets at least a second. */
-export function paceOf(scale: number, random: () => number = Math.random): Pace {
+export type Pace = ReturnType<typeof paceOf>;
+
+/**
+ * Returns the intervals and time limits of webhooks in milliseconds, divided by `scale` (1 outside development). An
+ * attempt gets at least a second.
+ */
+export function paceOf(scale: number, random: () => number = Math.random) {
   const atLeast = (ms: number, min: number) => Math.max(ms / scale, Math.min(ms, min));
   const attemptMs = atLeast(15 * secondMs, secondMs);
   return {
+    /** The time limit for one attempt, from the name lookup to the end of the response headers. */
     attemptMs,
     connectMs: atLeast(5 * secondMs, secondMs),
+    /** How long a process leases a delivery. After that, another process may attempt it. */
     leaseMs: Math.max((30 * secondMs) / scale, 2 * attemptMs),
+    /** How long an endpoint can fail, without a single success, before it is disabled. */
     disableAfterMs: (5 * dayMs) / scale,
+    /** How long the previous secret is still used for signing after a rotation. */
     rotationMs: dayMs / scale,
-    nextInMs(failures, retryAfter) {
+    /** Returns the milliseconds until the next attempt, or undefined if there is none. `retryAfter` is in seconds. */
+    nextInMs(failures: number, retryAfter: number | undefined): number | undefined {
       const seconds = schedule[failures - 1];
       if (seconds === undefined) return undefined;
       const planned = seconds * (1 + jitter * (2 * random() - 1));

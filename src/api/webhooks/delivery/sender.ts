@@ -105,7 +105,7 @@ export class Sender {
   }
 }
 
-/** Returns whether a status means that the event was delivered: 2xx, or 409 for a duplicate (decision 23). */
+/** Returns whether a status means that the event was delivered: 2xx, or 409 for a duplicate. */
 export const isDelivered = (status: number) => (status >= 200 && status < 300) || status === 409;
 
 /** Returns whether a status means that the receiver wants no further events. */
