@@ -102,38 +102,6 @@ test('a test returns whatever status the receiver sends, and a repeated key retu
   await set(null);
 });
 
-test('deliveries to the configured endpoint or any other are listed, and can be resent', async () => {
-  expect((await rest.ask('GET', '/webhooks/deliveries')).data).toEqual([]);
-  const [own, others] = [await ownReceiver(), await ownReceiver(answer(500))];
-  await set(own.url);
-  const another = await createEndpoint(t.platform, { url: others.url });
-  const { id: ownId }: Data = (await endpoints()).find(({ url }) => url === own.url);
-  const { deliveries } = await endpointUntil(t.platform, ownId, (one) => one.deliveries[0]?.status === 'DELIVERED');
-  const [{ id, event, attempts }] = deliveries;
-  const record = {
-    id,
-    endpointId: ownId,
-    webhookId: event.id.replace('Event:', 'Webhook:'),
-    type: 'TEST',
-    status: 'DELIVERED',
-    attempts: [{ at: attempts[0].at, durationMs: attempts[0].durationMs, responseStatus: 200 }],
-  };
-  expect(await rest.ask('GET', '/webhooks/deliveries')).toEqual({ data: [record], hasMore: false, totalCount: 1 });
-  expect((await rest.ask('GET', '/webhooks/deliveries?status=FAILED')).data).toEqual([]);
-  await endpointUntil(t.platform, another.id, (one) => one.deliveries[0]?.attempts.length === 1);
-  const { data } = await rest.ask('GET', `/webhooks/deliveries?status=PENDING&endpointId=${another.id}`);
-  const next = expect.any(String);
-  expect(data).toMatchObject([{ status: 'PENDING', nextAttemptAt: next, attempts: [{ responseStatus: 500 }] }]);
-
-  expect((await rest.call('POST', `/webhooks/deliveries/${id}/resend`)).status).toBe(204);
-  await own.until((received) => received.length === 2);
-  expect(new Set(own.received.map((one) => one.id))).toEqual(new Set([record.webhookId]));
-  const unknown = await rest.ask('POST', `/webhooks/deliveries/${ownId}/resend`, undefined, 404);
-  expect(unknown).toMatchObject({ code: 'WEBHOOK_DELIVERY_NOT_FOUND', details: { field: 'deliveryId' } });
-  await set(null);
-  await t.platform.act('deleteWebhookEndpoint', { endpointId: another.id });
-});
-
 test('a URL to which events must not be sent is refused, and nothing in the request is applied', async () => {
   const before = await rest.ask('GET', '/config');
   for (const webhookEndpoint of ['nonsense', 'http://example.com', 'https://10.0.0.1', 'https://example.com:22']) {

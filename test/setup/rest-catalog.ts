@@ -107,7 +107,6 @@ function goodRequests(
     receivingCurrencyCode: 'USD',
     receivingCurrencyAmount: 100 + next(),
   });
-  const resent = new Set<string>();
   const announced = async () => (await rest.ask('POST', '/sandbox/uma/receive', announcement())).id as string;
   return {
     createQuote: () => ({ path: '/quotes', body: quoteBody(scene) }),
@@ -175,17 +174,6 @@ function goodRequests(
     createToken: () => ({ path: '/tokens', body: { name: `contract ${next()}`, permissions: ['VIEW'] } }),
     rotateToken: async () => ({ path: `/tokens/${await newToken()}/rotate`, body: { overlapHours: 1 } }),
     deleteToken: async () => ({ path: `/tokens/${await newToken()}` }),
-    resendWebhookDelivery: async () => {
-      await rest.ask('POST', `/sandbox/internal-accounts/${scene.usd.id}/fund`, { amount: 100 + next() });
-      for (;;) {
-        const { data } = await rest.ask('GET', '/webhooks/deliveries?limit=100');
-        const another = data.find(({ id }: Data) => !resent.has(id));
-        if (another) {
-          resent.add(another.id);
-          return { path: `/webhooks/deliveries/${another.id}/resend` };
-        }
-      }
-    },
     // Each request uses an endpoint with a different URL, because otherwise all requests would be identical.
     testWebhook: async () => {
       const url = `${receiver.url}/${next()}`;

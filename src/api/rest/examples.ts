@@ -165,6 +165,5 @@ export const exampleGuide = {
     [exampleId('Quote'), '/quotes?status=PENDING&limit=1'],
     [exampleId('Transaction'), '/transactions?limit=1'],
     [exampleId('ApiToken'), '/tokens?limit=1'],
-    [exampleId('WebhookDelivery'), '/webhooks/deliveries?limit=1'],
   ],
 } as const;

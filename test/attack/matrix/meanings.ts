@@ -80,7 +80,6 @@ const named: Readonly<Record<string, readonly Kind[]>> = {
   'CustomerFilter.name': ['customerName'],
   'listCustomers.name': ['customerName'],
   'listTokens.cursor': ['cursor:ApiToken'],
-  'listWebhookDeliveries.cursor': ['cursor:WebhookDelivery'],
   'listQuotes.cursor': ['cursor:Quote'],
   'listCustomers.cursor': ['cursor:Customer'],
   'listTransactions.cursor': ['cursor:Transaction'],
