@@ -16,7 +16,7 @@ import {
 import { visibleApiTokens, visibleClientTokens } from '../../../../domain/access/visible.ts';
 import { meets } from '../../reading/kinds.ts';
 import { node } from '../../reading/words.ts';
-import { builder } from '../builder.ts';
+import { builder, oneOf } from '../builder.ts';
 import { ClientGrant, Permission } from '../enums.ts';
 import { ApiTokenFilter, ClientTokenFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
@@ -155,17 +155,13 @@ mutation('revokeApiToken', {
   resolve: (input, { payments, viewer }, key) => revokeApiToken(payments.database, viewer, input, key),
 });
 
-const ClientTokenBindingInput = builder.inputType('ClientTokenBindingInput', {
-  description: 'The object that a client token is bound to: set exactly one field.',
-  isOneOf: true,
-  fields: (t) => ({
-    customerId: t.id({
-      description: 'A customer, which the token can see with its accounts, quotes and transactions.',
-    }),
-    quoteId: t.id({ description: 'A quote, which the token can see with its transaction.' }),
-    transactionId: t.id({ description: 'A transaction, which the token can see with its quote.' }),
+const ClientTokenBindingInput = oneOf('ClientTokenBindingInput', 'The object that a client token is bound to', (t) => ({
+  customerId: t.id({
+    description: 'A customer, which the token can see with its accounts, quotes and transactions.',
   }),
-});
+  quoteId: t.id({ description: 'A quote, which the token can see with its transaction.' }),
+  transactionId: t.id({ description: 'A transaction, which the token can see with its quote.' }),
+}));
 
 mutation('createClientToken', {
   description:
