@@ -30,7 +30,7 @@ import { findFurtherRead, readAround, readNode, selectedNames } from '../../read
 import { made, node } from '../../reading/words.ts';
 import { builder } from '../builder.ts';
 import { EventType } from '../enums.ts';
-import { found } from '../filters.ts';
+import { filterInput, found } from '../filters.ts';
 import { listOf, pageArgs } from '../list.ts';
 import { Account, Customer, Quote, Transaction } from '../nouns.ts';
 import { afterDescription, filterOf, placeOf, watchMany } from './stream.ts';
@@ -129,14 +129,11 @@ export const Event = builder.prismaNode('Event', {
   }),
 });
 
-const EventFilter = builder.inputType('EventFilter', {
-  description: 'Conditions on events. An event must match all given conditions.',
-  fields: (t) => ({
-    types: t.field({ type: [EventType], description: 'Events of any of these types.' }),
-    customerId: t.id(found('index', 'Events that concern this customer: Customer:…')),
-    transactionId: t.id(found('one', 'Events that concern this transaction or its quote: Transaction:…')),
-  }),
-});
+const EventFilter = filterInput('EventFilter', ['An event', 'events'], (t) => ({
+  types: t.field({ type: [EventType], description: 'Events of any of these types.' }),
+  customerId: t.id(found('index', 'Events that concern this customer: Customer:…')),
+  transactionId: t.id(found('one', 'Events that concern this transaction or its quote: Transaction:…')),
+}));
 
 type Filter = typeof EventFilter.$inferInput | null | undefined;
 
