@@ -69,9 +69,7 @@ export const QuoteFilter = filterInput('QuoteFilter', ['A quote', 'quotes'], (t)
 export const TransactionFilter = filterInput('TransactionFilter', ['A transaction', 'transactions'], (t) => ({
   customerId: t.id(found('index', 'Transactions of this customer: Customer:…')),
   platformCustomerId: t.string({ description: 'Transactions of the customer with this `platformCustomerId`.' }),
-  senderAccountIdentifier: t.string({
-    description: 'Transactions with this source: an account id or a UMA address.',
-  }),
+  senderAccountIdentifier: t.string({ description: 'Transactions with this source: an account id or a UMA address.' }),
   receiverAccountIdentifier: t.string({
     description: 'Transactions with this destination: an account id or a UMA address.',
   }),

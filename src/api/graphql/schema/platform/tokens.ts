@@ -156,9 +156,7 @@ mutation('revokeApiToken', {
 });
 
 const ClientTokenBindingInput = oneOf('ClientTokenBindingInput', 'The object that a client token is bound to', (t) => ({
-  customerId: t.id({
-    description: 'A customer, which the token can see with its accounts, quotes and transactions.',
-  }),
+  customerId: t.id({ description: 'A customer, which the token can see with its accounts, quotes and transactions.' }),
   quoteId: t.id({ description: 'A quote, which the token can see with its transaction.' }),
   transactionId: t.id({ description: 'A transaction, which the token can see with its quote.' }),
 }));
