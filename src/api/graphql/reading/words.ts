@@ -326,16 +326,11 @@ const words = {
     });
   },
   required(this: Builder, ...[column, type, options]: Given<'required'>) {
-    return ofRow(
-      this,
-      type,
-      ({ field }) => exposedRead(field, column),
-      options,
-      (row) => {
-        if (row[column] === null) throw new Error(`a row of this type has no ${column}`);
-        return row[column];
-      },
-    );
+    const read: MadeRead = ({ field }) => exposedRead(field, column);
+    return ofRow(this, type, read, options, (row) => {
+      if (row[column] === null) throw new Error(`a row of this type has no ${column}`);
+      return row[column];
+    });
   },
   optional(this: Builder, ...[column, type, options]: Given<'optional'>) {
     const read: MadeRead = ({ field }) => exposedRead(field, column);

@@ -21,6 +21,7 @@ import {
   changedOrNow,
   changedRow,
   changedSubject,
+  expiringTokenOf,
   feedOrder,
   modelOfEvent,
   snapshotOf,
@@ -76,10 +77,7 @@ export const Event = builder.prismaNode('Event', {
       select: { platformId: true, sequence: true, epoch: true },
       resolve: (event, _args, { payments }) => feedCursor(payments.cursors, event.platformId, event),
     }),
-    ...t.columns({
-      type: 'The kind of change.',
-      occurredAt: 'When the change happened.',
-    }),
+    ...t.columns({ type: 'The kind of change.', occurredAt: 'When the change happened.' }),
     subject: t.field({
       type: builder.nodeInterfaceRef(),
       nullable: true,
@@ -118,8 +116,7 @@ export const Event = builder.prismaNode('Event', {
       // Reading it takes Postgres as long as reading the changed row.
       extensions: { costs: 'past' },
       select: { type: true, snapshot: true },
-      resolve: ({ type, snapshot }) =>
-        type === 'API_TOKEN_EXPIRY' ? publicId('ApiToken', String(Object(snapshot).token_id)) : null,
+      resolve: expiringTokenOf,
     }),
     webhookBody: t.fromQuery('String', webhookBody, {
       nullable: true,
