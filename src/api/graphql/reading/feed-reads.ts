@@ -28,6 +28,12 @@ export function snapshotOf<M extends keyof SnapshotRows>(event: EventRow, model:
   return modelOfEvent(event) === model ? rowFromSnapshot(model, event.snapshot) : null;
 }
 
+/** Returns the name of the type of a model's row. */
+export function typeNameOf(model: string, row: object): string {
+  if (model !== 'Account') return model;
+  return 'kind' in row && row.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount';
+}
+
 /** Returns the public id of the API token that, according to an event, expires soon; null for other events. */
 export function expiringTokenOf({ type, snapshot }: Pick<EventRow, 'type' | 'snapshot'>): string | null {
   return type === 'API_TOKEN_EXPIRY' ? publicId('ApiToken', String(Object(snapshot).token_id)) : null;

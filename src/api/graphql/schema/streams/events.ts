@@ -25,6 +25,7 @@ import {
   feedOrder,
   modelOfEvent,
   snapshotOf,
+  typeNameOf,
   webhookBody,
 } from '../../reading/feed-reads.ts';
 import { findFurtherRead, readAround, readNode, selectedNames } from '../../reading/planned.ts';
@@ -60,9 +61,8 @@ function subjectOf(event: EventRow): object | null {
   const model = modelOfEvent(event);
   if (model === undefined) return null;
   const row = rowFromSnapshot(model, event.snapshot);
-  const type = 'kind' in row ? (row.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount') : model;
-  // The type of Pothos' parameter is the union of the builder's type names: the models, these two and others.
-  brandWithType(row, type as never);
+  // The type of Pothos' parameter is the union of the builder's type names, which this name belongs to.
+  brandWithType(row, typeNameOf(model, row) as never);
   return row;
 }
 
