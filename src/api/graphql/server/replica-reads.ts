@@ -40,7 +40,7 @@ export async function withReplicas(
   if (!replicas) return run();
   const { viewer, readAfter, response } = contextValue;
   if (operation.operation === 'query') {
-    // A later page must include all earlier writes, so the client's read token is ignored (decision 82).
+    // A later page must include all earlier writes, so the client's read token is ignored.
     return replicas.reading(viewer.platformId, namesCursor(document) ? undefined : readAfter, run);
   }
   const answer = (await run()) as ExecutionResult;
