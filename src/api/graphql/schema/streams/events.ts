@@ -46,8 +46,10 @@ const idIn = ({ transactionId, quoteId, customerId }: EventRow, model: Referred)
   ({ Transaction: transactionId, Quote: quoteId, Customer: customerId })[model];
 
 /** The options of a field that returns a row: as of the change if it is the changed row, otherwise as it is now. */
-const concerned = (model: Referred, visible: (viewer: Viewer) => object) => ({
+const concerned = <Type>(model: Referred, type: Type, visible: (viewer: Viewer) => object) => ({
+  type,
   nullable: true as const,
+  description: `The ${model.toLowerCase()} that changed, or to which the changed object belongs; null for events about other objects.`,
   ...made(changedOrNow(model, model.toLowerCase(), visible)),
   // A row of the model, in the form that its type expects.
   resolve: (event: EventRow, _args: object, context: Context, info: GraphQLResolveInfo) => {
@@ -85,12 +87,7 @@ export const Event = builder.prismaNode('Event', {
       ...made(changedSubject),
       resolve: subjectOf,
     }),
-    transaction: t.field({
-      type: Transaction,
-      description:
-        'The transaction that changed, or to which the changed object belongs; null for events about other objects.',
-      ...concerned('Transaction', visibleTransactions),
-    }),
+    transaction: t.field(concerned('Transaction', Transaction, visibleTransactions)),
     account: t.field({
       type: Account,
       nullable: true,
@@ -98,18 +95,8 @@ export const Event = builder.prismaNode('Event', {
       ...made(changedRow('Account')),
       resolve: (event) => snapshotOf(event, 'Account'),
     }),
-    quote: t.field({
-      type: Quote,
-      description:
-        'The quote that changed, or to which the changed object belongs; null for events about other objects.',
-      ...concerned('Quote', visibleQuotes),
-    }),
-    customer: t.field({
-      type: Customer,
-      description:
-        'The customer that changed, or to which the changed object belongs; null for events about other objects.',
-      ...concerned('Customer', visibleCustomers),
-    }),
+    quote: t.field(concerned('Quote', Quote, visibleQuotes)),
+    customer: t.field(concerned('Customer', Customer, visibleCustomers)),
     apiTokenId: t.id({
       nullable: true,
       description: 'The API token that expires soon; null for other events.',

@@ -13,14 +13,13 @@ import { Event } from '../streams/events.ts';
 
 const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
   description: 'An attempt to deliver an event to a webhook endpoint, with its outcome.',
-  fields: (t) => ({
-    ...t.columns({
+  fields: (t) =>
+    t.columns({
       at: 'When the attempt began.',
       durationMs: 'How long the attempt took, in milliseconds.',
       responseStatus: "The HTTP status of the receiver's response; null if there was none.",
       error: 'Why the attempt failed; null if it succeeded.',
     }),
-  }),
 });
 
 const WebhookDelivery = builder.prismaNode('WebhookDelivery', {
