@@ -212,6 +212,12 @@ mutation('revokeClientToken', {
   resolve: (input, { payments, viewer }, key) => revokeClientToken(payments.database, viewer, input, key),
 });
 
+const boundTo = (noun: string, other: string) =>
+  ({
+    nullable: true,
+    description: `The ${noun} that the token is bound to; null if it is bound to ${other}.`,
+  }) as const;
+
 export const ClientToken = builder.prismaNode('ClientToken', {
   ...node(visibleClientTokens, 'The public id of the token, for revokeClientToken: ClientToken:…'),
   description:
@@ -220,18 +226,9 @@ export const ClientToken = builder.prismaNode('ClientToken', {
     active: t.fromQuery('Boolean', meets(whereClientTokens({ active: true })), {
       description: "Whether the token is neither expired (by the service's clock) nor revoked.",
     }),
-    customer: t.relation('customer', {
-      nullable: true,
-      description: 'The customer that the token is bound to; null if it is bound to a quote or transaction.',
-    }),
-    quote: t.relation('quote', {
-      nullable: true,
-      description: 'The quote that the token is bound to; null if it is bound to something else.',
-    }),
-    transaction: t.relation('transaction', {
-      nullable: true,
-      description: 'The transaction that the token is bound to; null if it is bound to something else.',
-    }),
+    customer: t.relation('customer', boundTo('customer', 'a quote or transaction')),
+    quote: t.relation('quote', boundTo('quote', 'something else')),
+    transaction: t.relation('transaction', boundTo('transaction', 'something else')),
     ...t.columns({
       permissions: "The token's permissions.",
       grants: 'Rights granted to the token beyond its permissions. They apply to its customer.',
