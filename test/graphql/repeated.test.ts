@@ -30,6 +30,48 @@ test('a repeated document uses the current variables in its arguments and direct
         }
 });
 
+test('a repeated list adapts to the kinds, the number and the equality of the values in its filter', async () => {
+  const payments = `query ($filter: TransactionFilter) { transactions(filter: $filter) {
+    nodes { id createdAt reconciliationReference customer { platformCustomerId } } } }`;
+  const accounts = 'query ($filter: AccountFilter) { accounts(filter: $filter) { nodes { id __typename } } }';
+  const all = {
+    payments: (await t.platform.ask(payments)).transactions.nodes,
+    accounts: (await t.platform.ask(accounts, { filter: { customerId: scene.customerId } })).accounts.nodes,
+  };
+  const [newest, oldest] = [all.payments[0], all.payments.at(-1)];
+  const { platformCustomerId } = newest.customer;
+  const kindOf = (kind: string) =>
+    all.accounts.filter(({ __typename }: { __typename: string }) => __typename.startsWith(kind));
+  const cases: [filter: object, expected: readonly { id: string }[]][] = [
+    [{ type: ['OUTGOING'] }, all.payments],
+    [{ type: ['INCOMING'] }, []],
+    [{ type: ['INCOMING', 'OUTGOING'] }, all.payments],
+    [{ type: ['INCOMING', 'INCOMING'] }, []],
+    [{ accountId: scene.usd, customerId: scene.customerId }, all.payments],
+    [{ accountId: scene.eur, customerId: scene.customerId }, []],
+    [
+      { createdAfter: newest.createdAt, createdBefore: newest.createdAt },
+      all.payments.filter(({ createdAt }: { createdAt: string }) => createdAt === newest.createdAt),
+    ],
+    [{ createdAfter: oldest.createdAt, createdBefore: newest.createdAt }, all.payments],
+    [{ executed: false }, []],
+    [{ executed: true }, all.payments],
+    [{ senderAccountIdentifier: scene.usd, receiverAccountIdentifier: scene.usd }, []],
+    [{ reference: platformCustomerId, platformCustomerId }, []],
+    [{ reference: newest.reconciliationReference, platformCustomerId }, [newest]],
+    [{ senderAccountIdentifier: scene.usd, receiverAccountIdentifier: scene.outsideUsd }, all.payments],
+    [{ senderAccountIdentifier: scene.outsideUsd, receiverAccountIdentifier: scene.usd }, []],
+  ];
+  for (let again = 0; again < often; again += 1) {
+    for (const [filter, expected] of cases)
+      expect([filter, (await t.platform.ask(payments, { filter })).transactions.nodes]).toEqual([filter, expected]);
+    for (const kind of ['INTERNAL', 'EXTERNAL'])
+      expect(
+        (await t.platform.ask(accounts, { filter: { kind, customerId: scene.customerId } })).accounts.nodes,
+      ).toEqual(kindOf(kind === 'INTERNAL' ? 'Internal' : 'External'));
+  }
+});
+
 test('a document that another caller may send is refused without the required permission, however often it was sent', async () => {
   const query = '{ customers { totalCount } apiTokens { totalCount } }';
   const reader = await t.platform.serverOf('VIEW');
