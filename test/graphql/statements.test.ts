@@ -55,24 +55,12 @@ const given = {
 const node = (name: keyof typeof given, selection: string) =>
   [`query ($${name}: ID!) { node(id: $${name}) { ${selection} } }`, ({ node }: Data) => node.id, given[name]] as const;
 const nodes = (list: Data): Data[] => list.edges.map((edge: Data) => edge.node);
-const counts = (list: Data): number[] => nodes(list).map(({ transactions }) => transactions.totalCount);
 
 test.each<readonly [what: string, query: string, shown: (data: Data) => unknown, expected: unknown]>([
   ['a transaction with its customer', ...node('transaction', '... on Transaction { id customer { id name } }')],
-  ['a transaction with its quote', ...node('transaction', '... on Transaction { id quote { id status } }')],
-  [
-    'an account with its customer',
-    ...node('account', '... on InternalAccount { id balance { amount } customer { id } }'),
-  ],
   [
     'a quote with its accounts and its transaction',
     ...node('quote', `... on Quote { id ${source} ${destination} transaction { id status } customer { id } }`),
-  ],
-  [
-    '20 transactions with their customers',
-    '{ transactions(first: 20) { edges { cursor node { id status receivedAmount { amount } customer { id name } } } pageInfo { hasNextPage endCursor } } }',
-    ({ transactions }) => nodes(transactions).filter(({ customer }) => customer.id).length,
-    20,
   ],
   [
     '20 transactions with source, destination, quote and customer',
@@ -94,12 +82,6 @@ test.each<readonly [what: string, query: string, shown: (data: Data) => unknown,
     'query ($after: String!) { transactions(first: 10, after: $after) { edges { node { id customer { id } } } pageInfo { hasNextPage } } }',
     ({ transactions }) => transactions.edges.length,
     10,
-  ],
-  [
-    'the rows of a list, and the totalCounts below them',
-    '{ customers(first: 2) { edges { node { id transactions(first: 2) { totalCount edges { node { id } } } } } } }',
-    ({ customers }) => counts(customers),
-    [4, 3],
   ],
   [
     'several nested lists with counts or a previous page',

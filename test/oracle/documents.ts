@@ -1,4 +1,7 @@
 import {
+  astFromValue,
+  type DocumentNode,
+  type FieldNode,
   type GraphQLArgument,
   type GraphQLField,
   type GraphQLInputField,
@@ -8,21 +11,24 @@ import {
   getNamedType,
   isAbstractType,
   isCompositeType,
-  isEnumType,
   isInputObjectType,
   isInterfaceType,
   isLeafType,
   isListType,
   isNonNullType,
   isObjectType,
+  Kind,
+  OverlappingFieldsCanBeMergedRule,
   parse,
+  print,
+  validate,
+  visit,
 } from 'graphql';
-import { documentBudget } from '../../src/api/graphql/limits/budget.ts';
+import { checkBudget } from '../../src/api/graphql/limits/budget.ts';
 import { measureDocument } from '../../src/api/graphql/limits/document-size.ts';
 import { schema as served } from '../../src/api/graphql/server/schema.ts';
 import type { Choices } from './choices.ts';
 import type { Material } from './material.ts';
-import { SelectionScope } from './selection-scope.ts';
 import { valueFor } from './values.ts';
 
 /** A document, with several sets of values for its variables, all of them valid. */
@@ -56,22 +62,36 @@ const rootWeights: Readonly<Record<string, number>> = {
   webhookEndpoints: 2,
 };
 
-/** Lower than the service's budget for a document (graphql/limits/budget.ts), which counts more for some fields. */
-const budget = { fields: 60, aliases: 18, directives: 12, cost: 900, depth: 12 };
+/** Fewer than the service's limits (graphql/limits/budget.ts), which count more for some fields. */
+const budget = { fields: 60, directives: 12, cost: 900, depth: 12 };
 
 /**
  * Writes the document for these choices. The same choices give the same document, and zeros give the simplest one. If a
- * document costs more than the service allows, the next one is tried.
+ * document exceeds the service's limits, the next one is tried.
  */
 export function drawDocument(schema: GraphQLSchema, choices: Choices, material: Material): DrawnDocument {
   for (;;) {
-    const drawn = new Writer(schema, choices, material).document();
-    const document = parse(drawn.query);
-    const isTooCostly = drawn.variables.some(
-      (variables) => measureDocument({ ...drawn, schema: served, document, variables }).size.cost > documentBudget.cost,
+    const { query, ...drawn } = new Writer(schema, choices, material).document();
+    const document = withoutConflicts(schema, parse(query));
+    const errors = drawn.variables.flatMap((variables) =>
+      checkBudget(measureDocument({ ...drawn, schema: served, document, variables }), true),
     );
-    if (!isTooCostly) return drawn;
+    if (errors.length === 0) return { ...drawn, query: print(document) };
   }
+}
+
+/** Gives an alias of its own to one of any two fields that conflict (GraphQL specification, 5.3.2). */
+function withoutConflicts(schema: GraphQLSchema, document: DocumentNode, aliases = 0): DocumentNode {
+  const errors = validate(schema, document, [OverlappingFieldsCanBeMergedRule]);
+  if (errors.length === 0) return document;
+  const conflicting = new Set<unknown>(errors.map(({ nodes }) => nodes?.[0]));
+  let names = aliases;
+  const Field = (node: FieldNode): FieldNode | undefined => {
+    if (!conflicting.has(node)) return undefined;
+    names += 1;
+    return { ...node, alias: { kind: Kind.NAME, value: `x${names}` } };
+  };
+  return withoutConflicts(schema, visit(document, { Field }), names);
 }
 
 type Field = GraphQLField<unknown, unknown>;
@@ -79,10 +99,7 @@ type Field = GraphQLField<unknown, unknown>;
 interface Fragment {
   readonly name: string;
   readonly on: string;
-  readonly depth: number;
   /** The cost of one spread of the fragment. */
-  readonly fields: number;
-  readonly aliases: number;
   readonly cost: number;
 }
 
@@ -94,7 +111,6 @@ interface Written {
 
 /** The position of a selection. */
 interface Place {
-  readonly scope: SelectionScope;
   readonly depth: number;
   /** The maximum number of rows for which the selection is resolved. */
   readonly times: number;
@@ -120,7 +136,7 @@ class Writer {
   document(): DrawnDocument {
     // Documents with @skip or @include are executed differently from those without.
     if (!this.#choices.oneIn(3)) this.#left.directives = 0;
-    const place = { scope: new SelectionScope(), depth: 1, times: 1 };
+    const place = { depth: 1, times: 1 };
     const fields = Object.values(this.#schema.getQueryType()?.getFields() ?? {});
     const roots = fields.flatMap((field) => Array.from({ length: rootWeights[field.name] ?? 1 }, () => field));
     const count = 1 + this.#choices.below(3);
@@ -142,49 +158,24 @@ class Writer {
   }
 
   /** Writes a field with its subfields. Returns undefined if it would exceed the budget. */
-  #field(owner: string, field: Field, place: Place): string | undefined {
-    const { scope, depth, times } = place;
+  #field(owner: string, field: Field, { depth, times }: Place): string | undefined {
     if (this.#left.fields < 1 || this.#left.cost < times || depth > budget.depth) return undefined;
     const type = getNamedType(field.type);
     const args = this.#arguments(owner, field, times);
-    const call = `${field.name}${args.text}`;
-    const key = this.#key(field, call, scope);
-    if (key === undefined) return undefined;
     this.#left.fields -= 1;
     this.#left.cost -= times;
-    const head = key === field.name ? call : `${key}: ${call}`;
-    const directive = this.#directive();
-    if (!isCompositeType(type)) return `${head}${directive}`;
-    const inner = { scope: scope.below(key), depth: depth + 1, times: times * args.rows };
-    return `${head}${directive} ${this.#selection(type, inner)}`;
-  }
-
-  /** Returns a field's response key: its name, or an alias if the name is taken or an alias is wanted. */
-  #key(field: Field, call: string, scope: SelectionScope): string | undefined {
-    const shape = shapeOf(field);
-    const wanted = this.#choices.oneIn(7)
-      ? this.#choices.oneOf(['a', 'b', 'id', 'status', 'node', 'customer'])
-      : field.name;
-    const canAlias = this.#left.aliases > 0;
-    if ((wanted === field.name || canAlias) && scope.take(wanted, call, shape)) {
-      if (wanted !== field.name) this.#left.aliases -= 1;
-      return wanted;
-    }
-    if (!canAlias) return undefined;
-    this.#left.aliases -= 1;
-    const fresh = this.#name('x');
-    return scope.take(fresh, call, shape) ? fresh : undefined;
+    const alias = this.#choices.oneIn(7) ? this.#choices.oneOf(['a: ', 'b: ', 'id: ', 'status: ', 'customer: ']) : '';
+    const head = `${alias}${field.name}${args.text}${this.#directive()}`;
+    if (!isCompositeType(type)) return head;
+    return `${head} ${this.#selection(type, { depth: depth + 1, times: times * args.rows })}`;
   }
 
   #selection(type: GraphQLNamedType, place: Place): string {
-    const spread = this.#spreadAgain(type, place);
-    if (spread) return `{ ${spread} }`;
     const parts = this.#parts(type, place);
     if (parts.length === 0) parts.push(this.#typename(place));
     return `{ ${parts.join(' ')} }`;
   }
 
-  /** Writes `__typename`, which never conflicts with another selection. */
   #typename({ times }: Place): string {
     this.#left.fields -= 1;
     this.#left.cost -= times;
@@ -192,15 +183,14 @@ class Writer {
   }
 
   #parts(type: GraphQLNamedType, place: Place): string[] {
-    const parts: string[] = [];
+    const parts = this.#spreadAgain(type, place);
     if (this.#choices.oneIn(5)) parts.push(this.#typename(place));
     if (isObjectType(type) || isInterfaceType(type)) parts.push(...this.#fields(type, place));
     if (isAbstractType(type)) {
       const types = this.#schema.getPossibleTypes(type);
       const most = Math.min(types.length, 3);
       for (let count = (isInterfaceType(type) ? 0 : 1) + this.#choices.below(most + 1); count > 0; count--) {
-        const one = this.#choices.oneOf(types);
-        parts.push(...this.#fragment(one, { ...place, scope: place.scope.ofType(one.name) }));
+        parts.push(...this.#fragment(this.#choices.oneOf(types), place));
       }
       const [interfaceOfSome] = isInterfaceType(type) ? this.#schema.getImplementations(type).interfaces : [];
       if (interfaceOfSome && this.#choices.oneIn(4)) {
@@ -232,8 +222,7 @@ class Writer {
 
   /** Writes a fragment on a type, inline or named. Returns an empty list if nothing in it fits the budget. */
   #fragment(type: GraphQLNamedType, place: Place): string[] {
-    const before = { ...this.#left };
-    const isFirst = place.scope.isEmpty;
+    const before = this.#left.cost;
     const directive = this.#directive();
     const parts = this.#fields(type, place);
     if (parts.length === 0) return [];
@@ -241,37 +230,17 @@ class Writer {
     if (!this.#choices.oneIn(3)) return [`... on ${type.name}${directive} ${body}`];
     const name = this.#name('F');
     this.#texts.push(`fragment ${name} on ${type.name} ${body}`);
-    if (isFirst) {
-      this.#fragments.push({
-        name,
-        on: type.name,
-        depth: place.depth,
-        fields: before.fields - this.#left.fields,
-        aliases: before.aliases - this.#left.aliases,
-        cost: Math.ceil((before.cost - this.#left.cost) / place.times),
-      });
-    }
+    this.#fragments.push({ name, on: type.name, cost: Math.ceil((before - this.#left.cost) / place.times) });
     return [`...${name}${directive}`];
   }
 
-  /** Spreads an earlier fragment, as the whole selection. */
-  #spreadAgain(type: GraphQLNamedType, { scope, depth, times }: Place): string | undefined {
-    if (!scope.isEmpty || !this.#choices.oneIn(6)) return undefined;
-    const fitting = this.#fragments.filter(
-      (fragment) =>
-        fragment.on === type.name &&
-        fragment.depth >= depth &&
-        fragment.fields <= this.#left.fields &&
-        fragment.aliases <= this.#left.aliases &&
-        fragment.cost * times <= this.#left.cost,
-    );
-    if (fitting.length === 0) return undefined;
-    const { name, fields, aliases, cost } = this.#choices.oneOf(fitting);
-    this.#left.fields -= fields;
-    this.#left.aliases -= aliases;
+  /** Sometimes spreads an earlier fragment. */
+  #spreadAgain(type: GraphQLNamedType, { times }: Place): string[] {
+    const fitting = this.#fragments.filter(({ on, cost }) => on === type.name && cost * times <= this.#left.cost);
+    if (fitting.length === 0 || !this.#choices.oneIn(6)) return [];
+    const { name, cost } = this.#choices.oneOf(fitting);
     this.#left.cost -= cost * times;
-    scope.close();
-    return `...${name}`;
+    return [`...${name}`];
   }
 
   #directive(): string {
@@ -377,27 +346,8 @@ class Writer {
   }
 }
 
-/** Returns the shape of a field. Only fields of the same shape may share a name. */
-function shapeOf({ type }: Field): string {
-  const named = getNamedType(type);
-  return isCompositeType(named) ? String(type).replace(named.name, '{}') : String(type);
-}
-
+/** Writes a value as a literal. */
 export function literal(value: unknown, type: GraphQLInputType): string {
-  if (value === null) return 'null';
-  const inner = isNonNullType(type) ? type.ofType : type;
-  if (isListType(inner))
-    return `[${[value]
-      .flat()
-      .map((one) => literal(one, inner.ofType))
-      .join(', ')}]`;
-  if (isEnumType(inner)) return String(value);
-  if (isInputObjectType(inner)) {
-    const fields = inner.getFields();
-    const parts = Object.entries(value as object).flatMap(([name, one]) =>
-      fields[name] ? [`${name}: ${literal(one, fields[name].type)}`] : [],
-    );
-    return `{ ${parts.join(', ')} }`;
-  }
-  return JSON.stringify(value);
+  const node = astFromValue(value, isNonNullType(type) ? type.ofType : type);
+  return node ? print(node) : 'null';
 }

@@ -210,11 +210,7 @@ const accountCall = fc
           path: '/customers/external-accounts',
           body: {
             ...base,
-            accountInfo: {
-              accountType: kind,
-              ...info,
-              beneficiary: { beneficiaryType: 'INDIVIDUAL', ...beneficiary },
-            },
+            accountInfo: { accountType: kind, ...info, beneficiary: { beneficiaryType: 'INDIVIDUAL', ...beneficiary } },
           },
         },
         mutation: 'createExternalAccount',

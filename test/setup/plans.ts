@@ -329,10 +329,5 @@ export async function planOf(t: TestGateway, { query, table }: Pick<PlanCase, 'q
     for (const child of node.Plans ?? []) walk(child);
   };
   walk(rows[0]['QUERY PLAN'][0].Plan);
-  return {
-    indexes,
-    rowsRead,
-    isPlannedAnew,
-    isPlannedOnce: statement.planning === 'once',
-  };
+  return { indexes, rowsRead, isPlannedAnew, isPlannedOnce: statement.planning === 'once' };
 }

@@ -1,5 +1,6 @@
 import type { JSONValue, JSONObject as JsonSchema } from '@modelcontextprotocol/server';
 import {
+  type ASTVisitor,
   astFromValue,
   type DocumentNode,
   type FieldNode,
@@ -219,22 +220,18 @@ function variablesSchema(
 function descriptionsByUse(schema: GraphQLSchema, document: DocumentNode): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   const types = new TypeInfo(schema);
-  const note = (variable: string, description: string | null | undefined) => {
-    if (description && !found.has(variable)) found.set(variable, description);
+  const note = (value: ValueNode, description: string | null | undefined) => {
+    if (value.kind !== Kind.VARIABLE || !description || found.has(value.name.value)) return;
+    found.set(value.name.value, description);
   };
-  visit(
-    document,
-    visitWithTypeInfo(types, {
-      Argument: ({ value }) => {
-        if (value.kind === Kind.VARIABLE) note(value.name.value, types.getArgument()?.description);
-      },
-      ObjectField: ({ name, value }) => {
-        const parent = getNamedType(types.getParentInputType());
-        if (value.kind === Kind.VARIABLE && isInputObjectType(parent))
-          note(value.name.value, parent.getFields()[name.value]?.description);
-      },
-    }),
-  );
+  const visitor: ASTVisitor = {
+    Argument: ({ value }) => note(value, types.getArgument()?.description),
+    ObjectField: ({ name, value }) => {
+      const parent = getNamedType(types.getParentInputType());
+      note(value, isInputObjectType(parent) ? parent.getFields()[name.value]?.description : undefined);
+    },
+  };
+  visit(document, visitWithTypeInfo(types, visitor));
   return found;
 }
 
@@ -262,19 +259,17 @@ function namedSchema(type: GraphQLNamedInputType, $defs: Record<string, JsonSche
     return scalar;
   }
   const fields = Object.values(type.getFields());
-  const properties = Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field, $defs)]));
+  const propertyOf = ({ name, type: of, description, defaultValue }: GraphQLInputField) => {
+    const fallback = defaultValue === undefined ? undefined : astFromValue(defaultValue, of);
+    return [name, withFacts(schemaOf(of, $defs), description, fallback)];
+  };
   return {
     type: 'object',
-    properties,
+    properties: Object.fromEntries(fields.map(propertyOf)),
     required: fields.filter(isRequiredInputField).map(({ name }) => name),
     ...(type.isOneOf && { oneOf: fields.map(({ name }) => ({ required: [name] })) }),
     additionalProperties: false,
   };
-}
-
-function fieldSchema({ type, description, defaultValue }: GraphQLInputField, $defs: Record<string, JsonSchema>) {
-  const node = defaultValue === undefined ? undefined : astFromValue(defaultValue, type);
-  return withFacts(schemaOf(type, $defs), description, node);
 }
 
 /** Adds a description and a default (given as a literal) to a schema. */

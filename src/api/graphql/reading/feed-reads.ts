@@ -1,4 +1,5 @@
 import type { Cursors } from '../../../core/cursors.ts';
+import { publicId } from '../../../core/ids.ts';
 import type { Viewer } from '../../../domain/access/caller.ts';
 import { seesAny } from '../../../domain/access/visible.ts';
 import { feedPosition } from '../../../domain/events/cursor.ts';
@@ -25,6 +26,17 @@ export function modelOfEvent(event: EventRow): Changed | undefined {
 /** Returns the row that changed, as it was after the change; null if the event is not about this model. */
 export function snapshotOf<M extends keyof SnapshotRows>(event: EventRow, model: M): SnapshotRows[M] | null {
   return modelOfEvent(event) === model ? rowFromSnapshot(model, event.snapshot) : null;
+}
+
+/** Returns the name of the type of a model's row. */
+export function typeNameOf(model: string, row: object): string {
+  if (model !== 'Account') return model;
+  return 'kind' in row && row.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount';
+}
+
+/** Returns the public id of the API token that, according to an event, expires soon; null for other events. */
+export function expiringTokenOf({ type, snapshot }: Pick<EventRow, 'type' | 'snapshot'>): string | null {
+  return type === 'API_TOKEN_EXPIRY' ? publicId('ApiToken', String(Object(snapshot).token_id)) : null;
 }
 
 /** Defines how the feed is read: ordered by sequence number, with the changed row as of the change. */

@@ -62,12 +62,9 @@ export function rowThere(
   path: readonly string[],
   visible?: Visible,
 ): (env: Env, alias: string) => Sql {
-  const [name = '', ...further] = path.toReversed();
-  const before = further.toReversed();
-  const last = requireRelation(
-    before.reduce((at, step) => requireRelation(at, step).type, model),
-    name,
-  );
+  const before = path.slice(0, -1);
+  const near = before.reduce((at, step) => requireRelation(at, step).type, model);
+  const last = requireRelation(near, path.at(-1) ?? '');
   const { type, relationFromFields: own = [] } = last;
   return ({ row = '' }, alias) => {
     // The relations before the last lead to its foreign key, which the compiler cannot infer for a list.

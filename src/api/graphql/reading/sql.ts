@@ -163,8 +163,9 @@ export function textOfRun(pieces: Sql, run: Run): string {
   return pieces.map(text).join('');
 }
 
-function mergeText(pieces: readonly Piece[]): Sql {
-  const result: Piece[] = [];
+/** Joins adjacent texts, and omits empty ones. */
+function mergeText<Other>(pieces: readonly (string | Other)[]): (string | Other)[] {
+  const result: (string | Other)[] = [];
   for (const piece of pieces) {
     const last = result.at(-1);
     if (typeof piece === 'string' && typeof last === 'string') result[result.length - 1] = last + piece;
@@ -323,20 +324,7 @@ const maxArguments = 90;
  * never null), with one `concat`; `||` would copy at each step.
  */
 export function concatenate(parts: readonly (string | Sql)[]): Sql {
-  const pieces: Sql[] = [];
-  let text = '';
-  const flush = () => {
-    if (text !== '') pieces.push([literal(text)]);
-    text = '';
-  };
-  for (const part of parts) {
-    if (typeof part === 'string') text += part;
-    else {
-      flush();
-      pieces.push(part);
-    }
-  }
-  flush();
+  const pieces = mergeText(parts).map((part): Sql => (typeof part === 'string' ? [literal(part)] : part));
   const [first = [], ...others] = pieces;
   if (others.length === 0) return first;
   const groups: Sql[] = [];

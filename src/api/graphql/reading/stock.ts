@@ -2,7 +2,6 @@ import { brandWithType } from '@pothos/core';
 import { queryFromInfo } from '@pothos/plugin-prisma';
 import { type GraphQLResolveInfo, getNamedType, isAbstractType } from 'graphql';
 import { oncePer } from '../../../core/once-per.ts';
-import type { Viewer } from '../../../domain/access/caller.ts';
 import { pairsOf } from '../../../infra/database/conditions.ts';
 import type { PrismaClient } from '../../../infra/database/generated/client/client.ts';
 import { fieldName } from '../../../infra/database/rows.ts';
@@ -21,7 +20,6 @@ import type { Requirement } from './sql.ts';
  */
 
 type Row = Readonly<Record<string, unknown>>;
-type Visible = (viewer: Viewer) => object;
 
 /** The part of Prisma's model delegates that stock execution uses, in a form that fits all models. */
 interface Delegate {
@@ -56,18 +54,6 @@ function forPrisma<Where>(where: Where): Where {
 function whereBelow(model: string | undefined, name: string, row: Row): Record<string, unknown> | undefined {
   const pairs = pairsOf(requireRelation(model, name)).map(([here, there]) => [there, row[here]] as const);
   return pairs.some(([, value]) => value === null) ? undefined : Object.fromEntries(pairs);
-}
-
-/** Reads the row at the end of a chain of relations, if the caller may see it. */
-export async function stockRow(
-  path: readonly string[],
-  visible: Visible | undefined,
-  row: Row,
-  context: Context,
-  info: GraphQLResolveInfo,
-): Promise<Row | null> {
-  const [found = null] = await stockRows(path, { orderBy: [], ...(visible && { visible }) }, row, context, info);
-  return found;
 }
 
 /** Reads the rows that relations lead to, in their order. */

@@ -18,7 +18,7 @@ import { ifVisible, inJson, isNull, type MadeRead, type ManyOptions, rowAt, rows
 import * as paths from './paths.ts';
 import { type Env, exposedRead, leaf, type PageRead } from './reads.ts';
 import { literal, type Sql, sql } from './sql.ts';
-import { stockNode, stockPage, stockRow, stockRows } from './stock.ts';
+import { stockNode, stockPage, stockRows } from './stock.ts';
 
 /**
  * Adds the domain's field methods to those of Pothos' field builders. Each method creates a field with a resolver and
@@ -259,9 +259,10 @@ const words = {
     };
     if (!seen) return ofRow(this, 'Money', read, options, moneyOf);
     const [relation, visible] = seen;
-    return ofOthers(this, 'Money', read, options, async (row, _args, ...rest) =>
-      (await stockRow([relation], visible, row, ...rest)) ? moneyOf(row) : null,
-    );
+    return ofOthers(this, 'Money', read, options, async (row, _args, ...rest) => {
+      const [shown] = await stockRows([relation], { orderBy: [], visible }, row, ...rest);
+      return shown ? moneyOf(row) : null;
+    });
   },
   currency(this: Builder, ...[code, options]: Given<'currency'>) {
     const read: MadeRead = ({ model }) => ({ kind: 'value', env: (env) => ({ code: paths.textAt(model, code)(env) }) });
@@ -326,16 +327,11 @@ const words = {
     });
   },
   required(this: Builder, ...[column, type, options]: Given<'required'>) {
-    return ofRow(
-      this,
-      type,
-      ({ field }) => exposedRead(field, column),
-      options,
-      (row) => {
-        if (row[column] === null) throw new Error(`a row of this type has no ${column}`);
-        return row[column];
-      },
-    );
+    const read: MadeRead = ({ field }) => exposedRead(field, column);
+    return ofRow(this, type, read, options, (row) => {
+      if (row[column] === null) throw new Error(`a row of this type has no ${column}`);
+      return row[column];
+    });
   },
   optional(this: Builder, ...[column, type, options]: Given<'optional'>) {
     const read: MadeRead = ({ field }) => exposedRead(field, column);
@@ -351,9 +347,10 @@ const words = {
   },
   seen(this: Builder, ...[relations, type, visible, options]: Given<'seen'>) {
     const path = paths.stepsOf(relations);
-    return ofOthers(this, type, rowAt(path, visible), { ...options, nullable: true }, (row, _args, ...rest) =>
-      stockRow(path, visible, row, ...rest),
-    );
+    return ofOthers(this, type, rowAt(path, visible), { ...options, nullable: true }, async (row, _args, ...rest) => {
+      const [found] = await stockRows(path, { orderBy: [], visible }, row, ...rest);
+      return found;
+    });
   },
   many(this: Builder, ...[relations, type, { orderBy, only, visible, completeBy, ...options }]: Given<'many'>) {
     const rows = { orderBy, ...(only && { only }), ...(visible && { visible }), ...(completeBy && { completeBy }) };

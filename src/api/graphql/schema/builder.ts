@@ -1,4 +1,4 @@
-import SchemaBuilder from '@pothos/core';
+import SchemaBuilder, { type InputFieldMap } from '@pothos/core';
 import PrismaPlugin from '@pothos/plugin-prisma';
 import RelayPlugin from '@pothos/plugin-relay';
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
@@ -102,3 +102,7 @@ export const enumOf = <Name extends string>(
       Object.entries<string>(meanings).map(([value, meaning]) => [value, { description: meaning }]),
     ) as { readonly [Value in Name]: { readonly description: string } },
   });
+
+/** Adds an input type that describes `what` by exactly one of its fields. */
+export const oneOf = <Fields extends InputFieldMap>(name: string, what: string, fields: (t: InputBuilder) => Fields) =>
+  builder.inputType(name, { description: `${what}: set exactly one field.`, isOneOf: true, fields });

@@ -1,4 +1,4 @@
-import type { EnumRef } from '@pothos/core';
+import type { EnumRef, InputFieldMap } from '@pothos/core';
 import type { GraphQLInputFieldExtensions } from 'graphql';
 import { builder, type InputBuilder, required, type Types } from './builder.ts';
 import * as enums from './enums.ts';
@@ -19,6 +19,13 @@ function anyOf<Type extends EnumRef<Types, unknown>>(
 ): { readonly type: [Type] } & ReturnType<typeof found> {
   return { type: [type], ...found('index', description) };
 }
+
+/** Adds a filter. `one` and `all` are the nouns for one of its rows and for several. */
+export const filterInput = <Fields extends InputFieldMap>(
+  name: string,
+  [one, all]: readonly [one: string, all: string],
+  fields: (t: InputBuilder) => Fields,
+) => builder.inputType(name, { description: `Conditions on ${all}. ${one} must match all given conditions.`, fields });
 
 const createdIn = (t: InputBuilder, rows: string) => ({
   createdAfter: t.field({ type: 'DateTime', ...found('created', `${rows} created at this time or later.`) }),
@@ -45,110 +52,90 @@ const AmountRange = builder.inputType('AmountRange', {
   }),
 });
 
-export const QuoteFilter = builder.inputType('QuoteFilter', {
-  description: 'Conditions on quotes. A quote must match all given conditions.',
-  fields: (t) => ({
-    customerId: t.id(found('index', 'Quotes whose sender is this customer: Customer:…')),
-    sendingAccountId: t.id(
-      found('index', 'Quotes that are paid from this account: InternalAccount:… or ExternalAccount:…'),
+export const QuoteFilter = filterInput('QuoteFilter', ['A quote', 'quotes'], (t) => ({
+  customerId: t.id(found('index', 'Quotes whose sender is this customer: Customer:…')),
+  sendingAccountId: t.id(
+    found('index', 'Quotes that are paid from this account: InternalAccount:… or ExternalAccount:…'),
+  ),
+  receivingAccountId: t.id(found('index', 'Quotes that pay to this account: InternalAccount:… or ExternalAccount:…')),
+  sendingUmaAddress: t.string({
+    description: 'Quotes whose sender is the customer with this UMA address (case-insensitive).',
+  }),
+  receivingUmaAddress: t.string(found('index', 'Quotes that pay to this UMA address (case-insensitive).')),
+  status: t.field(anyOf(enums.QuoteStatus, 'Quotes with any of these statuses.')),
+  ...createdIn(t, 'Quotes'),
+}));
+
+export const TransactionFilter = filterInput('TransactionFilter', ['A transaction', 'transactions'], (t) => ({
+  customerId: t.id(found('index', 'Transactions of this customer: Customer:…')),
+  platformCustomerId: t.string({ description: 'Transactions of the customer with this `platformCustomerId`.' }),
+  senderAccountIdentifier: t.string({ description: 'Transactions with this source: an account id or a UMA address.' }),
+  receiverAccountIdentifier: t.string({
+    description: 'Transactions with this destination: an account id or a UMA address.',
+  }),
+  status: t.field(anyOf(enums.TransactionStatus, 'Transactions with any of these statuses.')),
+  type: t.field(anyOf(enums.TransactionType, 'Transactions in any of these directions.')),
+  failureReason: t.field(anyOf(enums.FailureReason, 'Transactions that failed for any of these reasons.')),
+  reference: t.string(found('one', 'Transactions with exactly this reconciliation reference.')),
+  accountId: t.id(found('index', 'Transactions from or to this account: InternalAccount:… or ExternalAccount:…')),
+  currency: t.field({
+    type: 'CurrencyCode',
+    description: 'Transactions whose sent or received amount is in the currency with this code.',
+  }),
+  amount: t.field({ type: AmountRange, description: 'Transactions whose sent or received amount is in this range.' }),
+  executed: t.boolean(
+    found(
+      'index',
+      'True excludes the payments of quotes that were never executed or funded (PENDING, later EXPIRED); false returns only those.',
     ),
-    receivingAccountId: t.id(found('index', 'Quotes that pay to this account: InternalAccount:… or ExternalAccount:…')),
-    sendingUmaAddress: t.string({
-      description: 'Quotes whose sender is the customer with this UMA address (case-insensitive).',
-    }),
-    receivingUmaAddress: t.string(found('index', 'Quotes that pay to this UMA address (case-insensitive).')),
-    status: t.field(anyOf(enums.QuoteStatus, 'Quotes with any of these statuses.')),
-    ...createdIn(t, 'Quotes'),
-  }),
-});
+  ),
+  ...createdIn(t, 'Transactions'),
+  ...updatedIn(t, 'Transactions'),
+}));
 
-export const TransactionFilter = builder.inputType('TransactionFilter', {
-  description: 'Conditions on transactions. A transaction must match all given conditions.',
-  fields: (t) => ({
-    customerId: t.id(found('index', 'Transactions of this customer: Customer:…')),
-    platformCustomerId: t.string({ description: 'Transactions of the customer with this `platformCustomerId`.' }),
-    senderAccountIdentifier: t.string({
-      description: 'Transactions with this source: an account id or a UMA address.',
-    }),
-    receiverAccountIdentifier: t.string({
-      description: 'Transactions with this destination: an account id or a UMA address.',
-    }),
-    status: t.field(anyOf(enums.TransactionStatus, 'Transactions with any of these statuses.')),
-    type: t.field(anyOf(enums.TransactionType, 'Transactions in any of these directions.')),
-    failureReason: t.field(anyOf(enums.FailureReason, 'Transactions that failed for any of these reasons.')),
-    reference: t.string(found('one', 'Transactions with exactly this reconciliation reference.')),
-    accountId: t.id(found('index', 'Transactions from or to this account: InternalAccount:… or ExternalAccount:…')),
-    currency: t.field({
-      type: 'CurrencyCode',
-      description: 'Transactions whose sent or received amount is in the currency with this code.',
-    }),
-    amount: t.field({ type: AmountRange, description: 'Transactions whose sent or received amount is in this range.' }),
-    executed: t.boolean(
-      found(
-        'index',
-        'True excludes the payments of quotes that were never executed or funded (PENDING, later EXPIRED); false returns only those.',
-      ),
+export const CustomerFilter = filterInput('CustomerFilter', ['A customer', 'customers'], (t) => ({
+  platformCustomerId: t.string(found('index', 'The customer with exactly this `platformCustomerId`.')),
+  customerType: t.field({ type: enums.CustomerType, description: 'Only people or only companies.' }),
+  kycStatus: t.field(anyOf(enums.KycStatus, 'Customers whose identity check has any of these statuses.')),
+  name: t.string({ description: 'Customers whose full or legal name begins with this string (case-insensitive).' }),
+  umaAddress: t.string(found('one', 'The customer with this UMA address (case-insensitive).')),
+  ...createdIn(t, 'Customers'),
+  ...updatedIn(t, 'Customers'),
+  isIncludingDeleted: t.boolean({ defaultValue: false, ...found('any', 'Whether to include deleted customers.') }),
+}));
+
+export const AccountFilter = filterInput('AccountFilter', ['An account', 'accounts'], (t) => ({
+  kind: t.field({ type: enums.AccountKind, ...found('kind', 'Only internal or only external accounts.') }),
+  currency: t.field({ type: 'CurrencyCode', ...found('index', 'Accounts in the currency with this code.') }),
+  customerId: t.id(found('index', 'Accounts that belong to this customer: Customer:…')),
+  platformOwned: t.boolean(
+    found('index', "True returns only the platform's own accounts, false only its customers' accounts."),
+  ),
+  isIncludingDeleted: t.boolean({
+    defaultValue: false,
+    ...found('any', 'Whether to include deleted external accounts.'),
+  }),
+  status: t.field(anyOf(enums.ExternalAccountStatus, 'External accounts with any of these statuses.')),
+  accountType: t.field(anyOf(enums.ExternalAccountType, 'External accounts of any of these types.')),
+  beneficiaryVerificationStatus: t.field(
+    anyOf(
+      enums.BeneficiaryVerificationStatus,
+      "External accounts whose owner's verification has any of these statuses.",
     ),
-    ...createdIn(t, 'Transactions'),
-    ...updatedIn(t, 'Transactions'),
-  }),
-});
+  ),
+}));
 
-export const CustomerFilter = builder.inputType('CustomerFilter', {
-  description: 'Conditions on customers. A customer must match all given conditions.',
-  fields: (t) => ({
-    platformCustomerId: t.string(found('index', 'The customer with exactly this `platformCustomerId`.')),
-    customerType: t.field({ type: enums.CustomerType, description: 'Only people or only companies.' }),
-    kycStatus: t.field(anyOf(enums.KycStatus, 'Customers whose identity check has any of these statuses.')),
-    name: t.string({ description: 'Customers whose full or legal name begins with this string (case-insensitive).' }),
-    umaAddress: t.string(found('one', 'The customer with this UMA address (case-insensitive).')),
-    ...createdIn(t, 'Customers'),
-    ...updatedIn(t, 'Customers'),
-    isIncludingDeleted: t.boolean({ defaultValue: false, ...found('any', 'Whether to include deleted customers.') }),
-  }),
-});
+export const ApiTokenFilter = filterInput('ApiTokenFilter', ['A token', 'API tokens'], (t) => ({
+  name: t.string({ description: 'API tokens with exactly this name.' }),
+  permission: t.field({ type: enums.Permission, description: 'API tokens that have this permission.' }),
+  createdById: t.id({ description: 'API tokens that were created by this API token: ApiToken:…' }),
+  ...createdIn(t, 'API tokens'),
+}));
 
-export const AccountFilter = builder.inputType('AccountFilter', {
-  description: 'Conditions on accounts. An account must match all given conditions.',
-  fields: (t) => ({
-    kind: t.field({ type: enums.AccountKind, ...found('kind', 'Only internal or only external accounts.') }),
-    currency: t.field({ type: 'CurrencyCode', ...found('index', 'Accounts in the currency with this code.') }),
-    customerId: t.id(found('index', 'Accounts that belong to this customer: Customer:…')),
-    platformOwned: t.boolean(
-      found('index', "True returns only the platform's own accounts, false only its customers' accounts."),
-    ),
-    isIncludingDeleted: t.boolean({
-      defaultValue: false,
-      ...found('any', 'Whether to include deleted external accounts.'),
-    }),
-    status: t.field(anyOf(enums.ExternalAccountStatus, 'External accounts with any of these statuses.')),
-    accountType: t.field(anyOf(enums.ExternalAccountType, 'External accounts of any of these types.')),
-    beneficiaryVerificationStatus: t.field(
-      anyOf(
-        enums.BeneficiaryVerificationStatus,
-        "External accounts whose owner's verification has any of these statuses.",
-      ),
-    ),
-  }),
-});
-
-export const ApiTokenFilter = builder.inputType('ApiTokenFilter', {
-  description: 'Conditions on API tokens. A token must match all given conditions.',
-  fields: (t) => ({
-    name: t.string({ description: 'API tokens with exactly this name.' }),
-    permission: t.field({ type: enums.Permission, description: 'API tokens that have this permission.' }),
-    createdById: t.id({ description: 'API tokens that were created by this API token: ApiToken:…' }),
-    ...createdIn(t, 'API tokens'),
-  }),
-});
-
-export const ClientTokenFilter = builder.inputType('ClientTokenFilter', {
-  description: 'Conditions on client tokens. A token must match all given conditions.',
-  fields: (t) => ({
-    active: t.boolean({ description: 'True returns only valid tokens, false only expired and revoked ones.' }),
-    customerId: t.id(found('index', 'Client tokens bound to this customer, or to one of its quotes or transactions.')),
-  }),
-});
+export const ClientTokenFilter = filterInput('ClientTokenFilter', ['A token', 'client tokens'], (t) => ({
+  active: t.boolean({ description: 'True returns only valid tokens, false only expired and revoked ones.' }),
+  customerId: t.id(found('index', 'Client tokens bound to this customer, or to one of its quotes or transactions.')),
+}));
 
 export const WebhookDeliveryFilter = builder.inputType('WebhookDeliveryFilter', {
   description: 'Conditions on webhook deliveries.',

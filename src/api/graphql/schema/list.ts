@@ -49,19 +49,15 @@ export interface Identified {
 }
 
 /** A list's edge type, and the function that creates a cursor for an edge that is not on a page. */
-interface ListEdge {
+export interface ListEdge {
   readonly options: { readonly type: EdgeRef; readonly description: string };
   readonly cursorOf: (payments: Payments, row: Identified) => string;
 }
 
 type EdgeRef = ObjectRef<Types, { readonly cursor: string; readonly node: unknown }>;
 
-const edges = new Map<unknown, ListEdge>();
-
-/** Returns the edge of the list whose rows have this type; undefined if there is no such list. */
-export function edgeOf(type: unknown): ListEdge | undefined {
-  return edges.get(type);
-}
+/** The lists' edges by the type of their rows. */
+export const edges = new Map<unknown, ListEdge>();
 
 const edgeDescription =
   'This object as an edge of its list, ready to be inserted into a cached list. The cursor is for the default order, by creation.';

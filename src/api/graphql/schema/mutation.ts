@@ -13,7 +13,7 @@ import { wrongValuesRefusal } from '../wrong-value.ts';
 import { builder, enumOf, type InputBuilder, type Types } from './builder.ts';
 import { FailureReason } from './enums.ts';
 import { argumentPath } from './input-paths.ts';
-import { edgeOf, type Identified } from './list.ts';
+import { edges, type Identified, type ListEdge } from './list.ts';
 import { Transaction } from './nouns.ts';
 import { asUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
 
@@ -141,21 +141,21 @@ function successFields<Success>(
     // through the loop.
     const valueIn = (result: Success) => result[field as keyof Success] as never;
     fields[as] = t.field({ type, description, nullable, resolve: valueIn });
-    const edge = edgeOf(type);
+    const edge = edges.get(type);
     if (!edge) continue;
     const resolve = (result: Success, _args: unknown, { payments }: Context) => {
       const node: Identified | null | undefined = valueIn(result);
       return node && { cursor: edge.cursorOf(payments, node), node };
     };
     fields[`${as}Edge`] = t.field({ ...edge.options, nullable, resolve } as never);
-    const ofPayments = as === 'quote' && edgeOf(Transaction);
+    const ofPayments = as === 'quote' && edges.get(Transaction);
     if (ofPayments) fields.transactionEdge = t.field(paymentEdge(ofPayments) as never);
   }
   return fields;
 }
 
 /** Builds the edge of the payment that was created or changed with its quote. Reads `node` only if selected. */
-const paymentEdge = ({ options, cursorOf }: NonNullable<ReturnType<typeof edgeOf>>) => ({
+const paymentEdge = ({ options, cursorOf }: ListEdge) => ({
   ...options,
   description: "The quote's payment as an edge of its list, ready to be inserted into a cached list.",
   resolve: ({ row: quote }: { readonly row: QuoteRow }, _args: unknown, { payments }: Context) => {

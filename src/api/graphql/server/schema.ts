@@ -26,10 +26,7 @@ import { printWithDirective, semanticNonNull } from '../reading/semantic-non-nul
 import { builder } from '../schema/builder.ts';
 
 /** The schema that every transport serves. Not sorted, so that a result's success payload comes before its refusals. */
-export const schema = builder.toSchema({
-  sortSchema: false,
-  directives: [...specifiedDirectives, semanticNonNull],
-});
+export const schema = builder.toSchema({ sortSchema: false, directives: [...specifiedDirectives, semanticNonNull] });
 
 /** Prints the schema for schema.graphql, sorted so that a diff shows only what has changed. */
 export function printedSchema(): string {

@@ -39,13 +39,7 @@ const confirmableMs = 600_000;
 const instructions =
   'Each tool is an operation that the owner of the payments has registered. A tool that moves money first validates the payment and returns its price and a confirmation. To pay, call it again with the same arguments and that confirmation.';
 
-const knownMethods: ReadonlySet<string> = new Set([
-  'initialize',
-  'server/discover',
-  'ping',
-  'tools/list',
-  'tools/call',
-]);
+const knownMethods = ['initialize', 'server/discover', 'ping', 'tools/list', 'tools/call'];
 
 /**
  * Serves the Model Context Protocol (streamable HTTP, without sessions): the tools are the operations of the token's
@@ -62,7 +56,7 @@ export function createMcpEndpoint(options: McpOptions): McpEndpoint {
       }
       const caller = await callerOf(options, response);
       const message = messageIn(body);
-      const operation = `mcp ${knownMethods.has(message.method) ? message.method : 'other'}`;
+      const operation = `mcp ${knownMethods.includes(message.method) ? message.method : 'other'}`;
       noteOperation(operation);
       const end = requestSeconds.startTimer({ api: 'mcp', operation });
       await answerMessage(caller, response, message);

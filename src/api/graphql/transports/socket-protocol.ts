@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { CloseCode, makeServer, type ServerOptions } from 'graphql-ws';
 import type { RawData, WebSocket, WebSocketServer } from 'ws';
@@ -72,11 +71,7 @@ export function serveProtocol(
       closed(code, String(reason)).catch((error: unknown) => options.log.error({ err: error }, 'socket cleanup error'));
     });
   });
-  return async () => {
-    const closed = once(sockets, 'close');
-    sockets.close();
-    await closed;
-  };
+  return () => new Promise((resolve) => sockets.close(() => resolve()));
 }
 
 /** Parses a message, or returns its error. Inexact JSON in an operation's payload becomes that operation's error. */

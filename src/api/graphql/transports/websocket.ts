@@ -105,18 +105,15 @@ function destroy(this: Duplex): void {
 }
 
 function protocolOptions(options: SocketOptions): ServerOptions<Record<string, unknown>, Extra> {
-  const { operations } = options;
+  // The arguments are the ones that onSubscribe returned.
+  const run = <Result>(args: unknown, work: (operation: SocketOperation) => Promise<Result>) => {
+    const operation = args as SocketOperation;
+    return asRequest(operation.facts, () => inTurn(operation.turn, () => work(operation)));
+  };
   return {
     connectionInitWaitTimeout: socketLimits.initSeconds * 1000,
-    // The arguments are the ones that onSubscribe returned.
-    execute: (args) => {
-      const operation = args as SocketOperation;
-      return asRequest(operation.facts, () => inTurn(operation.turn, () => operations.execute(operation)));
-    },
-    subscribe: (args) => {
-      const operation = args as SocketOperation;
-      return asRequest(operation.facts, () => inTurn(operation.turn, () => openSocketStream(options, operation)));
-    },
+    execute: (args) => run(args, (operation) => options.operations.execute(operation)),
+    subscribe: (args) => run(args, (operation) => openSocketStream(options, operation)),
     onConnect: ({ extra, connectionParams }) => {
       extra.resumes = connectionParams?.resume === true;
       extra.client = clientIn(connectionParams ?? {}) ?? extra.client;

@@ -13,7 +13,7 @@ import {
 import { whereAccounts } from '../../../../domain/commands/filters.ts';
 import { alsoInDatabase } from '../../reading/computed.ts';
 import { variantsBy } from '../../reading/words.ts';
-import { builder, required } from '../builder.ts';
+import { builder, oneOf, required } from '../builder.ts';
 import { ExternalAccountStatus } from '../enums.ts';
 import { AccountFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
@@ -89,14 +89,10 @@ const BusinessBeneficiaryInput = builder.inputType('BusinessBeneficiaryInput', {
   }),
 });
 
-const BeneficiaryInput = builder.inputType('BeneficiaryInput', {
-  description: 'The owner of a bank account: set exactly one field.',
-  isOneOf: true,
-  fields: (t) => ({
-    individual: t.field({ type: IndividualBeneficiaryInput, description: 'The owner is a person.' }),
-    business: t.field({ type: BusinessBeneficiaryInput, description: 'The owner is a company.' }),
-  }),
-});
+const BeneficiaryInput = oneOf('BeneficiaryInput', 'The owner of a bank account', (t) => ({
+  individual: t.field({ type: IndividualBeneficiaryInput, description: 'The owner is a person.' }),
+  business: t.field({ type: BusinessBeneficiaryInput, description: 'The owner is a company.' }),
+}));
 
 const beneficiaryOf = (input: typeof BeneficiaryInput.$inferInput): Beneficiary =>
   input.individual

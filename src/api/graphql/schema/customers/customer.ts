@@ -57,10 +57,7 @@ const BusinessDetails = builder.prismaObject('Customer', {
   description: 'The details of a business customer.',
   fields: (t) => ({
     legalName: t.required('name', 'String', { description: "The company's legal name." }),
-    ...t.columns({
-      registrationNumber: 'Company registration number, if known.',
-      taxId: 'Tax number, if known.',
-    }),
+    ...t.columns({ registrationNumber: 'Company registration number, if known.', taxId: 'Tax number, if known.' }),
     address: t.json('address', AddressType, { nullable: true, description: 'Postal address, if known.' }),
     beneficialOwners: t.json('beneficialOwners', [BeneficialOwner], {
       description: 'The people who own or control the company.',

@@ -20,13 +20,6 @@ builder.prismaInterfaceFields(Account, (t) => ({
   }),
 }));
 
-builder.prismaObjectField(Customer, 'transactionTotals', (t) =>
-  t.fromQuery([TransactionTotal], totalsOf('transactions'), {
-    description: "The number and total amount of the customer's payments, by status, direction and currency.",
-    args: { filter: t.arg(totalsArgs) },
-  }),
-);
-
 const StatementSum = builder.objectRef<{ count: number; amount: bigint; currency: string }>('StatementSum').implement({
   description: "The totals of a statement's ledger entries in one direction.",
   fields: (t) => ({
@@ -56,9 +49,7 @@ const fromDescription = 'The start of the period, inclusive.';
 const toDescription = 'The end of the period, exclusive, so that consecutive periods do not overlap.';
 
 const ledgerEntries = {
-  connection: connectionOf(LedgerEntry, {
-    words: ['A ledger entry', 'ledger entries'],
-  }),
+  connection: connectionOf(LedgerEntry, { words: ['A ledger entry', 'ledger entries'] }),
   read: entriesRead,
   args: (t) => ({
     ...pageArgs(t),
@@ -86,9 +77,13 @@ builder.prismaObjectFields(InternalAccount, (t) => ({
   }),
 }));
 
-/** A customer's lists. Each is read by the same SQL statement as the customer itself. */
+/** A customer's lists and totals. Each is read by the same SQL statement as the customer itself. */
 builder.prismaObjectFields(Customer, (t) => ({
   accounts: t.page(accounts, { of: ['accounts'], description: "The customer's internal and external accounts." }),
   transactions: t.page(transactions, { of: ['transactions'], description: "The customer's payments." }),
   quotes: t.page(quotes, { of: ['quotes'], description: 'The quotes in which the customer is the sender.' }),
+  transactionTotals: t.fromQuery([TransactionTotal], totalsOf('transactions'), {
+    description: "The number and total amount of the customer's payments, by status, direction and currency.",
+    args: { filter: t.arg(totalsArgs) },
+  }),
 }));

@@ -5,7 +5,7 @@ import { maxFacts } from '../../../../domain/commands/information.ts';
 import { cancelQuote, executeQuote } from '../../../../domain/quotes/execute-quote.ts';
 import type { CreateQuote } from '../../../../domain/quotes/quote-destination.ts';
 import { createQuote } from '../../../../domain/quotes/quotes.ts';
-import { builder, required } from '../builder.ts';
+import { builder, oneOf, required } from '../builder.ts';
 import { PaymentInstruction } from '../customers/payment-instruction.ts';
 import { LockedCurrencySide } from '../enums.ts';
 import { QuoteFilter } from '../filters.ts';
@@ -100,17 +100,13 @@ const RealtimeFundingSourceInput = builder.inputType('RealtimeFundingSourceInput
   }),
 });
 
-const PaymentSourceInput = builder.inputType('PaymentSourceInput', {
-  description: 'The source of a payment: set exactly one field.',
-  isOneOf: true,
-  fields: (t) => ({
-    account: t.field({ type: AccountSourceInput, description: 'The payment is made from an account.' }),
-    realtimeFunding: t.field({
-      type: RealtimeFundingSourceInput,
-      description: 'The payment is funded by an external deposit made solely for this payment.',
-    }),
+const PaymentSourceInput = oneOf('PaymentSourceInput', 'The source of a payment', (t) => ({
+  account: t.field({ type: AccountSourceInput, description: 'The payment is made from an account.' }),
+  realtimeFunding: t.field({
+    type: RealtimeFundingSourceInput,
+    description: 'The payment is funded by an external deposit made solely for this payment.',
   }),
-});
+}));
 
 const AccountDestinationInput = builder.inputType('AccountDestinationInput', {
   description: 'An account as the destination of a payment.',
@@ -133,14 +129,10 @@ const UmaDestinationInput = builder.inputType('UmaDestinationInput', {
   }),
 });
 
-const PaymentDestinationInput = builder.inputType('PaymentDestinationInput', {
-  description: 'The destination of a payment: set exactly one field.',
-  isOneOf: true,
-  fields: (t) => ({
-    account: t.field({ type: AccountDestinationInput, description: 'The payment goes to an account.' }),
-    uma: t.field({ type: UmaDestinationInput, description: 'The payment goes to a UMA address.' }),
-  }),
-});
+const PaymentDestinationInput = oneOf('PaymentDestinationInput', 'The destination of a payment', (t) => ({
+  account: t.field({ type: AccountDestinationInput, description: 'The payment goes to an account.' }),
+  uma: t.field({ type: UmaDestinationInput, description: 'The payment goes to a UMA address.' }),
+}));
 
 mutation('createQuote', {
   description:

@@ -57,6 +57,17 @@ builder.prismaObjectFields(Transaction, (t) => ({
     select: { platformId: true, id: true, status: true, version: true },
     resolve: (row, _args, { payments }) => isFinal(payments.database, row),
   }),
+  timeline: t.many('events', TransactionEvent, {
+    description: 'Every status that the payment went through, with the time and the reason.',
+    only: ['type', ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT']],
+    orderBy: ['sequence'],
+    // Every version has an event: a caller who sees version 3 of the payment must also see its event.
+    completeBy: 'version',
+  }),
+  ledgerEntries: t.many(['journals', 'postings'], LedgerEntry, {
+    description: "The payment's double-entry legs, in posting order.",
+    orderBy: ['id', 'leg'],
+  }),
 }));
 
 builder.prismaObjectFields(Transaction, (t) => ({
@@ -219,17 +230,3 @@ export const LedgerEntry = builder.prismaObject('Posting', {
     }),
   }),
 });
-
-builder.prismaObjectFields(Transaction, (t) => ({
-  timeline: t.many('events', TransactionEvent, {
-    description: 'Every status that the payment went through, with the time and the reason.',
-    only: ['type', ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT']],
-    orderBy: ['sequence'],
-    // Every version has an event: a caller who sees version 3 of the payment must also see its event.
-    completeBy: 'version',
-  }),
-  ledgerEntries: t.many(['journals', 'postings'], LedgerEntry, {
-    description: "The payment's double-entry legs, in posting order.",
-    orderBy: ['id', 'leg'],
-  }),
-}));

@@ -14,7 +14,7 @@ import { PaymentRail, TransactionType, TrustedDocumentPolicy } from '../enums.ts
 import { mutation } from '../mutation.ts';
 import { RequiredField } from '../values/information.ts';
 
-/** The settings of the caller's platform, as in REST's /config (decisions 56 and 73). */
+/** The settings of the caller's platform, as in REST's /config. */
 
 const PlatformCurrency = builder.objectRef<CurrencyTerms>('PlatformCurrency').implement({
   description:

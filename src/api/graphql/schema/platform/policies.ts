@@ -49,9 +49,7 @@ const ApprovalThreshold = builder
   .objectRef<{ readonly currency: string; readonly amount: string }>('ApprovalThreshold')
   .implement({
     description: 'The largest amount in a currency that needs no approval.',
-    fields: (t) => ({
-      amount: t.money('amount', 'currency', { description: 'The amount sent, fees included.' }),
-    }),
+    fields: (t) => ({ amount: t.money('amount', 'currency', { description: 'The amount sent, fees included.' }) }),
   });
 
 const PolicyApproval = builder.objectRef<StoredApproval>('PolicyApproval').implement({

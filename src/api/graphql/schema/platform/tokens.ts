@@ -16,7 +16,7 @@ import {
 import { visibleApiTokens, visibleClientTokens } from '../../../../domain/access/visible.ts';
 import { meets } from '../../reading/kinds.ts';
 import { node } from '../../reading/words.ts';
-import { builder } from '../builder.ts';
+import { builder, oneOf } from '../builder.ts';
 import { ClientGrant, Permission } from '../enums.ts';
 import { ApiTokenFilter, ClientTokenFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
@@ -155,17 +155,11 @@ mutation('revokeApiToken', {
   resolve: (input, { payments, viewer }, key) => revokeApiToken(payments.database, viewer, input, key),
 });
 
-const ClientTokenBindingInput = builder.inputType('ClientTokenBindingInput', {
-  description: 'The object that a client token is bound to: set exactly one field.',
-  isOneOf: true,
-  fields: (t) => ({
-    customerId: t.id({
-      description: 'A customer, which the token can see with its accounts, quotes and transactions.',
-    }),
-    quoteId: t.id({ description: 'A quote, which the token can see with its transaction.' }),
-    transactionId: t.id({ description: 'A transaction, which the token can see with its quote.' }),
-  }),
-});
+const ClientTokenBindingInput = oneOf('ClientTokenBindingInput', 'The object that a client token is bound to', (t) => ({
+  customerId: t.id({ description: 'A customer, which the token can see with its accounts, quotes and transactions.' }),
+  quoteId: t.id({ description: 'A quote, which the token can see with its transaction.' }),
+  transactionId: t.id({ description: 'A transaction, which the token can see with its quote.' }),
+}));
 
 mutation('createClientToken', {
   description:
@@ -218,6 +212,12 @@ mutation('revokeClientToken', {
   resolve: (input, { payments, viewer }, key) => revokeClientToken(payments.database, viewer, input, key),
 });
 
+const boundTo = (noun: string, other: string) =>
+  ({
+    nullable: true,
+    description: `The ${noun} that the token is bound to; null if it is bound to ${other}.`,
+  }) as const;
+
 export const ClientToken = builder.prismaNode('ClientToken', {
   ...node(visibleClientTokens, 'The public id of the token, for revokeClientToken: ClientToken:…'),
   description:
@@ -226,18 +226,9 @@ export const ClientToken = builder.prismaNode('ClientToken', {
     active: t.fromQuery('Boolean', meets(whereClientTokens({ active: true })), {
       description: "Whether the token is neither expired (by the service's clock) nor revoked.",
     }),
-    customer: t.relation('customer', {
-      nullable: true,
-      description: 'The customer that the token is bound to; null if it is bound to a quote or transaction.',
-    }),
-    quote: t.relation('quote', {
-      nullable: true,
-      description: 'The quote that the token is bound to; null if it is bound to something else.',
-    }),
-    transaction: t.relation('transaction', {
-      nullable: true,
-      description: 'The transaction that the token is bound to; null if it is bound to something else.',
-    }),
+    customer: t.relation('customer', boundTo('customer', 'a quote or transaction')),
+    quote: t.relation('quote', boundTo('quote', 'something else')),
+    transaction: t.relation('transaction', boundTo('transaction', 'something else')),
     ...t.columns({
       permissions: "The token's permissions.",
       grants: 'Rights granted to the token beyond its permissions. They apply to its customer.',

@@ -21,16 +21,18 @@ import {
   changedOrNow,
   changedRow,
   changedSubject,
+  expiringTokenOf,
   feedOrder,
   modelOfEvent,
   snapshotOf,
+  typeNameOf,
   webhookBody,
 } from '../../reading/feed-reads.ts';
 import { findFurtherRead, readAround, readNode, selectedNames } from '../../reading/planned.ts';
 import { made, node } from '../../reading/words.ts';
 import { builder } from '../builder.ts';
 import { EventType } from '../enums.ts';
-import { found } from '../filters.ts';
+import { filterInput, found } from '../filters.ts';
 import { listOf, pageArgs } from '../list.ts';
 import { Account, Customer, Quote, Transaction } from '../nouns.ts';
 import { afterDescription, filterOf, placeOf, watchMany } from './stream.ts';
@@ -44,8 +46,10 @@ const idIn = ({ transactionId, quoteId, customerId }: EventRow, model: Referred)
   ({ Transaction: transactionId, Quote: quoteId, Customer: customerId })[model];
 
 /** The options of a field that returns a row: as of the change if it is the changed row, otherwise as it is now. */
-const concerned = (model: Referred, visible: (viewer: Viewer) => object) => ({
+const concerned = <Type>(model: Referred, type: Type, visible: (viewer: Viewer) => object) => ({
+  type,
   nullable: true as const,
+  description: `The ${model.toLowerCase()} that changed, or to which the changed object belongs; null for events about other objects.`,
   ...made(changedOrNow(model, model.toLowerCase(), visible)),
   // A row of the model, in the form that its type expects.
   resolve: (event: EventRow, _args: object, context: Context, info: GraphQLResolveInfo) => {
@@ -59,9 +63,8 @@ function subjectOf(event: EventRow): object | null {
   const model = modelOfEvent(event);
   if (model === undefined) return null;
   const row = rowFromSnapshot(model, event.snapshot);
-  const type = 'kind' in row ? (row.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount') : model;
-  // The type of Pothos' parameter is the union of the builder's type names: the models, these two and others.
-  brandWithType(row, type as never);
+  // The type of Pothos' parameter is the union of the builder's type names, which this name belongs to.
+  brandWithType(row, typeNameOf(model, row) as never);
   return row;
 }
 
@@ -76,10 +79,7 @@ export const Event = builder.prismaNode('Event', {
       select: { platformId: true, sequence: true, epoch: true },
       resolve: (event, _args, { payments }) => feedCursor(payments.cursors, event.platformId, event),
     }),
-    ...t.columns({
-      type: 'The kind of change.',
-      occurredAt: 'When the change happened.',
-    }),
+    ...t.columns({ type: 'The kind of change.', occurredAt: 'When the change happened.' }),
     subject: t.field({
       type: builder.nodeInterfaceRef(),
       nullable: true,
@@ -87,12 +87,7 @@ export const Event = builder.prismaNode('Event', {
       ...made(changedSubject),
       resolve: subjectOf,
     }),
-    transaction: t.field({
-      type: Transaction,
-      description:
-        'The transaction that changed, or to which the changed object belongs; null for events about other objects.',
-      ...concerned('Transaction', visibleTransactions),
-    }),
+    transaction: t.field(concerned('Transaction', Transaction, visibleTransactions)),
     account: t.field({
       type: Account,
       nullable: true,
@@ -100,26 +95,15 @@ export const Event = builder.prismaNode('Event', {
       ...made(changedRow('Account')),
       resolve: (event) => snapshotOf(event, 'Account'),
     }),
-    quote: t.field({
-      type: Quote,
-      description:
-        'The quote that changed, or to which the changed object belongs; null for events about other objects.',
-      ...concerned('Quote', visibleQuotes),
-    }),
-    customer: t.field({
-      type: Customer,
-      description:
-        'The customer that changed, or to which the changed object belongs; null for events about other objects.',
-      ...concerned('Customer', visibleCustomers),
-    }),
+    quote: t.field(concerned('Quote', Quote, visibleQuotes)),
+    customer: t.field(concerned('Customer', Customer, visibleCustomers)),
     apiTokenId: t.id({
       nullable: true,
       description: 'The API token that expires soon; null for other events.',
       // Reading it takes Postgres as long as reading the changed row.
       extensions: { costs: 'past' },
       select: { type: true, snapshot: true },
-      resolve: ({ type, snapshot }) =>
-        type === 'API_TOKEN_EXPIRY' ? publicId('ApiToken', String(Object(snapshot).token_id)) : null,
+      resolve: expiringTokenOf,
     }),
     webhookBody: t.fromQuery('String', webhookBody, {
       nullable: true,
@@ -129,14 +113,11 @@ export const Event = builder.prismaNode('Event', {
   }),
 });
 
-const EventFilter = builder.inputType('EventFilter', {
-  description: 'Conditions on events. An event must match all given conditions.',
-  fields: (t) => ({
-    types: t.field({ type: [EventType], description: 'Events of any of these types.' }),
-    customerId: t.id(found('index', 'Events that concern this customer: Customer:…')),
-    transactionId: t.id(found('one', 'Events that concern this transaction or its quote: Transaction:…')),
-  }),
-});
+const EventFilter = filterInput('EventFilter', ['An event', 'events'], (t) => ({
+  types: t.field({ type: [EventType], description: 'Events of any of these types.' }),
+  customerId: t.id(found('index', 'Events that concern this customer: Customer:…')),
+  transactionId: t.id(found('one', 'Events that concern this transaction or its quote: Transaction:…')),
+}));
 
 type Filter = typeof EventFilter.$inferInput | null | undefined;
 

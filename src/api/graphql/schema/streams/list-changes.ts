@@ -10,15 +10,16 @@ import {
 } from 'graphql';
 import { oncePer } from '../../../../core/once-per.ts';
 import { fieldName } from '../../../../infra/database/rows.ts';
+import { typeNameOf } from '../../reading/feed-reads.ts';
 import { readAround } from '../../reading/planned.ts';
-import { type PageRead, plainReadText } from '../../reading/reads.ts';
+import { plainReadText } from '../../reading/reads.ts';
 import { runField } from '../../reading/run.ts';
 import { made, type RowList } from '../../reading/words.ts';
 import { builder, enumOf, type Types } from '../builder.ts';
 import { accounts } from '../customers/account.ts';
 import { customers } from '../customers/customer.ts';
 import { AccountFilter, CustomerFilter, QuoteFilter, TransactionFilter } from '../filters.ts';
-import { edgeOf, listArgs, type RowType } from '../list.ts';
+import { edges, listArgs, type RowType } from '../list.ts';
 import { Account, Customer, Quote, Transaction } from '../nouns.ts';
 import { quotes } from '../payments/quote.ts';
 import { transactions } from '../payments/transaction.ts';
@@ -74,7 +75,7 @@ function changesType<Filter>(
 ) {
   const { name: Name } = type;
   const name = Name.toLowerCase();
-  const edge = edgeOf(type);
+  const edge = edges.get(type);
   if (!edge) throw new Error(`${Name} has no list`);
   const Change = builder.objectRef<ListChange>(`${Name}Change`).implement({
     description: `A change in a live list of ${name}s.`,
@@ -124,11 +125,6 @@ function changesType<Filter>(
       };
     },
   });
-}
-
-function typeNameOf(model: PageRead['model'], row: ListChange['node']): string {
-  if (model !== 'Account') return model;
-  return row.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount';
 }
 
 followList(Transaction, transactions, TransactionFilter);

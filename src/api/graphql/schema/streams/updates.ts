@@ -14,7 +14,7 @@ import { rowFromSnapshot } from '../../../../infra/database/rows.ts';
 import type { Context } from '../../context.ts';
 import { invalidInput } from '../../failure.ts';
 import { readAround } from '../../reading/planned.ts';
-import { builder, enumOf, type Types } from '../builder.ts';
+import { builder, enumOf, oneOf, type Types } from '../builder.ts';
 import { ExternalAccountStatus, KycStatus, QuoteStatus, TransactionStatus } from '../enums.ts';
 import type { RowType } from '../list.ts';
 import { Account, Customer, Quote, Transaction } from '../nouns.ts';
@@ -121,14 +121,10 @@ async function followAll<Noun extends FollowedNoun>(
   return watchMany(context, after, filterOf(eventsOfNoun[noun].types, of), updatesOf[noun]);
 }
 
-const FollowedAccountsInput = builder.inputType('FollowedAccountsInput', {
-  description: 'The accounts that a stream covers: set exactly one field.',
-  isOneOf: true,
-  fields: (t) => ({
-    accountId: t.id({ description: 'A single account: InternalAccount:… or ExternalAccount:…' }),
-    customerId: t.id({ description: 'All accounts of this customer: Customer:…' }),
-  }),
-});
+const FollowedAccountsInput = oneOf('FollowedAccountsInput', 'The accounts that a stream covers', (t) => ({
+  accountId: t.id({ description: 'A single account: InternalAccount:… or ExternalAccount:…' }),
+  customerId: t.id({ description: 'All accounts of this customer: Customer:…' }),
+}));
 
 follow('Account', Account, {
   description:
@@ -225,15 +221,11 @@ const StreamEnd = enumOf('StreamEnd', 'When a stream of named transactions compl
   FINAL: 'When no further change to any of them is possible: no return by a bank, and no pending refund.',
 });
 
-const FollowedTransactionsInput = builder.inputType('FollowedTransactionsInput', {
-  description: 'The transactions that a stream covers: set exactly one field.',
-  isOneOf: true,
-  fields: (t) => ({
-    transactionId: t.id({ description: 'A single transaction: Transaction:…' }),
-    transactionIds: t.idList({ description: 'These transactions, at least one: Transaction:…' }),
-    customerId: t.id({ description: 'All transactions of this customer: Customer:…' }),
-  }),
-});
+const FollowedTransactionsInput = oneOf('FollowedTransactionsInput', 'The transactions that a stream covers', (t) => ({
+  transactionId: t.id({ description: 'A single transaction: Transaction:…' }),
+  transactionIds: t.idList({ description: 'These transactions, at least one: Transaction:…' }),
+  customerId: t.id({ description: 'All transactions of this customer: Customer:…' }),
+}));
 
 follow('Transaction', Transaction, {
   description:

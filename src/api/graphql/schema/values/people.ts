@@ -1,7 +1,7 @@
 import { maySee } from '../../../../domain/access/visible.ts';
 import type { Address } from '../../../../domain/commands/information.ts';
 import type { Context } from '../../context.ts';
-import { builder, enumOf } from '../builder.ts';
+import { builder, enumOf, oneOf } from '../builder.ts';
 
 export const AddressType = builder.objectRef<Address>('Address').implement({
   description: 'A postal address.',
@@ -44,11 +44,7 @@ export const owner = {
   },
 } as const;
 
-export const CustomerReferenceInput = builder.inputType('CustomerReferenceInput', {
-  description: 'A customer of the platform: set exactly one field.',
-  isOneOf: true,
-  fields: (t) => ({
-    customerId: t.id({ description: "The customer's id: Customer:…" }),
-    umaAddress: t.string({ description: "The customer's UMA address: $name@domain." }),
-  }),
-});
+export const CustomerReferenceInput = oneOf('CustomerReferenceInput', 'A customer of the platform', (t) => ({
+  customerId: t.id({ description: "The customer's id: Customer:…" }),
+  umaAddress: t.string({ description: "The customer's UMA address: $name@domain." }),
+}));

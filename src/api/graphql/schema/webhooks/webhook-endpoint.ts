@@ -4,7 +4,7 @@ import { createEndpoint, deleteEndpoint, rotateSecret, updateEndpoint } from '..
 import { replay, resend } from '../../../webhooks/endpoints/replay.ts';
 import { sendTest } from '../../../webhooks/endpoints/test-event.ts';
 import { node } from '../../reading/words.ts';
-import { builder, required } from '../builder.ts';
+import { builder, oneOf, required } from '../builder.ts';
 import { EventType } from '../enums.ts';
 import { WebhookDeliveryFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
@@ -13,14 +13,13 @@ import { Event } from '../streams/events.ts';
 
 const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
   description: 'An attempt to deliver an event to a webhook endpoint, with its outcome.',
-  fields: (t) => ({
-    ...t.columns({
+  fields: (t) =>
+    t.columns({
       at: 'When the attempt began.',
       durationMs: 'How long the attempt took, in milliseconds.',
       responseStatus: "The HTTP status of the receiver's response; null if there was none.",
       error: 'Why the attempt failed; null if it succeeded.',
     }),
-  }),
 });
 
 const WebhookDelivery = builder.prismaNode('WebhookDelivery', {
@@ -194,17 +193,13 @@ const FeedRangeInput = builder.inputType('FeedRangeInput', {
   }),
 });
 
-const ReplayedEventsInput = builder.inputType('ReplayedEventsInput', {
-  description: 'The events to replay: set exactly one field.',
-  isOneOf: true,
-  fields: (t) => ({
-    eventId: t.id({ description: 'A single event: Event:…, or the id of its webhook.' }),
-    between: t.field({
-      type: FeedRangeInput,
-      description: "The events of the endpoint's types in a part of the feed. At most 10000.",
-    }),
+const ReplayedEventsInput = oneOf('ReplayedEventsInput', 'The events to replay', (t) => ({
+  eventId: t.id({ description: 'A single event: Event:…, or the id of its webhook.' }),
+  between: t.field({
+    type: FeedRangeInput,
+    description: "The events of the endpoint's types in a part of the feed. At most 10000.",
   }),
-});
+}));
 
 mutation('replayWebhookEvents', {
   description: 'Sends past events to a webhook endpoint again, each with its original webhook id.',
