@@ -214,9 +214,6 @@ export interface Simulation {
 
   /** Returns the information that the sender of a UMA payment gives about itself, by field name. */
   senderInformation(umaAddress: string): Readonly<Record<string, string>>;
-
-  /** Returns the result of verifying an account's owner. `ownerName` is undefined for a wallet, which has no owner. */
-  accountVerification(ownerName: string | undefined, verification: BeneficiaryVerificationStatus): AccountVerification;
 }
 
 /** How a simulated payment should proceed, stored as JSON with its order. Only a rail with a simulation gets one. */

@@ -12,7 +12,6 @@ import {
   ReceiveUma,
   SandboxQuote,
   type SandboxScenarioInput,
-  SetAccountStatus,
   TestEndpoint,
   TransferIn,
   TransferOut,
@@ -80,9 +79,8 @@ const ofTypes: Readonly<Record<Exclude<EventTypeName, 'API_TOKEN_EXPIRY'>, Act>>
   EXTERNAL_ACCOUNT_STATUS: {
     about: eventTypes.EXTERNAL_ACCOUNT_STATUS,
     async run({ service }) {
-      const { euros: accountId } = await findCast(service);
-      await service.execute(SetAccountStatus, { accountId, status: 'UNDER_REVIEW', key: newKey() });
-      return (await service.mutate(SetAccountStatus, { accountId, status: 'ACTIVE', key: newKey() })).account;
+      const { id } = await newCustomer(service, newKey());
+      return { id: await newAccount(service, id, 'EUR') };
     },
   },
   KYC_STATUS: {

@@ -226,18 +226,17 @@ export const deleteExternalAccount = command((payments, caller, input: { readonl
 }));
 
 /** Reads an external account that the caller may see. @throws Refusal ACCOUNT_NOT_FOUND */
-export async function readExternal(payments: Payments, caller: Caller, accountId: string, path: FieldPath) {
+async function readExternal(payments: Payments, caller: Caller, accountId: string, path: FieldPath) {
   const named = accountName(accountId, path);
   const { source } = await readTransferParties(payments.database.pool, caller, { source: named, ids: 0 });
   return source?.kind === 'EXTERNAL' ? source : accountNotFound(path);
 }
 
-// The lifecycle of an external account after registration (specification 3.3): the rail checks the account again or, if
-// the rail is simulated, a request changes it (src/domain/sandbox). A change does not stop payments that have already
-// begun: an account has to be ACTIVE only when a payment begins.
+// The lifecycle of an external account after registration: the rail checks the account again. A change does not stop
+// payments that have already begun: an account has to be ACTIVE only when a payment begins.
 
 /** For each status, the statuses from which an account may change to it, as in the database's status_moves. */
-export const statusSources: Readonly<Record<ExternalAccountStatus, readonly ExternalAccountStatus[]>> = {
+const statusSources: Readonly<Record<ExternalAccountStatus, readonly ExternalAccountStatus[]>> = {
   PENDING: [],
   ACTIVE: ['PENDING', 'UNDER_REVIEW', 'INACTIVE'],
   UNDER_REVIEW: ['PENDING', 'ACTIVE'],
@@ -319,18 +318,18 @@ function planCheck(account: Account, check: AccountCheck): Plan {
   return { accounts: [move], checks, expected: { type: 'Account', id: account.id, version: account.version } };
 }
 
-export function verificationColumns(check: AccountVerification) {
+function verificationColumns(check: AccountVerification) {
   return { beneficiaryVerificationStatus: check.verification, beneficiaryVerifiedName: check.verifiedName };
 }
 
 /** Returns the name of an external account's owner, to compare with its bank's record; undefined for a wallet. */
-export function ownerOf(account: Account): string | undefined {
+function ownerOf(account: Account): string | undefined {
   // Stored in this form by createExternalAccount.
   return ownerName(trustedJson<Beneficiary | null>(account.beneficiary));
 }
 
 /** Returns an external account's status. @throws Error for an internal account */
-export function statusOf(account: Account): ExternalAccountStatus {
+function statusOf(account: Account): ExternalAccountStatus {
   if (account.status === null) throw new Error(`external account ${account.id} has no status`);
   return account.status;
 }

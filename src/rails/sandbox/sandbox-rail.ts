@@ -92,7 +92,6 @@ const simulation: port.Simulation = {
   deposit: simulatedDeposit,
   approval: (scenario) => readScenario(scenario).approval,
   senderInformation: () => ({ FULL_NAME: 'Sandbox Sender' }),
-  accountVerification: verificationOf,
 };
 
 function durationMs(order: RailRequest, paceMs: number): number {
@@ -218,10 +217,11 @@ function simulatedDeposit(scenario: unknown, amount: bigint): port.Deposit {
   return { amount: short ? amount / 2n : amount, twice: deposit === 'TWICE', late: deposit === 'LATE' };
 }
 
-/** An account's first status, and its status after one step. Without `later`, it changes only on request. */
+/** An account's first status, and its status after `paces` steps, by default one. */
 interface Course<Status> {
   readonly first: Status;
   readonly later?: Status;
+  readonly paces?: number;
 }
 
 /** The owner verification by identifier suffix (decision 21). 108 and 109 are specific to this sandbox. */
@@ -242,7 +242,7 @@ const statuses: Readonly<Record<string, Course<ExternalAccountStatus>>> = {
   '201': { first: 'PENDING', later: 'ACTIVE' },
   '202': { first: 'PENDING', later: 'UNDER_REVIEW' },
   '203': { first: 'PENDING', later: 'INACTIVE' },
-  '204': { first: 'PENDING' },
+  '204': { first: 'PENDING', later: 'ACTIVE', paces: 60 },
 };
 
 /** Checks an account by its suffix and age. Without a magic suffix, it is ACTIVE immediately and its owner matches. */
@@ -254,9 +254,10 @@ function checkSandboxAccount(
   const suffix = suffixOf(account);
   if (suffix === refusedSuffix)
     return { accepted: false, explanation: 'the bank does not know this account (sandbox suffix 105)' };
-  // A new account never counts as old, even with a pace of zero.
-  const old = ageMs > 0 && ageMs >= paceMs;
   const statusCourse = statuses[suffix];
+  const checkMs = paceMs * (statusCourse?.paces ?? 1);
+  // A new account never counts as old, even with a pace of zero.
+  const old = ageMs > 0 && ageMs >= checkMs;
   const verificationCourse = ownerName === undefined ? undefined : verifications[suffix];
   const changes = (statusCourse?.later ?? verificationCourse?.later) !== undefined;
   return {
@@ -264,7 +265,7 @@ function checkSandboxAccount(
     status: statusAt(statusCourse, old) ?? 'ACTIVE',
     ...verificationOf(ownerName, statusAt(verificationCourse, old) ?? 'MATCHED'),
     ...((statusCourse ?? verificationCourse) && { explanation: `sandbox suffix ${suffix}` }),
-    ...(changes && !old && { checkInMs: Math.max(1, Math.ceil(paceMs - ageMs)) }),
+    ...(changes && !old && { checkInMs: Math.max(1, Math.ceil(checkMs - ageMs)) }),
   };
 }
 
