@@ -198,7 +198,7 @@ export type LockAnswer =
       readonly explanation: string;
     };
 
-/** The domain of the receivers and senders that a sandbox simulates (decision 21). No platform uses it. */
+/** The domain of the receivers and senders that a sandbox simulates. No platform uses it. */
 export const simulatedDomain = 'sandbox.uma.money';
 
 /** The simulation of the outside world. A rail for real money omits it, and operations that need it are FORBIDDEN. */

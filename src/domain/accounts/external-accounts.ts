@@ -50,8 +50,8 @@ export interface CreateExternalAccount {
 const at = pathsIn<CreateExternalAccount & UpdateExternalAccount>();
 
 /**
- * Registers an external bank account or wallet (specification 4.8). In the sandbox, it is ACTIVE immediately unless its
- * suffix selects another status. If the rail needs more time for its check, `checkDueAccounts` queries it again later.
+ * Registers an external bank account or wallet. In the sandbox, it is ACTIVE immediately unless its suffix selects
+ * another status. If the rail needs more time for its check, `checkDueAccounts` queries it again later.
  * @throws Refusal INVALID_BANK_ACCOUNT, INVALID_CURRENCY, INVALID_INPUT, USER_NOT_FOUND, CUSTOMER_DELETED (meanwhile),
  *   CONFLICT (it exists), IDEMPOTENCY_MISMATCH
  */
@@ -204,8 +204,7 @@ export const updateExternalAccount = command((payments, caller, input: UpdateExt
 
 /**
  * Deletes an external account: it becomes INACTIVE permanently, and is no longer its customer's default. Existing
- * payments still show it and continue; new payments cannot use it (decision 68). The same account can be registered
- * again.
+ * payments still show it and continue; new payments cannot use it. The same account can be registered again.
  * @throws Refusal ACCOUNT_NOT_FOUND, CONFLICT (already deleted), IDEMPOTENCY_MISMATCH
  */
 export const deleteExternalAccount = command((payments, caller, input: { readonly accountId: string } & Expecting) => ({

@@ -4,7 +4,7 @@ import { isReadToken, latest } from '../../infra/database/replicas/read-token.ts
 
 /**
  * A position in a platform's feed: the sequence of an event, and the epoch in which it was assigned. After a restore of
- * the database, a different event may get the same sequence in a later epoch (decision 77).
+ * the database, a different event may get the same sequence in a later epoch.
  */
 export interface FeedPosition {
   readonly sequence: bigint;

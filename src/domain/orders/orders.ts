@@ -304,7 +304,7 @@ interface Course {
   readonly step?: RailStep;
 }
 
-/** The possible failure reasons for a payment funded by a deposit (specification 2.6, 7.1). */
+/** The possible failure reasons for a payment funded by a deposit. */
 const depositFailures: readonly FailureReason[] = ['QUOTE_EXPIRED', 'QUOTE_EXECUTION_FAILED'];
 
 /**

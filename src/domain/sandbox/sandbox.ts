@@ -83,11 +83,11 @@ interface SandboxSend {
 }
 
 /**
- * Simulates the deposit for a real-time funded quote (specification 4.7), by default of exactly the amount that it
- * requires. Money that does not match the quote, or arrives after its expiry, fails the payment and stays in the
- * customer's account in that currency. The database decides this under the quote's lock: no deposit is refused because
- * of its timing, and each quote takes only one. Money that this account cannot receive, for example because the
- * customer was deleted, is refused and returned to its payer, and the quote can still be paid.
+ * Simulates the deposit for a real-time funded quote, by default of exactly the amount that it requires. Money that
+ * does not match the quote, or arrives after its expiry, fails the payment and stays in the customer's account in that
+ * currency. The database decides this under the quote's lock: no deposit is refused because of its timing, and each
+ * quote takes only one. Money that this account cannot receive, for example because the customer was deleted, is
+ * refused and returned to its payer, and the quote can still be paid.
  * @throws Refusal FORBIDDEN, QUOTE_NOT_FOUND, INVALID_INPUT (not real-time funded), INVALID_CURRENCY, INVALID_AMOUNT,
  *   AMOUNT_OUT_OF_RANGE, CONFLICT (paid before), USER_NOT_READY, CUSTOMER_DELETED, CUSTOMER_FROZEN, ACCOUNT_FROZEN,
  *   IDEMPOTENCY_MISMATCH
@@ -131,7 +131,7 @@ async function planDeposit(payments: Payments, caller: Caller, input: SandboxSen
     });
     return { ...mergePlans(common, payment), result: quote.transactionId };
   }
-  // The money stays in the customer's account in the sending currency, and the payment fails (decision 12).
+  // The money stays in the customer's account in the sending currency, and the payment fails.
   const what = late ? "the deposit arrived after the quote's expiry" : `${amount} arrived instead of the ${due} due`;
   const { quotes, ...failed } = planFailure(quote, what, late ? 'QUOTE_EXPIRED' : 'QUOTE_EXECUTION_FAILED');
   const credit: Plan = {

@@ -37,9 +37,8 @@ import { type DueOrder, isPull, railAnswer, railRequest } from '../orders/orders
 // The plans for an order's outcomes: statuses and money on both sides of its payment, in one commit.
 
 /**
- * Plans the next step after a settled pull from an external account (specification 2.7, decision 30): the money is
- * credited to its owner's internal account in that currency, debited from there and converted, and the rail gets a
- * payout order.
+ * Plans the next step after a settled pull from an external account: the money is credited to its owner's internal
+ * account in that currency, debited from there and converted, and the rail gets a payout order.
  */
 export function planPayout(flow: Flow, order: Pick<DueOrder, 'platformId' | 'id' | 'scenario'>): Plan {
   const { platformId, id, scenario } = order;

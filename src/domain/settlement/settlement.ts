@@ -265,9 +265,9 @@ async function perform(payments: Payments, order: DueOrder): Promise<RailOutcome
   }
 }
 
-// An incoming UMA payment in CREATED (specification 3.2): its sender has looked up the receiver, but not sent its pay
-// request yet. When the request arrives, the payment becomes PENDING, and the approval period begins. If it does not
-// arrive within the lifetime of a quote, the payment expires.
+// An incoming UMA payment in CREATED: its sender has looked up the receiver, but not sent its pay request yet. When the
+// request arrives, the payment becomes PENDING, and the approval period begins. If it does not arrive within the
+// lifetime of a quote, the payment expires.
 
 /** Returns the time left for the pay request, in milliseconds by the database's clock. */
 function leftMs(payments: Payments, order: DueOrder): number {

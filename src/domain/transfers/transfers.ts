@@ -24,7 +24,7 @@ import { mergePlans, type NewRow, type Plan } from '../ledger/plan.ts';
 import { orderIdOfKey } from '../orders/order-ids.ts';
 import { checkScenario, expectedMs, firstAskMs, type GivenScenario } from '../orders/orders.ts';
 
-/** A transfer in one currency: in, out (specification 4.6, 4.12), or between internal accounts (decision 63). */
+/** A transfer in one currency: in, out, or between internal accounts. */
 export interface Transfer {
   readonly sourceAccountId: string;
   readonly destinationAccountId: string;
@@ -99,8 +99,8 @@ function transferring<Input extends TransferIn>(operation: keyof typeof transfer
 }
 
 /**
- * Sends money in one currency from an internal to an external account (specification 4.12). The source is debited
- * immediately. The transaction is PENDING until the rail has delivered or failed.
+ * Sends money in one currency from an internal to an external account. The source is debited immediately. The
+ * transaction is PENDING until the rail has delivered or failed.
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,
  *   INSUFFICIENT_BALANCE, LIMIT_EXCEEDED, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT,
  *   IDEMPOTENCY_MISMATCH
@@ -108,8 +108,8 @@ function transferring<Input extends TransferIn>(operation: keyof typeof transfer
 export const transferOut = transferring<Transfer>('transferOut');
 
 /**
- * Pulls money in one currency from an external to an internal account (specification 4.6). The destination is credited
- * once the rail has collected the money. Without an amount, the rail decides how much it pulls.
+ * Pulls money in one currency from an external to an internal account. The destination is credited once the rail has
+ * collected the money. Without an amount, the rail decides how much it pulls.
  * @throws Refusal as transferOut does, except INSUFFICIENT_BALANCE; INVALID_INPUT also for a wallet, because money cannot
  *   be pulled from one, and AMOUNT_OUT_OF_RANGE also if the destination cannot receive the amount
  */

@@ -158,7 +158,7 @@ function invoiceOf({ owner, reference, amount, createdAt, expiresAt }: FundingRe
   return invoices.createSignedRequest({ destination, hrp, signature, tags }).request;
 }
 
-/** The payment instructions of each currency (specification 1, decision 49). The API has no account type for yen. */
+/** The payment instructions of each currency. The API has no account type for yen. */
 const ways: Readonly<Record<CurrencyCode, readonly Way[]>> = {
   USD: [usAccount],
   EUR: [ibanAccount],

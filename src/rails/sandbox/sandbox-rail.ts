@@ -39,7 +39,7 @@ interface MagicSuffix {
   readonly moneyStuck?: boolean;
 }
 
-/** The suffixes of accounts whose payments are accepted and fail after `paces` steps (decision 21). */
+/** The suffixes of accounts whose payments are accepted and fail after `paces` steps. */
 const magicSuffixes: Readonly<Record<string, MagicSuffix>> = {
   '002': { explanation: 'insufficient funds at the source (sandbox suffix 002)', paces: 1 },
   '003': { explanation: 'the account is closed or invalid (sandbox suffix 003)', paces: 1 },
@@ -224,7 +224,7 @@ interface Course<Status> {
   readonly paces?: number;
 }
 
-/** The owner verification by identifier suffix (decision 21). 108 and 109 are specific to this sandbox. */
+/** The owner verification by identifier suffix. 108 and 109 are specific to this sandbox. */
 const verifications: Readonly<Record<string, Course<BeneficiaryVerificationStatus>>> = {
   '102': { first: 'NOT_MATCHED' },
   '103': { first: 'PARTIAL_MATCH' },

@@ -126,8 +126,7 @@ const fundedAccounts = z.object({
 });
 
 /**
- * Returns the payment instructions of a customer's account upstream (decision 85); none for quotes and the platform's
- * own accounts.
+ * Returns the payment instructions of a customer's account upstream; none for quotes and the platform's own accounts.
  */
 async function readInstructions({ client, ids }: Upstream, { customerId, currency, expiresAt }: FundingRequest) {
   if (!customerId || expiresAt) return [];
