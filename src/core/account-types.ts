@@ -306,8 +306,13 @@ const nigerianBanks: ReadonlyMap<string, string> = new Map(
 const nubanChecksum = field.checkDigits('its 10th digit, the check digit, does', (value, { bankName }) => {
   const bank = nigerianBanks.get(nameOfBank(bankName ?? ''));
   if (bank === undefined) return true;
-  return (10 - (weighted(`${bank}${value.slice(0, 9)}`, [3, 7, 3]) % 10)) % 10 === Number(value.at(-1));
+  return nubanCheckDigit(bank, value.slice(0, 9)) === Number(value.at(-1));
 });
+
+/** Returns the check digit of a Nigerian account number (NUBAN) from the bank's code and the first nine digits. */
+export function nubanCheckDigit(bank: string, serial: string): number {
+  return (10 - (weighted(`${bank}${serial}`, [3, 7, 3]) % 10)) % 10;
+}
 
 const nameOfBank = (name: string) => {
   const words = foldedText(name)
