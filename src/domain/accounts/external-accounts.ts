@@ -301,7 +301,8 @@ function accountToCheck(
 
 function planCheck(account: Account, check: AccountCheck): Plan {
   const reported = check.accepted ? check.status : 'INACTIVE';
-  const status = statusOf(account);
+  const { status } = account;
+  if (status === null) throw new Error(`external account ${account.id} has no status`);
   const to = reported !== status && statusSources[reported].includes(status) ? reported : status;
   const verification = check.accepted ? check.verification : account.beneficiaryVerificationStatus;
   const checkInMs = check.accepted ? check.checkInMs : undefined;
@@ -325,10 +326,4 @@ function verificationColumns(check: AccountVerification) {
 function ownerOf(account: Account): string | undefined {
   // Stored in this form by createExternalAccount.
   return ownerName(trustedJson<Beneficiary | null>(account.beneficiary));
-}
-
-/** Returns an external account's status. @throws Error for an internal account */
-function statusOf(account: Account): ExternalAccountStatus {
-  if (account.status === null) throw new Error(`external account ${account.id} has no status`);
-  return account.status;
 }

@@ -250,11 +250,13 @@ function checkSandboxAccount(
   // A new account never counts as old, even with a pace of zero.
   const old = ageMs > 0 && ageMs >= checkMs;
   const verificationCourse = ownerName === undefined ? undefined : verifications[suffix];
+  const verification = ownerName === undefined ? null : (statusAt(verificationCourse, old) ?? 'MATCHED');
   const changes = (statusCourse?.later ?? verificationCourse?.later) !== undefined;
   return {
     accepted: true,
     status: statusAt(statusCourse, old) ?? 'ACTIVE',
-    ...verificationOf(ownerName, statusAt(verificationCourse, old) ?? 'MATCHED'),
+    verification,
+    verifiedName: ownerName === undefined ? null : nameAtBank(verification, ownerName),
     ...((statusCourse ?? verificationCourse) && { explanation: `sandbox suffix ${suffix}` }),
     ...(changes && !old && { checkInMs: Math.max(1, Math.ceil(checkMs - ageMs)) }),
   };
@@ -264,17 +266,8 @@ function statusAt<Status>(course: Course<Status> | undefined, old: boolean): Sta
   return (old ? course?.later : undefined) ?? course?.first;
 }
 
-/** Returns a verification with the owner's name at the bank: a variant for a partial match, null without a match. */
-function verificationOf(
-  ownerName: string | undefined,
-  verification: BeneficiaryVerificationStatus,
-): port.AccountVerification {
-  return ownerName === undefined
-    ? { verification: null, verifiedName: null }
-    : { verification, verifiedName: nameAtBank(verification, ownerName) };
-}
-
-function nameAtBank(verification: BeneficiaryVerificationStatus, ownerName: string): string | null {
+/** Returns the owner's name at the bank: a variant for a partial match, null without a match. */
+function nameAtBank(verification: BeneficiaryVerificationStatus | null, ownerName: string): string | null {
   if (verification === 'MATCHED') return ownerName;
   if (verification !== 'PARTIAL_MATCH') return null;
   const [first = '', ...otherNames] = ownerName.split(' ');
