@@ -352,7 +352,7 @@ export const atAddress = (description: string, form: string, pattern: RegExp, mo
   ...more,
 });
 
-/** The purposes of a payment (specification 2.10). Nigerian accounts and some corridors require one. */
+/** The purposes of a payment. Nigerian accounts and some corridors require one. */
 const purposes = {
   GIFT: 'A gift.',
   SELF: "A transfer to one of the sender's own accounts.",

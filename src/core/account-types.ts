@@ -9,7 +9,7 @@ import { foldedText } from './texts.ts';
 import * as wallets from './wallet-fields.ts';
 
 export interface AccountType {
-  /** The names of the GraphQL type and of the input field (decision 16). */
+  /** The names of the GraphQL type and of the input field. */
   readonly graphql: { readonly type: string; readonly input: string };
   readonly description: string;
   /** The country, if all accounts of the type have the same. An IBAN begins with its country; a wallet has none. */
@@ -21,7 +21,7 @@ export interface AccountType {
   readonly fields: Readonly<Record<string, AccountField>>;
   /** The fields that can identify the account; exactly one of them is required. */
   readonly identifier: readonly string[];
-  /** The fields that name the bank, if an identifier is unique only within a bank (decision 37). */
+  /** The fields that name the bank, if an identifier is unique only within a bank. */
   readonly bank?: readonly string[];
 }
 
@@ -48,7 +48,7 @@ function wallet(
   return { graphql, description, currencies, beneficiary: false, fields, identifier: Object.keys(fields) };
 }
 
-/** All types of external bank accounts and wallets (specification 2.9, decision 16), also used by the APIs. */
+/** All types of external bank accounts and wallets, also used by the APIs. */
 export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = {
   US_ACCOUNT: bankAccount('usAccount', 'USD', {
     description: 'A bank account in the United States.',
@@ -191,7 +191,7 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
   BASE_WALLET: wallet('baseWallet', 'A wallet on Base.', ['USDC'], { address: wallets.evmAddress }),
 };
 
-/** The fields that distinguish an account from others of its type (decision 37), in canonical form. */
+/** The fields that distinguish an account from others of its type, in canonical form. */
 export interface AccountIdentity {
   readonly identifier: string;
   /** The bank's code; null if the identifier is unique without it. */
@@ -306,8 +306,13 @@ const nigerianBanks: ReadonlyMap<string, string> = new Map(
 const nubanChecksum = field.checkDigits('its 10th digit, the check digit, does', (value, { bankName }) => {
   const bank = nigerianBanks.get(nameOfBank(bankName ?? ''));
   if (bank === undefined) return true;
-  return (10 - (weighted(`${bank}${value.slice(0, 9)}`, [3, 7, 3]) % 10)) % 10 === Number(value.at(-1));
+  return nubanCheckDigit(bank, value.slice(0, 9)) === Number(value.at(-1));
 });
+
+/** Returns the check digit of a Nigerian account number (NUBAN) from the bank's code and the first nine digits. */
+export function nubanCheckDigit(bank: string, serial: string): number {
+  return (10 - (weighted(`${bank}${serial}`, [3, 7, 3]) % 10)) % 10;
+}
 
 const nameOfBank = (name: string) => {
   const words = foldedText(name)

@@ -1,4 +1,4 @@
-/** The largest amount that one payment can send or receive, in smallest units (specification 8). */
+/** The largest amount that one payment can send or receive, in smallest units. */
 export const maxAmount = 9_000_000_000_000_000n;
 
 /** Only refunds, fees and other money owed can raise a balance above `maxAmount`, the limit for new money. */

@@ -1,4 +1,4 @@
-/** The types of public ids (specification 2). The database and the domain use the bare uuid. */
+/** The types of public ids. The database and the domain use the bare uuid. */
 export type IdType =
   | 'Quote'
   | 'Transaction'

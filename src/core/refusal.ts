@@ -1,6 +1,6 @@
 import { isDatabaseFault, isLockTimeout, OutcomeUnknown } from '../infra/database/faults.ts';
 
-/** All refusals, with their HTTP status in REST (decisions 46, 6 and 7). GraphQL has them in its result unions. */
+/** All refusals, with their HTTP status in REST. GraphQL has them in its result unions. */
 export const refusals = {
   INVALID_INPUT: 400,
   INVALID_AMOUNT: 400,

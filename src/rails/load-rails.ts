@@ -129,7 +129,7 @@ const parts: readonly string[] = [
   ...['collectionAmount', 'expectedMs', 'firstAskMs', 'forPlatform', 'close'],
 ];
 
-const simulationParts = ['scenarioFault', 'deposit', 'approval', 'senderInformation', 'accountVerification'] as const;
+const simulationParts = ['scenarioFault', 'deposit', 'approval', 'senderInformation'] as const;
 
 /** Validates a rail: its methods, the methods that these require, and that no simulation serves PRODUCTION. */
 function checkRail(place: string, given: Rail, environment: RailHost['environment']): void {

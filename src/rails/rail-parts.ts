@@ -198,7 +198,7 @@ export type LockAnswer =
       readonly explanation: string;
     };
 
-/** The domain of the receivers and senders that a sandbox simulates (decision 21). No platform uses it. */
+/** The domain of the receivers and senders that a sandbox simulates. No platform uses it. */
 export const simulatedDomain = 'sandbox.uma.money';
 
 /** The simulation of the outside world. A rail for real money omits it, and operations that need it are FORBIDDEN. */
@@ -214,9 +214,6 @@ export interface Simulation {
 
   /** Returns the information that the sender of a UMA payment gives about itself, by field name. */
   senderInformation(umaAddress: string): Readonly<Record<string, string>>;
-
-  /** Returns the result of verifying an account's owner. `ownerName` is undefined for a wallet, which has no owner. */
-  accountVerification(ownerName: string | undefined, verification: BeneficiaryVerificationStatus): AccountVerification;
 }
 
 /** How a simulated payment should proceed, stored as JSON with its order. Only a rail with a simulation gets one. */

@@ -254,7 +254,7 @@ export interface ReceiverLimits {
   readonly maxAmount: bigint;
 }
 
-/** A field that one side requests about the other (decision 48). */
+/** A field that one side requests about the other. */
 export interface RequiredField {
   readonly name: string;
   readonly mandatory: boolean;
@@ -278,8 +278,8 @@ export interface FundingRequest {
 }
 
 /**
- * A payment instruction, by the type of account or wallet to pay to (decision 49). If there is a `reference`, the
- * payment must include it; otherwise the address belongs to this payment alone.
+ * A payment instruction, by the type of account or wallet to pay to. If there is a `reference`, the payment must
+ * include it; otherwise the address belongs to this payment alone.
  */
 export type PaymentInstruction =
   | BankInstruction<'US_ACCOUNT', 'accountNumber' | 'routingNumber' | 'accountCategory' | 'bankName'>

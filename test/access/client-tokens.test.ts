@@ -151,7 +151,6 @@ test('an app cannot run server-only operations, whatever its permissions', async
     rejectTransaction: { transactionId },
     transferInternal: { sourceAccountId: mine.usd, destinationAccountId: theirs.usd, amount: 1 },
     sandboxSetKycStatus: { customerId, kycStatus: 'APPROVED' },
-    sandboxSetExternalAccountStatus: { accountId: mine.outsideUsd, status: 'INACTIVE' },
     lookUpReceiver: { umaAddress },
     sandboxReceiveUma: { senderUmaAddress: umaAddress, receiver: { customerId }, currency: 'USD', amount: 700 },
   } as const;

@@ -56,10 +56,6 @@ const table: Partial<Record<Operation, readonly [make: () => Promise<string>, in
   cancelQuote: [offer, (quoteId) => ({ quoteId })],
   approveTransaction: [incoming, (transactionId) => ({ transactionId })],
   rejectTransaction: [incoming, (transactionId) => ({ transactionId, reason: another() })],
-  sandboxSetExternalAccountStatus: [
-    outside,
-    (accountId) => ({ accountId, beneficiaryVerificationStatus: 'MATCHED', reason: another() }),
-  ],
   sandboxSetKycStatus: [() => platform.newCustomer(), (customerId) => ({ customerId, kycStatus: 'REJECTED' })],
   updateWebhookEndpoint: [endpoint, (endpointId) => ({ endpointId, description: another() })],
   deleteWebhookEndpoint: [endpoint, (endpointId) => ({ endpointId })],

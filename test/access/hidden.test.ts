@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { deposit } from '../../src/domain/commands/movements.ts';
 import { commitPlan } from '../../src/domain/ledger/commit.ts';
 import { between } from '../setup/acts.ts';
-import { type Data, type TestPlatform, testGateway, uuidIn } from '../setup/gateway.ts';
+import { type Data, setAccountStatus, type TestPlatform, testGateway, uuidIn } from '../setup/gateway.ts';
 import { type Scene, usAccount } from '../setup/scene.ts';
 
 /**
@@ -20,7 +20,7 @@ const appOfCustomer = ({ customerId }: Scene) => t.platform.payingApp({ customer
 
 const quoteFrom = (scene: Scene, destination: string, amount: bigint): Promise<Data> =>
   t.platform.quote(between(scene.usd, destination, amount));
-const move = (accountId: string) => t.platform.setAccountStatus(accountId, { status: 'UNDER_REVIEW' });
+const move = (accountId: string) => setAccountStatus(t, accountId, 'UNDER_REVIEW');
 
 describe('a refusal sent to an app bound to a payment, or to a token without VIEW,', () => {
   test("reveals that the account's balance is too low, but not what it is", async () => {

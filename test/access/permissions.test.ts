@@ -41,7 +41,6 @@ const mutations: { readonly [Name in Operation]?: () => object } = {
   transferOut: () => moving(scene.usd, scene.outsideUsd, 10),
   updateCustomer: () => ({ customerId: scene.customerId }),
   sandboxFundAccount: () => ({ accountId: scene.usd, amount: { units: 1 } }),
-  sandboxSetExternalAccountStatus: () => ({ accountId: scene.outsideUsd, beneficiaryVerificationStatus: 'MATCHED' }),
   updatePlatform: () => ({ currencies: currencies.reverse() }),
   setPolicy: () => ({ subjectId: scene.customerId }),
   createApiToken: () => ({ name: 'another', permissions: ['TRANSACT'] }),
@@ -189,7 +188,7 @@ const answers = {
   ],
   moves: ['approveTransaction', 'cancelQuote', 'executeQuote', 'rejectTransaction', 'sandboxSend'],
   wasThere: [
-    ...['deleteCustomer', 'sandboxFundAccount', 'sandboxSetExternalAccountStatus', 'sandboxSetKycStatus'],
+    ...['deleteCustomer', 'sandboxFundAccount', 'sandboxSetKycStatus'],
     ...['deleteExternalAccount', 'setPolicy', 'updateCustomer', 'updateExternalAccount', 'updatePlatform'],
   ],
   /** Mutations that need VIEW themselves, because they read something or decide who may read it. */

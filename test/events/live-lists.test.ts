@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { buildSchema, type GraphQLInputObjectType, isInputObjectType } from 'graphql';
 import { expect, test } from 'vitest';
 import { moving, usdToEur } from '../setup/acts.ts';
-import { type Data, ownGateway, testGateway } from '../setup/gateway.ts';
+import { type Data, ownGateway, setAccountStatus, testGateway } from '../setup/gateway.ts';
 import { history, play } from '../setup/live-list-histories.ts';
 import { Statements } from '../setup/statements.ts';
 import { nextOf, openRawSocket, sequenced, subscribed } from '../setup/streams.ts';
@@ -92,8 +92,7 @@ test('a row that enters and leaves within `waitMs` is sent as LEAVE, because the
 test('a row that enters, leaves and enters again within `waitMs` is sent as ENTER, because the page did not contain it', async () => {
   const { outsideEur: accountId } = await t.platform.makeScene();
   const after = await t.platform.feedEnd();
-  for (const status of ['UNDER_REVIEW', 'ACTIVE', 'UNDER_REVIEW'])
-    await t.platform.succeed('sandboxSetExternalAccountStatus', { accountId, status });
+  for (const status of ['UNDER_REVIEW', 'ACTIVE', 'UNDER_REVIEW']) await setAccountStatus(t, accountId, status);
   const { account } = await t.platform.ask('query ($id: ID!) { account(id: $id) { version } }', { id: accountId });
   const query = `subscription ($after: String) { accountChanges(filter: { status: [UNDER_REVIEW] }, waitMs: 1000, after: $after) {
     changes { op node { id version } } } }`;
@@ -356,7 +355,7 @@ test("one stream follows all of a customer's accounts, including the status of e
     status: null,
     account: { id: usd, currency: { code: 'USD' }, customer: { id: customerId } },
   });
-  await t.platform.setAccountStatus(outsideUsd, { status: 'INACTIVE' });
+  await setAccountStatus(t, outsideUsd, 'INACTIVE');
   const change = { previousStatus: 'ACTIVE', status: 'INACTIVE', newBalance: null, account: { id: outsideUsd } };
   expect(await nextOf(ofCustomer)).toMatchObject(change);
   expect(await nextOf(ofOne)).toMatchObject(change);

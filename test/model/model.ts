@@ -46,13 +46,6 @@ export type QuoteKind = 'outside' | 'other' | 'uma' | 'funded' | 'pulled';
 
 export type AccountStatus = 'ACTIVE' | 'UNDER_REVIEW' | 'INACTIVE';
 
-/** The allowed status changes of an external account that is no longer PENDING. */
-export const accountMoves: Record<AccountStatus, readonly AccountStatus[]> = {
-  ACTIVE: ['UNDER_REVIEW', 'INACTIVE'],
-  UNDER_REVIEW: ['ACTIVE', 'INACTIVE'],
-  INACTIVE: ['ACTIVE'],
-};
-
 export interface Suspended {
   readonly id: string;
   readonly amount: bigint;

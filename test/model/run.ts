@@ -149,6 +149,5 @@ async function play(real: Real, sequence: Sequence): Promise<void> {
 async function settle(model: Model, real: Real): Promise<void> {
   for (const waiting of [...model.waiting]) await decide(model, real, waiting, 'reject');
   if (model.outside === 'ACTIVE') return;
-  const input = { accountId: real.pair.a.outsideUsd, status: 'ACTIVE' };
-  await real.world.platform.act('sandboxSetExternalAccountStatus', input, '');
+  await real.world.setAccountStatus(real.pair.a.outsideUsd, 'ACTIVE');
 }

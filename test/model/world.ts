@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type Data, type TestGateway, uuidIn } from '../setup/gateway.ts';
+import { type Data, setAccountStatus, type TestGateway, uuidIn } from '../setup/gateway.ts';
 import { passApproval, passDelay, passExpiry } from '../setup/passing-time.ts';
 import { type Scene, usAccount } from '../setup/scene.ts';
 
@@ -77,6 +77,7 @@ export async function openWorld(on: TestGateway) {
     platform,
     /** For operators' commands, which are not part of an API. */
     database: on.gateway.payments.database,
+    setAccountStatus: (id: string, status: string) => setAccountStatus(on, id, status),
     until,
 
     async close(): Promise<void> {

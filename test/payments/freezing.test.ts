@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { between, moving, usdToEur } from '../setup/acts.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
-import { type Data, inTurn, testGateway } from '../setup/gateway.ts';
+import { type Data, inTurn, setAccountStatus, testGateway } from '../setup/gateway.ts';
 import { patient } from '../setup/locks.ts';
 import { runOps } from '../setup/ops.ts';
 import { passDelay } from '../setup/passing-time.ts';
@@ -166,7 +166,7 @@ describe('a frozen account', () => {
     const again = () => register(customerId, 'DE89370400440532013000');
     const { id } = (await again()).account;
     await freeze(id);
-    await platform.succeed('sandboxSetExternalAccountStatus', { accountId: id, status: 'INACTIVE' });
+    await setAccountStatus(t, id, 'INACTIVE');
     expect(await again()).toMatchObject({ __typename: 'ConflictError' });
     await thaw(id);
     expect(await again()).toMatchObject({ __typename: 'CreateExternalAccountSuccess' });

@@ -65,17 +65,6 @@ test("a rail's answer about an account that has changed since is discarded, and 
   expect(await checks(accountId)).toBe(0);
 });
 
-test("a verification status that is set during the rail's check is kept", async () => {
-  const accountId = await register();
-  const said = { accountId, beneficiaryVerificationStatus: 'MATCHED' };
-  const changed = await check(accountId, async () => {
-    await t.platform.succeed('sandboxSetExternalAccountStatus', said);
-    return says({ verification: 'NOT_MATCHED' });
-  });
-  expect(changed).toMatchObject({ beneficiaryVerificationStatus: 'MATCHED', version: 2 });
-  expect(await checks(accountId)).toBe(0);
-});
-
 test('a deleted account is no longer checked', async () => {
   const accountId = await register();
   expect(await checks(accountId)).toBe(1);

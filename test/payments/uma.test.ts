@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { freezeAccount, freezeCustomer } from '../../src/domain/commands/adjustments.ts';
 import { between, refusal, sender, went } from '../setup/acts.ts';
-import { type Data, tester, testGateway, uuidIn } from '../setup/gateway.ts';
+import { type Data, setAccountStatus, tester, testGateway, uuidIn } from '../setup/gateway.ts';
 import { type Scene, usAccount } from '../setup/scene.ts';
 
 const t = await testGateway();
@@ -316,7 +316,7 @@ test('a lookup lists the currency of the default deposit account first, while th
   expect(await first()).toBe('USD');
   await makeDefault(outsideEur);
   expect(await first()).toBe('EUR');
-  await t.platform.succeed('sandboxSetExternalAccountStatus', { accountId: outsideEur, status: 'UNDER_REVIEW' });
+  await setAccountStatus(t, outsideEur, 'UNDER_REVIEW');
   expect(await first()).toBe('USD');
 });
 

@@ -1,12 +1,7 @@
 import { expect, test } from 'vitest';
 import { platformItself } from '../../src/domain/access/platform-itself.ts';
 import { createCustomer, updateCustomer } from '../../src/domain/customers/customers.ts';
-import {
-  fundAccount,
-  sandboxReceiveUma,
-  sandboxSend,
-  setExternalAccountStatus,
-} from '../../src/domain/sandbox/sandbox.ts';
+import { fundAccount, sandboxReceiveUma, sandboxSend } from '../../src/domain/sandbox/sandbox.ts';
 import { transferOut } from '../../src/domain/transfers/transfers.ts';
 import { sandboxOf, testGateway } from '../setup/gateway.ts';
 
@@ -30,9 +25,6 @@ test('a rail without simulation refuses every sandbox command', async () => {
       ...{ senderUmaAddress: '$a@example.com', customerId: scene.customerId },
       ...{ receivingCurrencyCode: 'USD', receivingCurrencyAmount: 1n },
     }),
-  ).rejects.toMatchObject(forbidden);
-  await expect(
-    setExternalAccountStatus(real, viewer, { accountId: scene.outsideUsd, status: 'INACTIVE' }),
   ).rejects.toMatchObject(forbidden);
 });
 

@@ -222,6 +222,11 @@ export async function untilRefused(...tokens: readonly TestPlatform[]): Promise<
     await vi.waitFor(async () => expect((await token.send('{ viewer { kind } }')).status).toBe(401), 60_000);
 }
 
+/** Changes an external account's status, as its rail would. Rejects if the database refuses the change. */
+export async function setAccountStatus({ owner }: TestGateway, id: string, status: string, reason = 'by a test') {
+  await owner.query('update account set status = $2, status_reason = $3 where id = $1', [uuidIn(id), status, reason]);
+}
+
 /** Returns the uuid in a public id. */
 export const uuidIn = (id: string): string => id.slice(id.indexOf(':') + 1);
 

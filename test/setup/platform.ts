@@ -226,11 +226,6 @@ export class TestPlatform {
     return this.transactionOf(all.at(-1)?.transaction.id);
   }
 
-  /** Sets the status of an external account as the operator of the sandbox. Returns the success, or the refusal. */
-  setAccountStatus(accountId: string, input: object): Promise<Data> {
-    return this.act('sandboxSetExternalAccountStatus', { accountId, ...input }, 'account { id status version }');
-  }
-
   /** Returns what is stored under an idempotency key: the outcome of the mutation, its code and its result. */
   async receiptOf(name: Operation, key: string): Promise<Data> {
     const text = `query ($operation: MutationName!, $key: String!) {

@@ -12,7 +12,6 @@ import {
   ReceiveUma,
   SandboxQuote,
   type SandboxScenarioInput,
-  SetAccountStatus,
   TestEndpoint,
   TransferIn,
   TransferOut,
@@ -82,9 +81,8 @@ const others: Readonly<Record<Exclude<EventTypeName, keyof typeof payments | 'AP
     return (await service.mutate(NameAccount, variables)).account;
   },
   async EXTERNAL_ACCOUNT_STATUS({ service }) {
-    const { euros: accountId } = await findCast(service);
-    await service.execute(SetAccountStatus, { accountId, status: 'UNDER_REVIEW', key: newKey() });
-    return (await service.mutate(SetAccountStatus, { accountId, status: 'ACTIVE', key: newKey() })).account;
+    const { id } = await newCustomer(service, newKey());
+    return { id: await newAccount(service, id, 'EUR') };
   },
   KYC_STATUS: async ({ service }) => ({ id: (await newCustomer(service, newKey())).id }),
   async CUSTOMER_CHANGE({ service }) {

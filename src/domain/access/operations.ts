@@ -36,7 +36,6 @@ export const operations = {
   rejectTransaction: { permission: 'TRANSACT', or: 'APPROVE', changes: true },
   sandboxReceiveUma: { permission: 'TRANSACT' },
   sandboxFundAccount: { permission: 'TRANSACT', client: true, showsExisting: true },
-  sandboxSetExternalAccountStatus: { permission: 'TRANSACT', showsExisting: true, changes: true },
   sandboxSetKycStatus: { permission: 'TRANSACT', showsExisting: true, changes: true },
   sandboxSend: { permission: 'TRANSACT', client: true },
   createWebhookEndpoint: { permission: 'MANAGE', reads: true },

@@ -2,7 +2,7 @@ import type { Database } from '../../infra/database/database.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import { inTransaction, readClock, type Transaction } from '../../infra/database/transaction.ts';
 
-/** An operator who runs a command that changes something (decision 79). */
+/** An operator who runs a command that changes something. */
 export interface Operator {
   /** The name that the operator gave, or else the login name on the machine. */
   readonly by: string;

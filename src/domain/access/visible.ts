@@ -50,7 +50,7 @@ export function seesLookups({ kind, grants }: Pick<Caller, 'kind' | 'grants'>): 
   return kind === 'PLATFORM' || grants.includes('LOOK_UP_RECEIVERS');
 }
 
-/** Every caller, even an app, may see its own platform (decision 73). */
+/** Every caller, even an app, may see its own platform. */
 export function ownPlatform({ platformId }: Pick<Scope, 'platformId'>): Prisma.PlatformWhereInput {
   return { id: platformId };
 }

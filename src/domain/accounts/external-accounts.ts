@@ -50,8 +50,8 @@ export interface CreateExternalAccount {
 const at = pathsIn<CreateExternalAccount & UpdateExternalAccount>();
 
 /**
- * Registers an external bank account or wallet (specification 4.8). In the sandbox, it is ACTIVE immediately unless its
- * suffix selects another status. If the rail needs more time for its check, `checkDueAccounts` queries it again later.
+ * Registers an external bank account or wallet. In the sandbox, it is ACTIVE immediately unless its suffix selects
+ * another status. If the rail needs more time for its check, `checkDueAccounts` queries it again later.
  * @throws Refusal INVALID_BANK_ACCOUNT, INVALID_CURRENCY, INVALID_INPUT, USER_NOT_FOUND, CUSTOMER_DELETED (meanwhile),
  *   CONFLICT (it exists), IDEMPOTENCY_MISMATCH
  */
@@ -204,8 +204,7 @@ export const updateExternalAccount = command((payments, caller, input: UpdateExt
 
 /**
  * Deletes an external account: it becomes INACTIVE permanently, and is no longer its customer's default. Existing
- * payments still show it and continue; new payments cannot use it (decision 68). The same account can be registered
- * again.
+ * payments still show it and continue; new payments cannot use it. The same account can be registered again.
  * @throws Refusal ACCOUNT_NOT_FOUND, CONFLICT (already deleted), IDEMPOTENCY_MISMATCH
  */
 export const deleteExternalAccount = command((payments, caller, input: { readonly accountId: string } & Expecting) => ({
@@ -226,18 +225,17 @@ export const deleteExternalAccount = command((payments, caller, input: { readonl
 }));
 
 /** Reads an external account that the caller may see. @throws Refusal ACCOUNT_NOT_FOUND */
-export async function readExternal(payments: Payments, caller: Caller, accountId: string, path: FieldPath) {
+async function readExternal(payments: Payments, caller: Caller, accountId: string, path: FieldPath) {
   const named = accountName(accountId, path);
   const { source } = await readTransferParties(payments.database.pool, caller, { source: named, ids: 0 });
   return source?.kind === 'EXTERNAL' ? source : accountNotFound(path);
 }
 
-// The lifecycle of an external account after registration (specification 3.3): the rail checks the account again or, if
-// the rail is simulated, a request changes it (src/domain/sandbox). A change does not stop payments that have already
-// begun: an account has to be ACTIVE only when a payment begins.
+// The lifecycle of an external account after registration: the rail checks the account again. A change does not stop
+// payments that have already begun: an account has to be ACTIVE only when a payment begins.
 
 /** For each status, the statuses from which an account may change to it, as in the database's status_moves. */
-export const statusSources: Readonly<Record<ExternalAccountStatus, readonly ExternalAccountStatus[]>> = {
+const statusSources: Readonly<Record<ExternalAccountStatus, readonly ExternalAccountStatus[]>> = {
   PENDING: [],
   ACTIVE: ['PENDING', 'UNDER_REVIEW', 'INACTIVE'],
   UNDER_REVIEW: ['PENDING', 'ACTIVE'],
@@ -303,7 +301,8 @@ function accountToCheck(
 
 function planCheck(account: Account, check: AccountCheck): Plan {
   const reported = check.accepted ? check.status : 'INACTIVE';
-  const status = statusOf(account);
+  const { status } = account;
+  if (status === null) throw new Error(`external account ${account.id} has no status`);
   const to = reported !== status && statusSources[reported].includes(status) ? reported : status;
   const verification = check.accepted ? check.verification : account.beneficiaryVerificationStatus;
   const checkInMs = check.accepted ? check.checkInMs : undefined;
@@ -319,18 +318,12 @@ function planCheck(account: Account, check: AccountCheck): Plan {
   return { accounts: [move], checks, expected: { type: 'Account', id: account.id, version: account.version } };
 }
 
-export function verificationColumns(check: AccountVerification) {
+function verificationColumns(check: AccountVerification) {
   return { beneficiaryVerificationStatus: check.verification, beneficiaryVerifiedName: check.verifiedName };
 }
 
 /** Returns the name of an external account's owner, to compare with its bank's record; undefined for a wallet. */
-export function ownerOf(account: Account): string | undefined {
+function ownerOf(account: Account): string | undefined {
   // Stored in this form by createExternalAccount.
   return ownerName(trustedJson<Beneficiary | null>(account.beneficiary));
-}
-
-/** Returns an external account's status. @throws Error for an internal account */
-export function statusOf(account: Account): ExternalAccountStatus {
-  if (account.status === null) throw new Error(`external account ${account.id} has no status`);
-  return account.status;
 }

@@ -23,7 +23,7 @@ import { mergePlans, type Plan, type TransactionMove } from '../ledger/plan.ts';
 import { expectedMs, wakeOrders } from '../orders/orders.ts';
 import { directArrival, receivedAmount, requestedFields } from './incoming.ts';
 
-/** A decision on a payment that awaits approval (decisions 33 and 109), from any API. */
+/** A decision on a payment that awaits approval, from any API. */
 export type Decision =
   | { readonly kind: 'approve'; readonly receiverCustomerInfo?: readonly InformationField[] | null | undefined }
   | { readonly kind: 'reject'; readonly reason?: string | null | undefined }
@@ -233,8 +233,7 @@ function moveOf(
     const set = { failureReason: 'MISSING_MANDATORY_PAYEE_DATA' } as const;
     return { to: 'FAILED', reason: `approved without ${missing.join(', ')}`, set };
   }
-  // If the external account can no longer be paid, the money stays in the customer's internal account (specification
-  // 2.9).
+  // If the external account can no longer be paid, the money stays in the customer's internal account.
   const fallbackId = announced?.kind === 'EXTERNAL' && announced.status !== 'ACTIVE' ? found.internalAccountId : null;
   const destination = fallbackId === null ? announced : undefined;
   return {

@@ -37,7 +37,7 @@ export interface QuoteFilter extends CreationFilter {
   readonly status?: Given<readonly model.QuoteStatus[]>;
 }
 
-/** A filter for transactions (specification 4.4). Identifiers are account ids or UMA addresses (decision 15). */
+/** A filter for transactions. Identifiers are account ids or UMA addresses. */
 export interface TransactionFilter extends ChangeFilter {
   readonly customerId?: Given<string>;
   readonly platformCustomerId?: Given<string>;

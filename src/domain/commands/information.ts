@@ -25,7 +25,7 @@ const fitting =
   (value) =>
     pattern.test(value) ? undefined : `must be ${words}`;
 
-/** The facts that a sender may give. Facts with these names are validated for either party (decision 48). */
+/** The facts that a sender may give. Facts with these names are validated for either party. */
 const checks: ReadonlyMap<string, Check> = new Map([
   ['FULL_NAME', anyText],
   ['BIRTH_DATE', birthFault],
@@ -77,8 +77,8 @@ function factFault({ name, value }: InformationField, isRepeated: boolean, now: 
 
 /**
  * Refuses facts about a sender that do not apply to the payment's destination. For an external account, only the
- * purpose applies; for an internal account, nothing does (specification 4.1). For a UMA address, a fact must have a
- * known name, or be requested by the receiver.
+ * purpose applies; for an internal account, nothing does. For a UMA address, a fact must have a known name, or be
+ * requested by the receiver.
  * @param requested the fields that the receiver at a UMA address requests; undefined for an account
  * @throws Refusal INVALID_INPUT with the path of the fact
  */

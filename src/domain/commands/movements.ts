@@ -20,7 +20,7 @@ export interface Flow {
   readonly received: bigint;
   /** The internal account that receives the money; undefined if the money leaves the service. */
   readonly destinationAccountId?: string | undefined;
-  /** The amount that the rail takes in the sending currency, if it converts the money itself (decision 83). */
+  /** The amount that the rail takes in the sending currency, if it converts the money itself. */
   readonly lockedSent?: bigint | undefined;
 }
 
@@ -140,7 +140,7 @@ export function bankReturn(flow: Flow): Journal {
   return reversed(delivery(flow), 'return');
 }
 
-/** Applies an approved adjustment to an account's balance: a positive amount is a credit (decision 81). */
+/** Applies an approved adjustment to an account's balance: a positive amount is a credit. */
 export function adjustment(accountId: string, currency: string, amount: bigint): Journal {
   const legs = move({ account: accountId }, { system: 'ADJUSTMENTS' }, { currency, amount: -amount });
   return { kind: 'adjustment', legs };
@@ -154,7 +154,7 @@ export interface Moves {
 
 /**
  * Books to DIFFERENCES any difference between the amounts that the provider moved and the promised amounts. A debit is
- * a loss for the operator (decision 95). Returns undefined if the amounts agree.
+ * a loss for the operator. Returns undefined if the amounts agree.
  */
 export function difference(transactionId: string, promised: Moves, moved: Moves): Journal | undefined {
   const legs = (['out', 'in'] as const).flatMap((side): Leg[] => {
@@ -225,7 +225,7 @@ function nonZero(legs: readonly Leg[]): Leg[] {
   return merged.filter((leg) => leg.amount !== 0n);
 }
 
-/** The rate locked by the rail (decision 83), as stored with a quote: amounts are strings of digits. */
+/** The rate locked by the rail, as stored with a quote: amounts are strings of digits. */
 export type StoredLock = { readonly [Field in keyof RateLock]: string };
 
 export function storedLock({ reference, sent, received, rate, fees }: RateLock): StoredLock {

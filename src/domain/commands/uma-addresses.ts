@@ -67,7 +67,7 @@ const addressPath: FieldPath = ['umaAddress'];
 
 /**
  * Validates a customer's new address, which must be in the platform's own domain, because otherwise the customer could
- * receive payments meant for others (decision 61). The current address is always accepted.
+ * receive payments meant for others. The current address is always accepted.
  * @throws Refusal INVALID_UMA_ADDRESS
  */
 export function checkCustomerAddress(umaDomain: string, address: string, current?: string): string {

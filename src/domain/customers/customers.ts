@@ -24,7 +24,7 @@ import { checkCustomerAddress } from '../commands/uma-addresses.ts';
 import { commitPlanOn } from '../ledger/commit.ts';
 import { neededOf, railAnswer, wholeMs } from '../orders/orders.ts';
 
-/** The roles that a person can have in a company (decision 47). */
+/** The roles that a person can have in a company. */
 export const individualTypes = {
   DIRECTOR: 'A director of the company.',
   CONTROL_PERSON: 'A person who controls the company.',
@@ -74,7 +74,7 @@ export async function readProfile(on: Queryable, platformId: string) {
 }
 
 /**
- * Creates a customer with one internal account per currency of the platform (specification 2.8).
+ * Creates a customer with one internal account per currency of the platform.
  * @throws Refusal INVALID_INPUT, INVALID_UMA_ADDRESS, UMA_ADDRESS_EXISTS, IDEMPOTENCY_MISMATCH
  */
 export const createCustomer = command((payments, caller, input: CreateCustomer) => ({
@@ -243,9 +243,9 @@ export const updateCustomer = command((payments, caller, input: UpdateCustomer) 
 }));
 
 /**
- * Deletes a customer who holds no money and has no payment in flight (decision 36). The customer's history is kept, but
- * the customer can no longer move money, and its UMA address becomes available again. The customer's client tokens are
- * revoked, and so are the client tokens for its quotes and transactions.
+ * Deletes a customer who holds no money and has no payment in flight. The customer's history is kept, but the customer
+ * can no longer move money, and its UMA address becomes available again. The customer's client tokens are revoked, and
+ * so are the client tokens for its quotes and transactions.
  * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED (already deleted), CUSTOMER_IN_USE (with the obstacles),
  *   CUSTOMER_FROZEN, IDEMPOTENCY_MISMATCH
  */

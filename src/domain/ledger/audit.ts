@@ -55,7 +55,7 @@ const attempts = 3;
 
 /**
  * Checks the ledger, and stores the result on the primary. A sound audit becomes the checkpoint from which the next
- * audit continues: it checks only later rows, and rows that may still change (decision 94).
+ * audit continues: it checks only later rows, and rows that may still change.
  * @throws ReplicaUnfit
  */
 export async function runAudit(database: Database, options: AuditOptions = {}): Promise<Audit> {

@@ -24,7 +24,7 @@ const booked = ({ journalsOfPayments }: Scope) => `booked as materialized (
  *   the quote is executed. A payment that awaits approval is debited if a policy reserves its money, and a pulled
  *   payment once the pull has settled, when it has a PAYOUT order. A payment that failed before that has no refund.
  * - `gone`: it has been debited, and the money has not been returned.
- * - `locked`: the amount that the rail takes, in the sending currency, if it converts the money itself (decision 83).
+ * - `locked`: the amount that the rail takes, in the sending currency, if it converts the money itself.
  * - `waiting`: the amount that waits in CLEARING until the rail has moved it.
  * - `arrives_here`: the payment itself credits an internal account.
  */

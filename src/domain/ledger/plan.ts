@@ -38,9 +38,9 @@ export interface Plan {
   /** In milliseconds from now; null if the rail's last answer was final. */
   readonly checks?: readonly { readonly accountId: string; readonly dueInMs: number | null }[];
   readonly journals?: readonly Journal[];
-  /** The approval of a balance correction, which the plan's only journal makes (decision 81). */
+  /** The approval of a balance correction, which the plan's only journal makes. */
   readonly adjustments?: readonly Approval[];
-  /** The case that the plan's only journal (a difference) settles, with the order that this concludes (decision 95). */
+  /** The case that the plan's only journal (a difference) settles, with the order that this concludes. */
   readonly cases?: readonly SettledCase[];
   /**
    * When the rail is queried again for an order, in milliseconds from now; null once the order has its outcome.

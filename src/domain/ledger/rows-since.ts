@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Scope } from './rule.ts';
 
 /**
- * The rows that are newer than a checkpoint, or may still change (decision 94).
+ * The rows that are newer than a checkpoint, or may still change.
  *
  * New events and legs can be selected exactly: the events after the feed's last number at the checkpoint, and the legs
  * after the version that their account had then. Both numbers are assigned under a lock, so no later commit can have a

@@ -5,7 +5,7 @@ import type { Caller } from '../access/caller.ts';
 import type { Operation } from '../access/operations.ts';
 
 // The ids of orders serve as idempotency keys at providers. They are derived from values that a client repeats, so that
-// a payment that is repeated after a restore of the database gets the same order id as before (decision 76).
+// a payment that is repeated after a restore of the database gets the same order id as before.
 
 /** Returns the id of a command's order: the same for the same idempotency key, or `fresh` without a key. */
 export function orderIdOfKey(

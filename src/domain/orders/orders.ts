@@ -232,45 +232,27 @@ function storable(value: unknown): unknown {
 
 /** Converts an order to the rail's form. `settled`: the rail has answered `settled` before. */
 export function railRequest(order: DueOrder, settled: boolean): RailOrder {
+  const { id, kind, transaction, lock, ageMs, attempts, scenario } = order;
+  const { sentAmount, sentCurrency, receivedAmount, receivedCurrency } = transaction;
+  const isPayout = kind === 'PAYOUT';
+  // For a UMA payment, the receiver's deposit account.
+  const account = (!isPayout && order.source) || order.incoming?.destination || order.destination;
+  const address = isPayout ? transaction.destinationUmaAddress : transaction.sourceUmaAddress;
+  // If the rate was locked for an external receiver, the money goes there, even if a customer here has taken the
+  // address since.
+  const staysHere = order.receiverCustomerId !== null && !lock;
+  // A pull moves the amount that is sent; any other order, the amount that arrives.
+  const isSent = isPull(order) && sentAmount !== null && sentCurrency !== null;
   return {
-    id: order.id,
-    step: stepOf(order),
-    kind: order.kind,
-    ...moneyOf(order),
-    account: externalAccount(order),
-    // If the rate was locked for an external receiver, the money goes there, even if a customer here has taken the
-    // address since.
-    umaAddress: order.receiverCustomerId !== null && !order.lock ? undefined : counterpartyAddress(order),
-    lock: order.lock,
-    settled,
-    ageMs: order.ageMs,
-    attempts: order.attempts - 1,
-    scenario: order.scenario,
+    ...{ id, kind, lock, settled, ageMs, scenario },
+    step: transaction.status === 'CREATED' ? 'PAY_REQUEST' : isPull(order) ? 'PULL' : 'SETTLEMENT',
+    ...(isSent
+      ? { amount: sentAmount, currency: sentCurrency }
+      : { amount: receivedAmount ?? 0n, currency: receivedCurrency }),
+    account: account ? toRailAccount(account) : undefined,
+    umaAddress: (staysHere ? null : address) ?? undefined,
+    attempts: attempts - 1,
   };
-}
-
-function stepOf(order: DueOrder): RailStep {
-  if (order.transaction.status === 'CREATED') return 'PAY_REQUEST';
-  return isPull(order) ? 'PULL' : 'SETTLEMENT';
-}
-
-/** Returns the money that the rail must move: the amount that arrives or, for a pull, the amount that is sent. */
-function moneyOf(order: DueOrder): { readonly amount: bigint; readonly currency: string } {
-  const { sentAmount, sentCurrency, receivedAmount, receivedCurrency } = order.transaction;
-  return isPull(order) && sentAmount !== null && sentCurrency !== null
-    ? { amount: sentAmount, currency: sentCurrency }
-    : { amount: receivedAmount ?? 0n, currency: receivedCurrency };
-}
-
-/** Returns the external account that the rail pays or pulls from; for a UMA payment, the receiver's deposit account. */
-function externalAccount(order: DueOrder) {
-  const account =
-    order.kind === 'COLLECTION' && order.source ? order.source : (order.incoming?.destination ?? order.destination);
-  return account ? toRailAccount(account) : undefined;
-}
-
-function counterpartyAddress({ kind, transaction }: DueOrder): string | undefined {
-  return (kind === 'PAYOUT' ? transaction.destinationUmaAddress : transaction.sourceUmaAddress) ?? undefined;
 }
 
 /**
@@ -304,7 +286,7 @@ interface Course {
   readonly step?: RailStep;
 }
 
-/** The possible failure reasons for a payment funded by a deposit (specification 2.6, 7.1). */
+/** The possible failure reasons for a payment funded by a deposit. */
 const depositFailures: readonly FailureReason[] = ['QUOTE_EXPIRED', 'QUOTE_EXECUTION_FAILED'];
 
 /**

@@ -46,9 +46,9 @@ function umaDomainIn(written: string, path: FieldPath): string {
 }
 
 /**
- * Checks that a platform may take a UMA domain without the operator's help (decision 61): a domain that it had before
- * or, in the sandbox, a reserved one. The platform's row must be locked. Whether another platform has the domain is
- * detected when it is stored.
+ * Checks that a platform may take a UMA domain without the operator's help: a domain that it had before or, in the
+ * sandbox, a reserved one. The platform's row must be locked. Whether another platform has the domain is detected when
+ * it is stored.
  * @throws Refusal INVALID_INPUT (not allowed in this environment), CONFLICT (only the operator may assign it; too many)
  */
 async function requireMayTake(
@@ -162,17 +162,17 @@ function umaDomainOf(name: string): string {
 }
 
 export interface PlatformSettings extends Expecting {
-  /** The domain for new customers' UMA addresses. It is the platform's own (decision 61). */
+  /** The domain for new customers' UMA addresses. It is the platform's own. */
   readonly umaDomain?: string | null | undefined;
   /** The currencies of new customers' internal accounts; replaces the list. */
   readonly currencies?: readonly string[] | null | undefined;
-  /** Which tokens are restricted to registered documents (decision 74). */
+  /** Which tokens are restricted to registered documents. */
   readonly trustedDocuments?: TrustedDocumentPolicy | null | undefined;
 }
 
 const at = pathsIn<PlatformSettings>();
 
-/** The settings of every currency: the range of payments in either direction, in smallest units (decision 56). */
+/** The settings of every currency: the range of payments in either direction, in smallest units. */
 export const currencySettings = {
   minAmount: 1n,
   maxAmount,

@@ -1,6 +1,6 @@
 import type { CurrencyCode } from '../../core/currencies.ts';
 
-/** The payment rails that deliver each currency, with their display names (specification 1, decision 16). */
+/** The payment rails that deliver each currency, with their display names. */
 export const paymentRails = {
   RTP: 'RTP, real-time payments in the United States.',
   SEPA_INSTANT: 'SEPA Instant, in the euro area.',

@@ -7,7 +7,7 @@ import { neededOf } from '../orders/orders.ts';
 import { deliveryRails } from './delivery-rails.ts';
 import { priceQuote } from './pricing.ts';
 
-/** The current terms of a conversion, including the platform's fees (decision 55). */
+/** The current terms of a conversion, including the platform's fees. */
 export type ExchangeRate = Awaited<ReturnType<typeof readExchangeRates>>[number];
 
 const defaultAmount = 10_000n;

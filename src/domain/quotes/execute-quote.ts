@@ -32,9 +32,9 @@ interface ExecuteQuote extends Expecting {
 const at = pathsIn<ExecuteQuote>();
 
 /**
- * Executes a quote before its expiry (specification 4.3). The source is debited, or the rail pulls from an external
- * source, and the payment is PROCESSING; if a policy requires an approval, the payment waits for it as CREATED. The
- * database checks the quote's status and expiry (prisma/functions/commit/check_quotes.sql).
+ * Executes a quote before its expiry. The source is debited, or the rail pulls from an external source, and the payment
+ * is PROCESSING; if a policy requires an approval, the payment waits for it as CREATED. The database checks the quote's
+ * status and expiry (prisma/functions/commit/check_quotes.sql).
  * @throws Refusal QUOTE_NOT_FOUND, QUOTE_EXPIRED, CONFLICT (already executed), INVALID_INPUT (real-time funded),
  *   INSUFFICIENT_BALANCE, LIMIT_EXCEEDED, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT,
  *   AMOUNT_OUT_OF_RANGE (the receiving account cannot take it), FORBIDDEN (scenario in production), and those of every
@@ -95,8 +95,8 @@ async function planExecution(payments: Payments, caller: Caller, input: ExecuteQ
 }
 
 /**
- * Cancels a quote that has been neither executed nor paid: it is EXPIRED immediately, as is its transaction (decision
- * 67). A deposit that arrives afterwards is credited, as it is after an expiry.
+ * Cancels a quote that has been neither executed nor paid: it is EXPIRED immediately, as is its transaction. A deposit
+ * that arrives afterwards is credited, as it is after an expiry.
  * @throws Refusal QUOTE_NOT_FOUND, QUOTE_EXPIRED (also if it was cancelled before), CONFLICT (executed or paid),
  *   IDEMPOTENCY_MISMATCH
  */
@@ -124,7 +124,7 @@ interface StartOptions {
   readonly isNew?: boolean;
 }
 
-/** Plans the statuses and the order for a quote's only execution, before its expiry (specification 3.1, decision 50). */
+/** Plans the statuses and the order for a quote's only execution, before its expiry. */
 function begin(
   quote: NewRow<Quote>,
   { orderId, scenario, reason, createdBy, isNew = false }: Omit<StartOptions, 'rail' | 'target'>,

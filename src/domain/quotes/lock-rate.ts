@@ -21,8 +21,8 @@ export interface LockedPrice {
 }
 
 /**
- * Locks a quote's rate with the rail, before the quote is stored (decision 83). No money moves, so there is nothing to
- * undo if the quote is then refused. Its lock expires unused.
+ * Locks a quote's rate with the rail, before the quote is stored. No money moves, so there is nothing to undo if the
+ * quote is then refused. Its lock expires unused.
  * @param listed the price at the rail's indicative rates
  * @returns undefined for a quote without a lock: the rail does not lock rates, nothing is converted, or the money does
  *   not go from an internal account to an account that the rail knows
@@ -105,8 +105,8 @@ export function orderOfQuote(
 const freeStatement = statement<{ id: string }>('free_order_id', 'select free_order_id($1, $2) as id');
 
 /**
- * The price of a quote at the rate that its rail has locked (decision 83) consists of the amounts that the rail takes and
- * delivers, and of the platform's share of the fees.
+ * The price of a quote at the rate that its rail has locked consists of the amounts that the rail takes and delivers,
+ * and of the platform's share of the fees.
  *
  *     SENDING locked    the rail takes send − platform fee
  *     RECEIVING locked  send = amount taken by the rail + platform fee

@@ -36,7 +36,7 @@ import { type LockedPrice, lockRate, orderOfQuote } from './lock-rate.ts';
 import { accountDestination, at, type CreateQuote, type Draft, umaDestination } from './quote-destination.ts';
 
 /**
- * Creates a quote: locks a rate and fees until its expiry (specification 4.1). Its transaction is created with it. With
+ * Creates a quote: locks a rate and fees until its expiry. Its transaction is created with it. With
  * `immediatelyExecute`, the quote is executed right away.
  * @throws Refusal ACCOUNT_NOT_FOUND, USER_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE,
  *   INVALID_CURRENCY, SELF_PAYMENT, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT,

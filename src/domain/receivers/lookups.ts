@@ -33,7 +33,7 @@ export interface LookupCurrency {
   readonly maxAmount: string;
 }
 
-/** The maximum number of unexpired lookups per token: over 16 per second for ten minutes (decision 11). */
+/** The maximum number of unexpired lookups per token: over 16 per second for ten minutes. */
 export const maxLookups = 10_000;
 
 const receiverStatement = forCaller(
@@ -74,8 +74,8 @@ const receiverStatement = forCaller(
 const at = pathsIn<LookUpReceiver>();
 
 /**
- * Looks up how the receiver at a UMA address can be paid (specification 4.14): a customer of this installation, or a
- * receiver that the rail finds. The lookup is valid for ten minutes.
+ * Looks up how the receiver at a UMA address can be paid: a customer of this installation, or a receiver that the rail
+ * finds. The lookup is valid for ten minutes.
  * @throws Refusal FORBIDDEN, INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, RATE_LIMITED (the caller's token has
  *   too many lookups), SERVICE_UNAVAILABLE (the rail does not answer), IDEMPOTENCY_MISMATCH
  */
@@ -260,9 +260,8 @@ function ownReceiver(umaDomain: string, currencies: readonly string[], depositCu
 const inQuote = pathsIn<{ readonly lookupId: string; readonly source: object; readonly currency: string }>();
 
 /**
- * Reads from a receiver lookup the parts that a quote omits: its destination and its source account (decision 24). The
- * lookup determines both, so that a repeated request has the same meaning. The lookup's expiry is checked with the
- * quote.
+ * Reads from a receiver lookup the parts that a quote omits: its destination and its source account. The lookup
+ * determines both, so that a repeated request has the same meaning. The lookup's expiry is checked with the quote.
  * @param currency the sending currency; undefined if the quote names its source itself
  * @throws Refusal FORBIDDEN, LOOKUP_REQUEST_NOT_FOUND, INVALID_INPUT (the lookup named no sender: `source`),
  *   INVALID_CURRENCY (the sender has no account in the currency: `currency`)

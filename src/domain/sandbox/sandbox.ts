@@ -1,19 +1,11 @@
 import { currencyOf, formatMajor, type GivenAmount, requiredCurrency, smallestUnits } from '../../core/currencies.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { type Expecting, invalid, pathsIn, Refusal } from '../../core/refusal.ts';
-import { checkText, longest } from '../../core/texts.ts';
-import type {
-  BeneficiaryVerificationStatus,
-  ExternalAccountStatus,
-  FailureReason,
-  KycStatus,
-} from '../../infra/database/generated/client/client.ts';
+import type { FailureReason, KycStatus } from '../../infra/database/generated/client/client.ts';
 import type { Account, Quote } from '../../infra/database/rows.ts';
 import { statement } from '../../infra/database/statement.ts';
 import type { Caller } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
-import { reasonOf } from '../accounts/account-details.ts';
-import { ownerOf, readExternal, statusOf, statusSources, verificationColumns } from '../accounts/external-accounts.ts';
 import { announcedTransaction, receiverFields } from '../approvals/incoming.ts';
 import { command, type Payments, railOf, simulationOf } from '../commands/command.ts';
 import { maxFacts } from '../commands/information.ts';
@@ -28,7 +20,7 @@ import {
 } from '../commands/parties.ts';
 import { checkUmaAddress } from '../commands/uma-addresses.ts';
 import { readCustomer } from '../customers/customers.ts';
-import { type AccountMove, type Alternative, type Journal, mergePlans, type Plan } from '../ledger/plan.ts';
+import { type Alternative, type Journal, mergePlans, type Plan } from '../ledger/plan.ts';
 import { orderIdOfQuote } from '../orders/order-ids.ts';
 import { checkScenario, type GivenScenario } from '../orders/orders.ts';
 import { execution } from '../quotes/execute-quote.ts';
@@ -42,7 +34,7 @@ interface FundAccount {
   readonly amount: GivenAmount;
 }
 
-const at = pathsIn<FundAccount & SandboxSend & SetExternalAccountStatus & SetKycStatus & SandboxReceiveUma>();
+const at = pathsIn<FundAccount & SandboxSend & SetKycStatus & SandboxReceiveUma>();
 
 /**
  * Credits money to an internal account, as a bank transfer to it would (sandbox only).
@@ -91,11 +83,11 @@ interface SandboxSend {
 }
 
 /**
- * Simulates the deposit for a real-time funded quote (specification 4.7), by default of exactly the amount that it
- * requires. Money that does not match the quote, or arrives after its expiry, fails the payment and stays in the
- * customer's account in that currency. The database decides this under the quote's lock: no deposit is refused because
- * of its timing, and each quote takes only one. Money that this account cannot receive, for example because the
- * customer was deleted, is refused and returned to its payer, and the quote can still be paid.
+ * Simulates the deposit for a real-time funded quote, by default of exactly the amount that it requires. Money that
+ * does not match the quote, or arrives after its expiry, fails the payment and stays in the customer's account in that
+ * currency. The database decides this under the quote's lock: no deposit is refused because of its timing, and each
+ * quote takes only one. Money that this account cannot receive, for example because the customer was deleted, is
+ * refused and returned to its payer, and the quote can still be paid.
  * @throws Refusal FORBIDDEN, QUOTE_NOT_FOUND, INVALID_INPUT (not real-time funded), INVALID_CURRENCY, INVALID_AMOUNT,
  *   AMOUNT_OUT_OF_RANGE, CONFLICT (paid before), USER_NOT_READY, CUSTOMER_DELETED, CUSTOMER_FROZEN, ACCOUNT_FROZEN,
  *   IDEMPOTENCY_MISMATCH
@@ -139,7 +131,7 @@ async function planDeposit(payments: Payments, caller: Caller, input: SandboxSen
     });
     return { ...mergePlans(common, payment), result: quote.transactionId };
   }
-  // The money stays in the customer's account in the sending currency, and the payment fails (decision 12).
+  // The money stays in the customer's account in the sending currency, and the payment fails.
   const what = late ? "the deposit arrived after the quote's expiry" : `${amount} arrived instead of the ${due} due`;
   const { quotes, ...failed } = planFailure(quote, what, late ? 'QUOTE_EXPIRED' : 'QUOTE_EXECUTION_FAILED');
   const credit: Plan = {
@@ -191,46 +183,6 @@ async function readFundable(payments: Payments, caller: Caller, input: SandboxSe
   }
   return { ...found, currency, fundingAccountId };
 }
-
-interface SetExternalAccountStatus extends Expecting {
-  readonly accountId: string;
-  readonly status?: ExternalAccountStatus | null | undefined;
-  readonly beneficiaryVerificationStatus?: BeneficiaryVerificationStatus | null | undefined;
-  readonly reason?: string | null | undefined;
-}
-
-/**
- * Sets the status or the owner verification of an external account, or both, as its bank or the rail would (sandbox
- * only). This also ends the sandbox's own check of the account.
- * @throws Refusal FORBIDDEN, ACCOUNT_NOT_FOUND, INVALID_INPUT, CONFLICT (its current status does not allow this, or the
- *   same account was registered again while it was INACTIVE), IDEMPOTENCY_MISMATCH
- */
-export const setExternalAccountStatus = command((payments, caller, input: SetExternalAccountStatus) => ({
-  operation: 'sandboxSetExternalAccountStatus',
-  type: 'Account',
-  plan: async () => {
-    const simulation = simulationOf(payments, caller);
-    const reason = checkText(input.reason, at('reason'), longest.memo) ?? 'set on request (sandbox)';
-    const { status, beneficiaryVerificationStatus: verification } = input;
-    if (!status && !verification) throw invalid("set the status, the owner's verification, or both", at('status'));
-    const account = await readExternal(payments, caller, input.accountId, at('accountId'));
-    const name = ownerOf(account);
-    if (verification && name === undefined) {
-      throw invalid('a wallet has no owner to verify', at('beneficiaryVerificationStatus'));
-    }
-    const verified = verification && simulation.accountVerification(name, verification);
-    const said = { verification: null, verifiedName: null, ...verified, explanation: reason };
-    const move: AccountMove = {
-      id: account.id,
-      from: status ? statusSources[status] : [statusOf(account)],
-      to: status ?? statusOf(account),
-      reason: reasonOf(said, name) ?? reason,
-      ...(verified && { set: verificationColumns(verified) }),
-    };
-    return { accounts: [move], checks: [{ accountId: account.id, dueInMs: null }], result: account.id };
-  },
-  paths: { CONFLICT: at('status'), ACCOUNT_EXISTS: at('accountId') },
-}));
 
 export interface SetKycStatus extends Expecting {
   readonly customerId: string;

@@ -65,8 +65,8 @@ export function otherOutcome(outcome: RailOutcome, status: string): Contradictio
 }
 
 /**
- * Describes how a settled order's amount differs from the ordered amount; undefined if it does not. For a locked rate
- * (decision 83), the rail must report both amounts. `sentCurrency`: the currency of a lock's sent amount.
+ * Describes how a settled order's amount differs from the ordered amount; undefined if it does not. For a locked rate,
+ * the rail must report both amounts. `sentCurrency`: the currency of a lock's sent amount.
  */
 export function otherAmount(
   outcome: RailOutcome,
@@ -122,9 +122,9 @@ export async function closeCases(database: Database, transactionId: string, oper
 }
 
 /**
- * Settles a payment by hand if its provider moved a different amount than promised (decision 95): the customer and the
- * receiver get the amounts of the payment, and the difference is booked to DIFFERENCES. The rail is queried once more,
- * and the amounts moved are taken from its answer; no amount is entered by hand. Not offered by any API.
+ * Settles a payment by hand if its provider moved a different amount than promised: the customer and the receiver get
+ * the amounts of the payment, and the difference is booked to DIFFERENCES. The rail is queried once more, and the
+ * amounts moved are taken from its answer; no amount is entered by hand. Not offered by any API.
  * @param id the payment: `Transaction:…`
  * @throws RefusedByHand
  */

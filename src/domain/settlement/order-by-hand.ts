@@ -115,8 +115,8 @@ interface ByHand {
 }
 
 /**
- * Ends a payment's order by hand if its rail can no longer report its outcome (decision 80). The payment ends as if the
- * rail had refused it: the money goes back to its source. Not offered by any API, only by the operators' command.
+ * Ends a payment's order by hand if its rail can no longer report its outcome. The payment ends as if the rail had
+ * refused it: the money goes back to its source. Not offered by any API, only by the operators' command.
  * @param id the payment: `Transaction:…`
  * @returns the order, and the rail's answer (`said`), which is undefined if the rail was not queried
  * @throws RefusedByHand
@@ -155,9 +155,7 @@ async function askOnceMore(payments: Payments, order: DueOrder): Promise<string>
   );
 }
 
-/**
- * The explanation for platforms. The operator's reason is recorded with the action, and no API shows it (decision 79).
- */
+/** The explanation for platforms. The operator's reason is recorded with the action, and no API shows it. */
 const reasonForTimeline = 'ended by the operator of the service: the outcome could not be determined';
 
 /** Commits the order's end, the operator's action and, if the refund's account is full, the refund's suspension. */
@@ -175,8 +173,8 @@ async function end(payments: Payments, order: DueOrder, operator: Operator, said
   if (refused) throw endedMeanwhile(refused);
 }
 
-// Money that neither arrived nor came back waits in SUSPENSE (decision 34), and an operator must find out where it is.
-// Once the rail's provider has returned it, the operator releases it and the refund is paid.
+// Money that neither arrived nor came back waits in SUSPENSE, and an operator must find out where it is. Once the
+// rail's provider has returned it, the operator releases it and the refund is paid.
 
 /** A refund that waits or has waited in suspense. Amounts are in smallest units. */
 export interface SuspendedRefund {
@@ -228,8 +226,8 @@ const refundStatement = statement<SuspendedRefund>(
 
 /**
  * Pays the refund of a payment whose money waits in suspense. A deleted customer's refund is forwarded to the
- * platform's own account, because no money stays with a deleted customer (decision 36). A second release, even a
- * concurrent one, finds that the refund has been paid, and does nothing. Not offered by any API.
+ * platform's own account, because no money stays with a deleted customer. A second release, even a concurrent one,
+ * finds that the refund has been paid, and does nothing. Not offered by any API.
  * @throws RefusedByHand
  */
 export async function releaseSuspense(database: Database, transactionId: string, operator: Operator): Promise<Release> {

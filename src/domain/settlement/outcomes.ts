@@ -10,17 +10,8 @@ import {
   receiverMove,
 } from '../approvals/incoming.ts';
 import { type Payments, railOf } from '../commands/command.ts';
-import {
-  bankReturn,
-  debit,
-  delivery,
-  deposit,
-  type Flow,
-  flowOf,
-  refund,
-  refundOf,
-  suspension,
-} from '../commands/movements.ts';
+import type { Flow } from '../commands/movements.ts';
+import * as movements from '../commands/movements.ts';
 import { inMajor } from '../commands/plan-refusals.ts';
 import type { PlanRefusal } from '../ledger/commit.ts';
 import {
@@ -37,9 +28,8 @@ import { type DueOrder, isPull, railAnswer, railRequest } from '../orders/orders
 // The plans for an order's outcomes: statuses and money on both sides of its payment, in one commit.
 
 /**
- * Plans the next step after a settled pull from an external account (specification 2.7, decision 30): the money is
- * credited to its owner's internal account in that currency, debited from there and converted, and the rail gets a
- * payout order.
+ * Plans the next step after a settled pull from an external account: the money is credited to its owner's internal
+ * account in that currency, debited from there and converted, and the rail gets a payout order.
  */
 export function planPayout(flow: Flow, order: Pick<DueOrder, 'platformId' | 'id' | 'scenario'>): Plan {
   const { platformId, id, scenario } = order;
@@ -47,7 +37,10 @@ export function planPayout(flow: Flow, order: Pick<DueOrder, 'platformId' | 'id'
   return {
     orders: [{ id, dueInMs: null }],
     insert: { rail_order: [{ platformId, id: nextOrderId(order), transactionId, kind: 'PAYOUT', scenario }] },
-    journals: [deposit(flow.sourceAccountId, flow.sendingCurrency, flow.sent, transactionId), debit(flow)],
+    journals: [
+      movements.deposit(flow.sourceAccountId, flow.sendingCurrency, flow.sent, transactionId),
+      movements.debit(flow),
+    ],
   };
 }
 
@@ -69,7 +62,9 @@ export function planDelivery(order: DueOrder, { watchMs, information }: Settled)
   const known = transaction.counterpartyInformation;
   const move: TransactionMove = {
     ...{ id: transaction.id, from: openStatuses, to: 'COMPLETED', reason: 'delivered' },
-    ...(facts && { set: { counterpartyInformation: { ...readFacts(known), ...facts } } }),
+    ...(facts && {
+      set: { counterpartyInformation: { ...trustedJson<Record<string, string>>(known ?? {}), ...facts } },
+    }),
   };
   const to = isPayout && !incoming && order.destination?.kind === 'INTERNAL' ? order.destination : undefined;
   // Only money that has left this installation can be returned by a bank.
@@ -84,7 +79,7 @@ export function planDelivery(order: DueOrder, { watchMs, information }: Settled)
   const isOwn = to?.customerId === transaction.customerId;
   const plan = {
     ...sent,
-    journals: [delivery({ ...flowOfOrder(order), destinationAccountId: isOwn ? to?.id : undefined })],
+    journals: [movements.delivery({ ...flowOfOrder(order), destinationAccountId: isOwn ? to?.id : undefined })],
   };
   if (incoming) {
     return combineSides(order.platformId, plan, incoming.transaction.platformId, {
@@ -132,13 +127,13 @@ export function planFailure(order: DueOrder, failure: Failure): PlanGroup {
   const move: TransactionMove = {
     ...{ id: transaction.id, from: openStatuses, to, refundWaits: moneyStuck },
     reason: moneyStuck ? `${reason}; the money has not been returned and waits in suspense` : reason,
-    set: { ...(to === 'FAILED' && { failureReason }), ...refundOf(transaction) },
+    set: { ...(to === 'FAILED' && { failureReason }), ...movements.refundOf(transaction) },
   };
   const sending: Plan = {
     orders,
     quotes: quoteMoves(transaction, 'FAILED', reason),
     transactions: [move],
-    journals: [moneyStuck ? suspension(flow) : refund(flow)],
+    journals: [moneyStuck ? movements.suspension(flow) : movements.refund(flow)],
   };
   if (!incoming || receiving.length === 0) return groupOf(order, sending);
   return combineSides(order.platformId, sending, incoming.transaction.platformId, { transactions: receiving });
@@ -152,8 +147,10 @@ export function planReturn(order: DueOrder, reason: string): PlanGroup {
   const flow = { ...flowOfOrder(order), platformAccountId: canReturnFee ? platformAccountId : null };
   return groupOf(order, {
     orders: [{ id: order.id, dueInMs: null }],
-    transactions: [{ id: transaction.id, from: ['COMPLETED'], to: 'REFUNDED', reason, set: refundOf(transaction) }],
-    journals: [bankReturn(flow), refund(flow)],
+    transactions: [
+      { id: transaction.id, from: ['COMPLETED'], to: 'REFUNDED', reason, set: movements.refundOf(transaction) },
+    ],
+    journals: [movements.bankReturn(flow), movements.refund(flow)],
   });
 }
 
@@ -203,15 +200,15 @@ function collectionJournals({ incoming, transaction }: DueOrder): Journal[] {
   if (transaction.sourceKind === 'UMA_ADDRESS' && incoming) return arrivalJournals(incoming);
   const { destinationAccountId, receivedCurrency, receivedAmount, id } = transaction;
   if (destinationAccountId === null || receivedAmount === null) throw new Error(`collection ${id} has no destination`);
-  return [deposit(destinationAccountId, receivedCurrency, receivedAmount, id)];
+  return [movements.deposit(destinationAccountId, receivedCurrency, receivedAmount, id)];
 }
 
 export function flowOfOrder({ transaction, fundingAccountId, platformFee, platformAccountId, lock }: DueOrder): Flow {
-  return { ...flowOf(transaction, fundingAccountId, lock), platformFee: platformFee ?? 0n, platformAccountId };
-}
-
-function readFacts(information: unknown): Record<string, string> {
-  return trustedJson<Record<string, string>>(information ?? {});
+  return {
+    ...movements.flowOf(transaction, fundingAccountId, lock),
+    platformFee: platformFee ?? 0n,
+    platformAccountId,
+  };
 }
 
 function approvedFacts(requested: unknown): Record<string, string> {
@@ -294,7 +291,7 @@ function suspendRefund(order: DueOrder, plan: Plan): Plan {
   const why = 'the account cannot receive the refund, which waits in suspense';
   return {
     ...plan,
-    journals: journals.map((journal) => (isRefund(journal) ? suspension(flowOfOrder(order)) : journal)),
+    journals: journals.map((journal) => (isRefund(journal) ? movements.suspension(flowOfOrder(order)) : journal)),
     transactions: transactions.map((move) =>
       move.set?.refundReference ? { ...move, refundWaits: true, reason: `${move.reason}; ${why}` } : move,
     ),

@@ -71,28 +71,26 @@ async function settleOrders(payments: Payments, orders: readonly DueOrder[]): Pr
   await retryLostRaces(() => postponeOrders(pool, postponements.flat()));
 }
 
+type Step = Conclusion | Postponement;
+
 async function settleTogether(payments: Payments, orders: readonly DueOrder[]): Promise<Postponement[]> {
-  const postponements: Postponement[] = [];
-  const concluded: Conclusion[] = [];
   const slots = new Slots(askedAtOnce);
-  await Promise.all(
-    orders.map(async (order) => {
-      try {
-        const next = await slots.run(() =>
-          inSpan('settle order', { attributes: attributesOf(order) }, () => settle(payments, order)),
-        );
-        if ('dueInMs' in next) postponements.push(next);
-        else concluded.push(next);
-      } catch (error) {
-        // A failed order does not stop the others.
-        postponements.push(postponeFailed(payments, order, error, 'could not process an order'));
-      }
-    }),
-  );
+  const settleOne = (order: DueOrder): Promise<Step> =>
+    inSpan('settle order', { attributes: attributesOf(order) }, () => settle(payments, order));
+  // A failed order does not stop the others.
+  const postpone = (order: DueOrder) => (error: unknown) =>
+    postponeFailed(payments, order, error, 'could not process an order');
+  let steps = await Promise.all(orders.map((order) => slots.run(() => settleOne(order)).catch(postpone(order))));
+  const postponements: Postponement[] = [];
   // If an account cannot receive a conclusion's money, another conclusion replaces it, until no account refuses
   // anything.
-  for (let remaining: readonly Conclusion[] = concluded; remaining.length > 0; )
-    remaining = await commitConcluded(payments, remaining, postponements);
+  while (steps.length > 0) {
+    postponements.push(...steps.filter((step) => 'dueInMs' in step));
+    steps = await commitConcluded(
+      payments,
+      steps.filter((step) => 'group' in step),
+    );
+  }
   return postponements;
 }
 
@@ -108,33 +106,28 @@ function attributesOf({ id, kind, platformId, transaction, attempts }: DueOrder)
 }
 
 /**
- * Commits conclusions independently, and postpones the orders of conclusions that fail.
- * @returns the replacements for conclusions whose money an account could not receive
+ * Commits conclusions independently.
+ * @returns what follows: orders whose conclusions failed are postponed, and conclusions whose money an account could not
+ *   receive are replaced
  */
-async function commitConcluded(payments: Payments, concluded: readonly Conclusion[], postponements: Postponement[]) {
+async function commitConcluded(payments: Payments, concluded: readonly Conclusion[]): Promise<Step[]> {
+  const postpone = ({ order }: Conclusion, error: unknown, message = 'could not settle an order') =>
+    postponeFailed(payments, order, error, message);
+  const failed: Postponement[] = [];
   const groups = concluded.map(({ group }) => group);
-  const postpone = ({ order }: Conclusion, error: unknown, message = 'could not settle an order') => {
-    postponements.push(postponeFailed(payments, order, error, message));
-  };
   const refusals = await commitGroups(payments.database, groups, (error, position) => {
-    const failed = concluded[position];
-    if (failed) postpone(failed, error);
+    const one = concluded[position];
+    if (one) failed.push(postpone(one, error));
   });
-  const replacements = await Promise.all(
-    concluded.map(async (one, position) => {
-      const refusal = refusals[position];
-      if (!refusal) return undefined;
-      const isCredit = isCreditRefused(refusal);
-      try {
-        if (isCredit) return await concludeWithoutCredit(payments, one, refusal);
-        postponements.push(await postponeRefused(payments, one, refusal));
-      } catch (error) {
-        postpone(one, error, isCredit ? 'could not send a refund to the rail' : undefined);
-      }
-      return undefined;
-    }),
-  );
-  return replacements.filter((one) => one !== undefined);
+  const refused = concluded.map((one, position): Promise<Step> | undefined => {
+    const refusal = refusals[position];
+    if (!refusal) return undefined;
+    if (!isCreditRefused(refusal))
+      return postponeRefused(payments, one, refusal).catch((error) => postpone(one, error));
+    const replacement = concludeWithoutCredit(payments, one, refusal);
+    return replacement.catch((error) => postpone(one, error, 'could not send a refund to the rail'));
+  });
+  return [...failed, ...(await Promise.all(refused)).filter((step) => step !== undefined)];
 }
 
 /** Postpones an order whose outcome the database refused because something has changed since the order was read. */
@@ -265,9 +258,9 @@ async function perform(payments: Payments, order: DueOrder): Promise<RailOutcome
   }
 }
 
-// An incoming UMA payment in CREATED (specification 3.2): its sender has looked up the receiver, but not sent its pay
-// request yet. When the request arrives, the payment becomes PENDING, and the approval period begins. If it does not
-// arrive within the lifetime of a quote, the payment expires.
+// An incoming UMA payment in CREATED: its sender has looked up the receiver, but not sent its pay request yet. When the
+// request arrives, the payment becomes PENDING, and the approval period begins. If it does not arrive within the
+// lifetime of a quote, the payment expires.
 
 /** Returns the time left for the pay request, in milliseconds by the database's clock. */
 function leftMs(payments: Payments, order: DueOrder): number {

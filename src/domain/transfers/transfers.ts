@@ -8,7 +8,7 @@ import type { Rail } from '../../rails/rail.ts';
 import { type Caller, tokenOf } from '../access/caller.ts';
 import { checkPullable } from '../accounts/account-details.ts';
 import { directArrival } from '../approvals/incoming.ts';
-import { command, type Payments, railOf } from '../commands/command.ts';
+import { type CommandPlan, command, type Payments, railOf } from '../commands/command.ts';
 import { checkMetadata, type Metadata } from '../commands/information.ts';
 import { debitInFull, spendOf, transfer } from '../commands/movements.ts';
 import {
@@ -24,7 +24,7 @@ import { mergePlans, type NewRow, type Plan } from '../ledger/plan.ts';
 import { orderIdOfKey } from '../orders/order-ids.ts';
 import { checkScenario, expectedMs, firstAskMs, type GivenScenario } from '../orders/orders.ts';
 
-/** A transfer in one currency: in, out (specification 4.6, 4.12), or between internal accounts (decision 63). */
+/** A transfer in one currency: in, out, or between internal accounts. */
 export interface Transfer {
   readonly sourceAccountId: string;
   readonly destinationAccountId: string;
@@ -39,11 +39,97 @@ const at = pathsIn<Transfer>();
 const sourcePath = at('sourceAccountId');
 const destinationPath = at('destinationAccountId');
 
+/** For each command, its kind in policies, the kinds of its accounts, and the method of the rail that it needs. */
+const transfers = {
+  transferOut: { kind: 'TRANSFER_OUT', source: 'INTERNAL', destination: 'EXTERNAL', by: 'payOut' },
+  transferIn: { kind: 'TRANSFER_IN', source: 'EXTERNAL', destination: 'INTERNAL', by: 'collect' },
+  transferInternal: { kind: 'TRANSFER_INTERNAL', source: 'INTERNAL', destination: 'INTERNAL', by: undefined },
+} as const;
+
+type TransferIn = Omit<Transfer, 'amount'> & { readonly amount?: GivenAmount | null | undefined };
+
+/** Creates one of the commands. Both accounts have the currency of the amount. */
+function transferring<Input extends TransferIn>(operation: keyof typeof transfers) {
+  const { kind, by, ...must } = transfers[operation];
+  const isIn = operation === 'transferIn';
+  return command((payments, caller, input: Input, idempotencyKey) => {
+    const { sourceAccountId, destinationAccountId } = input;
+    const pathOf = (id: string) => (accountNameIn(destinationAccountId)?.id === id ? destinationPath : sourcePath);
+    const plan = async (): Promise<CommandPlan> => {
+      const scenario = checkScenario(payments, caller, input.sandboxScenario);
+      const { from, to, parties, ...described } = await readAccounts(payments, caller, input, must);
+      const { currency } = from;
+      const rail = by && railOf(payments, caller, by);
+      const given = input.amount ?? (isIn ? rail?.collectionAmount?.(requiredCurrency(currency)) : undefined);
+      if (given === undefined) throw invalid('an amount is required', at('amount'));
+      const amount = smallestUnits(given, requiredCurrency(currency), at('amount'));
+      const [type, { customerId }] = isIn ? (['INCOMING', to] as const) : (['OUTGOING', from] as const);
+      const transaction = newTransaction(caller, parties, { ...described, type, from, to, amount, customerId });
+      const { id: result } = transaction;
+      const spend = spendOf(caller, kind, { transactionId: result, customerId, amount, currency, to });
+      if (!rail) {
+        const customers = to.customerId === null ? [] : ownersOf(from, to);
+        const moved = betweenAccounts(transaction, idAt(parties, 1), { from, to, amount });
+        return { ...moved, requireActive: { customers, unfrozen: [from.id, to.id] }, spend, result };
+      }
+      const [inside, outside] = isIn ? [to, from] : [from, to];
+      const id = orderIdOfKey(caller, { operation, idempotencyKey }, idAt(parties, 1));
+      return {
+        requireActive: { customers: ownersOf(from, to), accounts: [outside.id], unfrozen: [inside.id] },
+        insert: railRows(rail, transaction, { id, account: outside, scenario }),
+        ...(isIn
+          ? { capacity: [{ account: to.id, amount }] }
+          : { journals: [debitInFull(from.id, currency, amount, result)] }),
+        ...{ spend, result },
+      };
+    };
+    return {
+      ...{ operation, plan, readsOnly: true, type: 'Transaction' },
+      amount: { field: 'amount', currency: () => currencyOfNamed(payments.database.pool, caller, sourceAccountId) },
+      paths: {
+        INSUFFICIENT_BALANCE: sourcePath,
+        // The account whose customer the transfer belongs to.
+        USER_NOT_READY: isIn ? destinationPath : sourcePath,
+        ACCOUNT_FROZEN: pathOf,
+        INVALID_BANK_ACCOUNT: pathOf,
+        AMOUNT_OUT_OF_RANGE: at('amount'),
+      },
+    };
+  });
+}
+
+/**
+ * Sends money in one currency from an internal to an external account. The source is debited immediately. The
+ * transaction is PENDING until the rail has delivered or failed.
+ * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,
+ *   INSUFFICIENT_BALANCE, LIMIT_EXCEEDED, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT,
+ *   IDEMPOTENCY_MISMATCH
+ */
+export const transferOut = transferring<Transfer>('transferOut');
+
+/**
+ * Pulls money in one currency from an external to an internal account. The destination is credited once the rail has
+ * collected the money. Without an amount, the rail decides how much it pulls.
+ * @throws Refusal as transferOut does, except INSUFFICIENT_BALANCE; INVALID_INPUT also for a wallet, because money cannot
+ *   be pulled from one, and AMOUNT_OUT_OF_RANGE also if the destination cannot receive the amount
+ */
+export const transferIn = transferring<TransferIn>('transferIn');
+
+/**
+ * Moves money in one currency from an internal account to an internal account of another owner: between a customer and
+ * the platform, or between customers. It is COMPLETED immediately. The receiver has its own INCOMING transaction. The
+ * platform's own account can receive money from any customer, even one who may not move money.
+ * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,
+ *   SELF_PAYMENT, INSUFFICIENT_BALANCE, LIMIT_EXCEEDED, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN,
+ *   IDEMPOTENCY_MISMATCH
+ */
+export const transferInternal = transferring<Omit<Transfer, 'sandboxScenario'>>('transferInternal');
+
 /** Validates a transfer's input fields, and reads both accounts, which must be of the given kinds. */
 async function readAccounts(
   payments: Payments,
   caller: Caller,
-  input: Omit<Transfer, 'amount'>,
+  input: TransferIn,
   must: { readonly source: Account['kind']; readonly destination: Account['kind'] },
 ) {
   const [source, destination, description, metadata = null] = checkAll(
@@ -61,6 +147,9 @@ async function readAccounts(
     const message = `a transfer does not convert currencies: the source is in ${from.currency}, the destination in ${to.currency}; create a quote instead`;
     throw new Refusal('INVALID_CURRENCY', message, destinationPath);
   }
+  if (from.kind === 'EXTERNAL') checkPullable(from, sourcePath);
+  if (from.id === to.id)
+    throw new Refusal('SELF_PAYMENT', 'the source and the destination are the same account', destinationPath);
   return { from, to, parties, description, metadata, createdBy: tokenOf(caller) };
 }
 
@@ -106,31 +195,6 @@ export function newTransaction(
   };
 }
 
-/**
- * Returns the parts that all transfer declarations share. Both accounts have the currency of the amount.
- * @param customerPath the path of the account whose customer the transfer belongs to
- */
-function transferring(
-  { database }: Payments,
-  caller: Caller,
-  { sourceAccountId, destinationAccountId }: Omit<Transfer, 'amount'>,
-  customerPath: FieldPath,
-) {
-  const pathOf = (id: string) => (accountNameIn(destinationAccountId)?.id === id ? destinationPath : sourcePath);
-  return {
-    readsOnly: true,
-    type: 'Transaction',
-    amount: { field: 'amount', currency: () => currencyOfNamed(database.pool, caller, sourceAccountId) },
-    paths: {
-      INSUFFICIENT_BALANCE: sourcePath,
-      USER_NOT_READY: customerPath,
-      ACCOUNT_FROZEN: pathOf,
-      INVALID_BANK_ACCOUNT: pathOf,
-      AMOUNT_OUT_OF_RANGE: at('amount'),
-    },
-  } as const;
-}
-
 /** Returns the accounts' owners, who must be allowed to move money. */
 function ownersOf(...accounts: readonly Account[]): string[] {
   return [...new Set(accounts.map((account) => account.customerId))].filter((id) => id !== null);
@@ -153,98 +217,6 @@ function railRows(
     rail_order: [{ platformId, id, transactionId, kind, scenario, dueInMs: firstAskMs(rail, request) }],
   };
 }
-
-/**
- * Sends money in one currency from an internal to an external account (specification 4.12). The source is debited
- * immediately. The transaction is PENDING until the rail has delivered or failed.
- * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,
- *   INSUFFICIENT_BALANCE, LIMIT_EXCEEDED, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT,
- *   IDEMPOTENCY_MISMATCH
- */
-export const transferOut = command((payments, caller, input: Transfer, idempotencyKey) => ({
-  ...transferring(payments, caller, input, sourcePath),
-  operation: 'transferOut',
-  plan: async () => {
-    const scenario = checkScenario(payments, caller, input.sandboxScenario);
-    const must = { source: 'INTERNAL', destination: 'EXTERNAL' } as const;
-    const { from, to, parties, ...described } = await readAccounts(payments, caller, input, must);
-    const amount = smallestUnits(input.amount, requiredCurrency(from.currency), at('amount'));
-    const row = { ...described, type: 'OUTGOING', from, to, amount, customerId: from.customerId } as const;
-    const transaction = newTransaction(caller, parties, row);
-    const id = orderIdOfKey(caller, { operation: 'transferOut', idempotencyKey }, idAt(parties, 1));
-    const rail = railOf(payments, caller, 'payOut');
-    return {
-      requireActive: { customers: ownersOf(from, to), accounts: [to.id], unfrozen: [from.id] },
-      insert: railRows(rail, transaction, { id, account: to, scenario }),
-      journals: [debitInFull(from.id, from.currency, amount, transaction.id)],
-      spend: spendOf(caller, 'TRANSFER_OUT', { transactionId: transaction.id, ...row, currency: from.currency }),
-      result: transaction.id,
-    };
-  },
-}));
-
-type TransferIn = Omit<Transfer, 'amount'> & { readonly amount?: GivenAmount | null | undefined };
-
-/**
- * Pulls money in one currency from an external to an internal account (specification 4.6). The destination is credited
- * once the rail has collected the money. Without an amount, the rail decides how much it pulls.
- * @throws Refusal as transferOut does, except INSUFFICIENT_BALANCE; INVALID_INPUT also for a wallet (decision 30), and
- *   AMOUNT_OUT_OF_RANGE also if the destination cannot receive the amount
- */
-export const transferIn = command((payments, caller, input: TransferIn, idempotencyKey) => ({
-  ...transferring(payments, caller, input, destinationPath),
-  operation: 'transferIn',
-  plan: async () => {
-    const scenario = checkScenario(payments, caller, input.sandboxScenario);
-    const must = { source: 'EXTERNAL', destination: 'INTERNAL' } as const;
-    const { from, to, parties, ...described } = await readAccounts(payments, caller, input, must);
-    checkPullable(from, sourcePath);
-    const rail = railOf(payments, caller, 'collect');
-    const currency = requiredCurrency(to.currency);
-    const given = input.amount ?? rail.collectionAmount?.(currency);
-    if (given === undefined) throw invalid('an amount is required', at('amount'));
-    const amount = smallestUnits(given, currency, at('amount'));
-    const row = { ...described, type: 'INCOMING', from, to, amount, customerId: to.customerId } as const;
-    const transaction = newTransaction(caller, parties, row);
-    const id = orderIdOfKey(caller, { operation: 'transferIn', idempotencyKey }, idAt(parties, 1));
-    return {
-      requireActive: { customers: ownersOf(from, to), accounts: [from.id], unfrozen: [to.id] },
-      capacity: [{ account: to.id, amount }],
-      insert: railRows(rail, transaction, { id, account: from, scenario }),
-      spend: spendOf(caller, 'TRANSFER_IN', { transactionId: transaction.id, ...row, currency: from.currency }),
-      result: transaction.id,
-    };
-  },
-}));
-
-/**
- * Moves money in one currency from an internal account to an internal account of another owner: between a customer and
- * the platform, or between customers (decision 63). It is COMPLETED immediately. The receiver has its own INCOMING
- * transaction (decision 26). The platform's own account can receive money from any customer, even one who may not move
- * money.
- * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,
- *   SELF_PAYMENT, INSUFFICIENT_BALANCE, LIMIT_EXCEEDED, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN,
- *   IDEMPOTENCY_MISMATCH
- */
-export const transferInternal = command((payments, caller, input: Omit<Transfer, 'sandboxScenario'>) => ({
-  ...transferring(payments, caller, input, sourcePath),
-  operation: 'transferInternal',
-  plan: async () => {
-    const must = { source: 'INTERNAL', destination: 'INTERNAL' } as const;
-    const { from, to, parties, ...described } = await readAccounts(payments, caller, input, must);
-    if (from.id === to.id)
-      throw new Refusal('SELF_PAYMENT', 'the source and the destination are the same account', destinationPath);
-    const amount = smallestUnits(input.amount, requiredCurrency(from.currency), at('amount'));
-    const row = { ...described, type: 'OUTGOING', from, to, amount, customerId: from.customerId } as const;
-    const transaction = newTransaction(caller, parties, row);
-    return {
-      ...betweenAccounts(transaction, idAt(parties, 1), { from, to, amount }),
-      requireActive: { customers: to.customerId === null ? [] : ownersOf(from, to), unfrozen: [from.id, to.id] },
-      spend: spendOf(caller, 'TRANSFER_INTERNAL', { transactionId: transaction.id, ...row, currency: from.currency }),
-      result: transaction.id,
-    };
-  },
-}));
 
 /**
  * Plans a transfer between two internal accounts: the outgoing and the incoming transaction, both COMPLETED.

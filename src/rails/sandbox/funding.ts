@@ -7,6 +7,7 @@ import { clabe } from 'clabe-validator';
 import { composeIBAN } from 'ibantools';
 import invoices from 'invoices';
 import { pixKeyForms } from '../../core/account-fields.ts';
+import { nubanCheckDigit } from '../../core/account-types.ts';
 import type { CurrencyCode } from '../../core/currencies.ts';
 import { eip55 } from '../../core/wallet-fields.ts';
 import type { FundingRequest, PaymentInstruction } from '../rail.ts';
@@ -72,13 +73,11 @@ const upiAddress: Way = ({ owner }) => ({
   vpa: `pay.${seedOf(owner, 'UPI').toString('hex').slice(0, 24)}@sandbox`,
 });
 
-/** Creates an account for Nigerian naira: nine digits, and the check digit of the central bank's NUBAN standard. */
+/** Creates an account for Nigerian naira. No list of Nigerian banks contains the bank code 999. */
 const ngnAccount: Way = ({ owner, reference }) => {
   const serial = digitsOf(owner, 'NGN_ACCOUNT', 9);
-  const weights = [3, 7, 3];
-  // No list of Nigerian banks contains the bank code 999.
-  const sum = [...`999${serial}`].reduce((total, digit, at) => total + Number(digit) * (weights[at % 3] ?? 0), 0);
-  return { accountType: 'NGN_ACCOUNT', accountNumber: `${serial}${(10 - (sum % 10)) % 10}`, bankName, reference };
+  const accountNumber = `${serial}${nubanCheckDigit('999', serial)}`;
+  return { accountType: 'NGN_ACCOUNT', accountNumber, bankName, reference };
 };
 
 type Plain<Type> = Extract<PaymentInstruction, { readonly accountType: Type; readonly accountNumber: string }>;
@@ -158,7 +157,7 @@ function invoiceOf({ owner, reference, amount, createdAt, expiresAt }: FundingRe
   return invoices.createSignedRequest({ destination, hrp, signature, tags }).request;
 }
 
-/** The payment instructions of each currency (specification 1, decision 49). The API has no account type for yen. */
+/** The payment instructions of each currency. The API has no account type for yen. */
 const ways: Readonly<Record<CurrencyCode, readonly Way[]>> = {
   USD: [usAccount],
   EUR: [ibanAccount],

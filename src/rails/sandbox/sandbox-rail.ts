@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { currencyOf } from '../../core/currencies.ts';
-import {
-  type BeneficiaryVerificationStatus,
-  type ExternalAccountStatus,
+import type {
+  BeneficiaryVerificationStatus,
+  ExternalAccountStatus,
   FailureReason,
-  type KycStatus,
-  type RailOrderKind,
+  KycStatus,
+  RailOrderKind,
 } from '../../infra/database/generated/client/client.ts';
+import { trustedJson } from '../../infra/database/rows.ts';
 import type { RailModule } from '../port.ts';
 import type { AccountCheck, Rail, RailOrder, RailOutcome, RailRequest, UmaReceiver } from '../rail.ts';
 import * as port from '../rail-parts.ts';
@@ -39,7 +40,7 @@ interface MagicSuffix {
   readonly moneyStuck?: boolean;
 }
 
-/** The suffixes of accounts whose payments are accepted and fail after `paces` steps (decision 21). */
+/** The suffixes of accounts whose payments are accepted and fail after `paces` steps. */
 const magicSuffixes: Readonly<Record<string, MagicSuffix>> = {
   '002': { explanation: 'insufficient funds at the source (sandbox suffix 002)', paces: 1 },
   '003': { explanation: 'the account is closed or invalid (sandbox suffix 003)', paces: 1 },
@@ -92,7 +93,6 @@ const simulation: port.Simulation = {
   deposit: simulatedDeposit,
   approval: (scenario) => readScenario(scenario).approval,
   senderInformation: () => ({ FULL_NAME: 'Sandbox Sender' }),
-  accountVerification: verificationOf,
 };
 
 function durationMs(order: RailRequest, paceMs: number): number {
@@ -174,32 +174,22 @@ function umaOutcome(umaAddress: string | undefined, kind: RailOrderKind): RailOu
 
 const maxMs = 3_600_000;
 
-const duration = z.int().min(0).max(maxMs).optional();
-
-const scenarioSchema = z.object({
-  step: z.enum(['PAY_REQUEST', 'PULL', 'SETTLEMENT']).optional(),
-  delayMs: duration,
-  approval: z.enum(['APPROVE', 'REJECT']).optional(),
-  failureReason: z.enum(FailureReason).optional(),
-  reject: z.boolean().optional(),
-  refundFails: z.boolean().optional(),
-  returnAfterMs: duration,
-  deposit: z.enum(['SHORT', 'TWICE', 'LATE']).optional(),
-} satisfies Record<keyof port.Scenario, z.ZodType>);
+const isDuration = (ms: number | undefined) => ms === undefined || (Number.isInteger(ms) && ms >= 0 && ms <= maxMs);
 
 function scenarioAt(step: port.RailStep, value: unknown): port.Scenario {
   const scenario = readScenario(value);
   return (scenario.step ?? 'SETTLEMENT') === step ? scenario : {};
 }
 
+/** Reads a scenario that was checked before it was stored. */
 function readScenario(value: unknown): port.Scenario {
-  return value === null || value === undefined ? {} : scenarioSchema.parse(value);
+  return trustedJson<port.Scenario | null>(value) ?? {};
 }
 
 /** Returns what is wrong with a scenario; undefined if it is usable. */
 export function scenarioFault(scenario: port.Scenario): port.ScenarioFault | undefined {
   const { step, failureReason, reject, refundFails, returnAfterMs } = scenario;
-  const wrong = (['delayMs', 'returnAfterMs'] as const).find((field) => !duration.safeParse(scenario[field]).success);
+  const wrong = (['delayMs', 'returnAfterMs'] as const).find((field) => !isDuration(scenario[field]));
   if (wrong) return { field: wrong, reason: `a time must be between 0 and ${maxMs} ms` };
   if (step === 'PAY_REQUEST' || step === 'PULL') {
     const unfit = (['reject', 'refundFails', 'returnAfterMs'] as const).find((field) => scenario[field] !== undefined);
@@ -218,13 +208,14 @@ function simulatedDeposit(scenario: unknown, amount: bigint): port.Deposit {
   return { amount: short ? amount / 2n : amount, twice: deposit === 'TWICE', late: deposit === 'LATE' };
 }
 
-/** An account's first status, and its status after one step. Without `later`, it changes only on request. */
+/** An account's first status, and its status after `paces` steps, by default one. */
 interface Course<Status> {
   readonly first: Status;
   readonly later?: Status;
+  readonly paces?: number;
 }
 
-/** The owner verification by identifier suffix (decision 21). 108 and 109 are specific to this sandbox. */
+/** The owner verification by identifier suffix. 108 and 109 are specific to this sandbox. */
 const verifications: Readonly<Record<string, Course<BeneficiaryVerificationStatus>>> = {
   '102': { first: 'NOT_MATCHED' },
   '103': { first: 'PARTIAL_MATCH' },
@@ -242,7 +233,7 @@ const statuses: Readonly<Record<string, Course<ExternalAccountStatus>>> = {
   '201': { first: 'PENDING', later: 'ACTIVE' },
   '202': { first: 'PENDING', later: 'UNDER_REVIEW' },
   '203': { first: 'PENDING', later: 'INACTIVE' },
-  '204': { first: 'PENDING' },
+  '204': { first: 'PENDING', later: 'ACTIVE', paces: 60 },
 };
 
 /** Checks an account by its suffix and age. Without a magic suffix, it is ACTIVE immediately and its owner matches. */
@@ -254,17 +245,20 @@ function checkSandboxAccount(
   const suffix = suffixOf(account);
   if (suffix === refusedSuffix)
     return { accepted: false, explanation: 'the bank does not know this account (sandbox suffix 105)' };
-  // A new account never counts as old, even with a pace of zero.
-  const old = ageMs > 0 && ageMs >= paceMs;
   const statusCourse = statuses[suffix];
+  const checkMs = paceMs * (statusCourse?.paces ?? 1);
+  // A new account never counts as old, even with a pace of zero.
+  const old = ageMs > 0 && ageMs >= checkMs;
   const verificationCourse = ownerName === undefined ? undefined : verifications[suffix];
+  const verification = ownerName === undefined ? null : (statusAt(verificationCourse, old) ?? 'MATCHED');
   const changes = (statusCourse?.later ?? verificationCourse?.later) !== undefined;
   return {
     accepted: true,
     status: statusAt(statusCourse, old) ?? 'ACTIVE',
-    ...verificationOf(ownerName, statusAt(verificationCourse, old) ?? 'MATCHED'),
+    verification,
+    verifiedName: ownerName === undefined ? null : nameAtBank(verification, ownerName),
     ...((statusCourse ?? verificationCourse) && { explanation: `sandbox suffix ${suffix}` }),
-    ...(changes && !old && { checkInMs: Math.max(1, Math.ceil(paceMs - ageMs)) }),
+    ...(changes && !old && { checkInMs: Math.max(1, Math.ceil(checkMs - ageMs)) }),
   };
 }
 
@@ -272,17 +266,8 @@ function statusAt<Status>(course: Course<Status> | undefined, old: boolean): Sta
   return (old ? course?.later : undefined) ?? course?.first;
 }
 
-/** Returns a verification with the owner's name at the bank: a variant for a partial match, null without a match. */
-function verificationOf(
-  ownerName: string | undefined,
-  verification: BeneficiaryVerificationStatus,
-): port.AccountVerification {
-  return ownerName === undefined
-    ? { verification: null, verifiedName: null }
-    : { verification, verifiedName: nameAtBank(verification, ownerName) };
-}
-
-function nameAtBank(verification: BeneficiaryVerificationStatus, ownerName: string): string | null {
+/** Returns the owner's name at the bank: a variant for a partial match, null without a match. */
+function nameAtBank(verification: BeneficiaryVerificationStatus | null, ownerName: string): string | null {
   if (verification === 'MATCHED') return ownerName;
   if (verification !== 'PARTIAL_MATCH') return null;
   const [first = '', ...otherNames] = ownerName.split(' ');

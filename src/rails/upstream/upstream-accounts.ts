@@ -75,7 +75,7 @@ export async function checkAccount(upstream: Upstream, account: AccountToCheck):
   }
 }
 
-/** Finds an account upstream, where it exists once per owner, spelled as first registered (decision 37). */
+/** Finds an account upstream, where it exists once per owner, spelled as first registered. */
 async function find({ client }: Upstream, { type, details }: RailAccount, currency: string) {
   const { data } = await client.get('/platform/external-accounts', api.externalAccountList, { currency });
   const key = identityKey(type, details);

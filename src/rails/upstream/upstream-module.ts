@@ -4,21 +4,8 @@ import type { RailModule } from '../port.ts';
 import type { FundingRequest, PaymentInstruction, Rail } from '../rail.ts';
 import type { DepositsPage, DepositsRequest, DepositToTake, RailDeposit, TakenDeposit } from '../rail-parts.ts';
 import { checkedSettings } from '../rail-settings.ts';
-import {
-  balances,
-  checkAccount,
-  checkIdentity,
-  customerIn,
-  internalId,
-  isWithin,
-  memoOf,
-  newsIn,
-  orderIdIn,
-  readMovements,
-  states,
-  type Upstream,
-  verifyWebhook,
-} from './upstream-accounts.ts';
+import type { Upstream } from './upstream-accounts.ts';
+import * as accounts from './upstream-accounts.ts';
 import * as api from './upstream-client.ts';
 import { collect, findOrder, giveBack, payOut } from './upstream-orders.ts';
 import { lockRate, lookUp, readTerms } from './upstream-quotes.ts';
@@ -78,9 +65,9 @@ function platformRail(upstream: Upstream, connection: () => Promise<api.Upstream
       lockRate: (request) => lockRate(upstream, request),
       lookUp: (umaAddress) => lookUp(upstream, umaAddress),
     }),
-    checkAccount: (account) => checkAccount(upstream, account),
+    checkAccount: (account) => accounts.checkAccount(upstream, account),
     checkIdentity: async (customer) => {
-      const { upstreamId, ...check } = await checkIdentity(upstream, customer);
+      const { upstreamId, ...check } = await accounts.checkIdentity(upstream, customer);
       // The customer's accounts here are created right afterwards.
       upstream.ids.set(customer.customerId, upstreamId);
       return check;
@@ -93,12 +80,12 @@ function platformRail(upstream: Upstream, connection: () => Promise<api.Upstream
     findOrder: (order) => findOrder(upstream, order),
     giveBack: (order) => giveBack(upstream, order),
     expectedMs: () => settings.expectedMs,
-    movements: (request) => readMovements(upstream, request),
-    balances: () => balances(upstream),
-    receiveWebhook: async (webhook) => verifyWebhook((await connection())?.webhookSecret, webhook),
-    readWebhook: async (body) => newsIn(body),
+    movements: (request) => accounts.readMovements(upstream, request),
+    balances: () => accounts.balances(upstream),
+    receiveWebhook: async (webhook) => accounts.verifyWebhook((await connection())?.webhookSecret, webhook),
+    readWebhook: async (body) => accounts.newsIn(body),
     async checkConnection() {
-      const held = [...(await balances(upstream))].map(([code, units]) => `${code} ${units}`);
+      const held = [...(await accounts.balances(upstream))].map(([code, units]) => `${code} ${units}`);
       const webhooks =
         (await connection())?.webhookSecret === undefined ? 'are refused: there is no webhookSecret' : 'are accepted';
       return `balances upstream, in smallest units: ${held.join(', ')}; webhooks ${webhooks}`;
@@ -126,8 +113,7 @@ const fundedAccounts = z.object({
 });
 
 /**
- * Returns the payment instructions of a customer's account upstream (decision 85); none for quotes and the platform's
- * own accounts.
+ * Returns the payment instructions of a customer's account upstream; none for quotes and the platform's own accounts.
  */
 async function readInstructions({ client, ids }: Upstream, { customerId, currency, expiresAt }: FundingRequest) {
   if (!customerId || expiresAt) return [];
@@ -146,16 +132,20 @@ async function listDeposits({ client }: Upstream, { from, cursor }: DepositsRequ
   const query = { type: 'INCOMING', sortOrder: 'asc', limit: '100', startDate: from.toISOString(), cursor };
   const { data, nextCursor } = await client.get('/transactions', incomingPage, query);
   const last = data.at(-1);
-  return { deposits: data.filter(isDeposit).map(depositOf), lookedUpTo: last && new Date(last.createdAt), nextCursor };
+  // Any money for a customer is a deposit, whatever its memo.
+  const found = data.filter(
+    (one) => !accounts.isWithin(one) && (one.platformCustomerId || !accounts.orderIdIn(one.description)),
+  );
+  return { deposits: found.map(depositOf), lookedUpTo: last && new Date(last.createdAt), nextCursor };
 }
 
 /** Moves a deposit from the customer's account upstream to the platform's own account, which pays for payments. */
 async function takeDeposit(upstream: Upstream, { id, amount, currency, heldAt }: DepositToTake): Promise<TakenDeposit> {
   try {
-    const own = await internalId(upstream, currency);
+    const own = await accounts.internalId(upstream, currency);
     if (heldAt === own) return { kind: 'taken' };
-    const key = `deposit-${id}`;
-    await upstream.client.transfer('internal', { from: heldAt, to: own, amount, memo: memoOf('deposit', id), key });
+    const [key, memo] = [`deposit-${id}`, accounts.memoOf('deposit', id)];
+    await upstream.client.transfer('internal', { from: heldAt, to: own, amount, memo, key });
     return { kind: 'taken' };
   } catch (error) {
     if (!(error instanceof api.UpstreamRefusal)) throw error;
@@ -163,22 +153,16 @@ async function takeDeposit(upstream: Upstream, { id, amount, currency, heldAt }:
   }
 }
 
-/** Returns whether a record is a deposit: any money for a customer, whatever its memo, but not orders or sweeps. */
-function isDeposit(record: IncomingRecord): boolean {
-  if (isWithin(record)) return false;
-  return Boolean(record.platformCustomerId) || orderIdIn(record.description) === undefined;
-}
-
 function depositOf(record: IncomingRecord): RailDeposit {
   const { id, createdAt, status, receivedAmount, platformCustomerId, source, destination, description } = record;
-  const state = states[status];
+  const state = accounts.states[status];
   return {
     reference: id,
     at: new Date(createdAt),
     state: state === 'RETURNED' ? 'FAILED' : state,
     amount: BigInt(receivedAmount.amount),
     currency: receivedAmount.currency.code,
-    customerId: customerIn(platformCustomerId),
+    customerId: accounts.customerIn(platformCustomerId),
     heldAt: destination.accountId,
     payer: source?.umaAddress,
     memo: description,

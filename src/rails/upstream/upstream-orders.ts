@@ -11,7 +11,7 @@ const maxSendAgeMs = 25 * 86_400_000;
 /** The maximum difference between upstream's clock and the gateway's, in milliseconds: an hour. */
 const clocksDifferMs = 3_600_000;
 
-/** Upstream's immediate response about a payment, which may omit the amount that it takes (specification 2.6). */
+/** Upstream's immediate response about a payment, which may omit the amount that it takes. */
 type Sent = Pick<api.TransactionRecord, 'id' | 'sentAmount'>;
 
 const noUma: RailOutcome = { kind: 'failed', explanation: 'the upstream rail does not pay to UMA addresses' };
@@ -25,7 +25,7 @@ export async function payOut(upstream: Upstream, order: RailOrder): Promise<Rail
   return perform(upstream, order, () => transfer(upstream, order, account));
 }
 
-/** Pays from the customer's upstream account (decision 92), which is funded first. Unused money is moved back. */
+/** Pays from the customer's upstream account, which is funded first. Unused money is moved back. */
 async function payUma(upstream: Upstream, order: RailOrder, lock: RateLock): Promise<RailOutcome> {
   let isFunded = order.settled;
   const fund = async () => {

@@ -10,7 +10,7 @@ import * as api from './upstream-client.ts';
 /** The fraction of an upstream quote's lifetime that this gateway promises. The rest is left for executing it. */
 const promisedShare = 0.9;
 
-/** Looks up how a UMA address can be paid (decision 92). */
+/** Looks up how a UMA address can be paid. */
 export async function lookUp({ client }: Upstream, umaAddress: string): Promise<UmaReceiver | undefined> {
   const found = await api.unlessRefused(client.get(receiverPath(umaAddress), api.receiverRecord), undefined);
   return (
@@ -27,7 +27,7 @@ export async function lookUp({ client }: Upstream, umaAddress: string): Promise<
 
 const receiverPath = (umaAddress: string) => `/receiver/${encodeURIComponent(umaAddress)}`;
 
-/** Locks a rate through an upstream quote (decision 83), whose memo names the order that will execute it. */
+/** Locks a rate through an upstream quote, whose memo names the order that will execute it. */
 export async function lockRate(upstream: Upstream, request: LockRequest): Promise<LockAnswer> {
   const { id, orderId, lockedSide, amount, uma } = request;
   try {

@@ -99,7 +99,6 @@ const alike: readonly (readonly [place: RegExp, why: string])[] = [
     'nothing is paid from the account outside',
   ],
   [/: (ApiTokenFilter|query)\.createdById = /, 'this token has created no other'],
-  [/: SandboxSetExternalAccountStatusInput\.accountId = InternalAccount$/, 'an account here has no such status'],
   [/^get(Uma)?Receiver: query\.senderUmaAddress = /, 'any address may ask'],
 ];
 

@@ -100,7 +100,6 @@ const inputs: Readonly<Record<Operation, readonly ((own: Things) => Variables)[]
   ],
   sandboxSend: [(own) => ({ quoteId: own.FundedQuote, currency: 'USDC' })],
   sandboxSetKycStatus: [(own) => ({ customerId: own.Customer, kycStatus: 'MANUALLY_APPROVED' })],
-  sandboxSetExternalAccountStatus: [(own) => ({ accountId: own.ExternalAccount, status: 'INACTIVE' })],
   setPolicy: [
     (own) => ({
       subjectId: own.Customer,

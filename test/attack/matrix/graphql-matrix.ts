@@ -54,7 +54,7 @@ const fieldsThatNeed: Readonly<Record<Needed, string>> = {
   NONE: 'Query.currencies Query.mutationReceipt Query.viewer',
   'TRANSACT or APPROVE': 'Mutation.approveTransaction Mutation.rejectTransaction',
   TRANSACT: `Mutation.cancelQuote Mutation.createQuote Mutation.executeQuote Mutation.sandboxFundAccount Mutation.sandboxReceiveUma Mutation.sandboxSend
-    Mutation.sandboxSetExternalAccountStatus Mutation.sandboxSetKycStatus Mutation.transferIn
+    Mutation.sandboxSetKycStatus Mutation.transferIn
     Mutation.transferInternal Mutation.transferOut`,
   'MANAGE and VIEW': `Mutation.createWebhookEndpoint Mutation.replayWebhookEvents Mutation.resendWebhookDelivery
     Mutation.rotateWebhookSecret Mutation.sendTestWebhook Mutation.updateWebhookEndpoint`,

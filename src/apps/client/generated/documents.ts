@@ -31,7 +31,6 @@ export const FindCustomer = /* @__PURE__ */ documentOf(of.FindCustomer);
 export const CreateCustomer = /* @__PURE__ */ documentOf(of.CreateCustomer);
 export const NoteOnCustomer = /* @__PURE__ */ documentOf(of.NoteOnCustomer);
 export const NameAccount = /* @__PURE__ */ documentOf(of.NameAccount);
-export const SetAccountStatus = /* @__PURE__ */ documentOf(of.SetAccountStatus);
 export const Fund = /* @__PURE__ */ documentOf(of.Fund);
 export const SandboxQuote = /* @__PURE__ */ documentOf(of.SandboxQuote);
 export const Deposit = /* @__PURE__ */ documentOf(of.Deposit);

@@ -59,8 +59,6 @@ export const NoteOnCustomer =
   'sha256:9e8cf6d63c27aff8a267072ef93e6e8be6214e9dff4f8b395dc06a65b0fe25b2' as Operation<of.NoteOnCustomerMutation, of.NoteOnCustomerMutationVariables>;
 export const NameAccount =
   'sha256:ed2089e3b3c4f8d7e8773c20649dd0206cf820105d1561ac92be4afff908dbbe' as Operation<of.NameAccountMutation, of.NameAccountMutationVariables>;
-export const SetAccountStatus =
-  'sha256:9d7416a378e430bec6cbe5c96a14a6a23317afde726f096e12ec7a0069d8ef0d' as Operation<of.SetAccountStatusMutation, of.SetAccountStatusMutationVariables>;
 export const Fund =
   'sha256:30b71318ef4d8c5e5b3329bc03c004f4ed1e46401dec97c910220c0d62589742' as Operation<of.FundMutation, of.FundMutationVariables>;
 export const SandboxQuote =

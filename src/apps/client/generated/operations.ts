@@ -1571,18 +1571,6 @@ export type NameAccountMutation = { updateExternalAccount:
     | { account: { id: string } }
    };
 
-export type SetAccountStatusMutationVariables = Exact<{
-  accountId: string;
-  status: ExternalAccountStatus;
-  key: string;
-}>;
-
-
-export type SetAccountStatusMutation = { sandboxSetExternalAccountStatus:
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
-    | { account: { id: string, status: ExternalAccountStatus } }
-   };
-
 export type FundMutationVariables = Exact<{
   accountId: string;
   amount: string;
@@ -2848,20 +2836,6 @@ export const NameAccount = /* @__PURE__ */ operation<NameAccountMutation, NameAc
     ... on UpdateExternalAccountSuccess {
       account {
         id
-      }
-    }
-    ...Refused
-  }
-}`, Refused);
-
-export const SetAccountStatus = /* @__PURE__ */ operation<SetAccountStatusMutation, SetAccountStatusMutationVariables>(`mutation SetAccountStatus($accountId: ID!, $status: ExternalAccountStatus!, $key: String!) {
-  sandboxSetExternalAccountStatus(
-    input: {accountId: $accountId, status: $status, idempotencyKey: $key}
-  ) {
-    ... on SandboxSetExternalAccountStatusSuccess {
-      account {
-        id
-        status
       }
     }
     ...Refused

@@ -3,18 +3,12 @@ import { publicId } from '../../../../core/ids.ts';
 import { tokenOf } from '../../../../domain/access/caller.ts';
 import { approveTransaction, rejectTransaction } from '../../../../domain/approvals/approvals.ts';
 import { maxFacts } from '../../../../domain/commands/information.ts';
-import {
-  fundAccount,
-  sandboxReceiveUma,
-  sandboxSend,
-  setExternalAccountStatus,
-  setKycStatus,
-} from '../../../../domain/sandbox/sandbox.ts';
+import { fundAccount, sandboxReceiveUma, sandboxSend, setKycStatus } from '../../../../domain/sandbox/sandbox.ts';
 import { transferIn, transferInternal, transferOut } from '../../../../domain/transfers/transfers.ts';
 import { builder, required } from '../builder.ts';
-import { BeneficiaryVerificationStatus, ExternalAccountStatus, KycStatus } from '../enums.ts';
+import { KycStatus } from '../enums.ts';
 import { mutation, SandboxScenarioInput } from '../mutation.ts';
-import { Customer, ExternalAccount, InternalAccount, Transaction } from '../nouns.ts';
+import { Customer, InternalAccount, Transaction } from '../nouns.ts';
 import { InformationFieldInput, RequiredField } from '../values/information.ts';
 import { MetadataInput, metadataOf, newMetadata } from '../values/metadata.ts';
 import { AmountInput, givenAmount } from '../values/money.ts';
@@ -216,22 +210,6 @@ mutation('sandboxSend', {
     const sent = { ...input, currencyCode: currency, currencyAmount: amount && givenAmount(amount) };
     return sandboxSend(payments, viewer, sent, key);
   },
-});
-
-mutation('sandboxSetExternalAccountStatus', {
-  description:
-    "Sandbox only: changes an external account's status or verification, as its bank would. Possible changes: PENDING to ACTIVE, UNDER_REVIEW or INACTIVE; ACTIVE to UNDER_REVIEW or INACTIVE; UNDER_REVIEW to ACTIVE or INACTIVE; INACTIVE to ACTIVE. Any other change is refused with CONFLICT.",
-  input: (t) => ({
-    accountId: t.id({ required: true, description: 'The account to change: ExternalAccount:…' }),
-    status: t.field({ type: ExternalAccountStatus, description: "The account's new status; no change if omitted." }),
-    beneficiaryVerificationStatus: t.field({
-      type: BeneficiaryVerificationStatus,
-      description: "The new status of the owner's verification; no change if omitted. For bank accounts only.",
-    }),
-    reason: t.string({ description: "The account's new `statusReason`: at most 500 characters." }),
-  }),
-  success: { row: { as: 'account', type: ExternalAccount, description: 'The changed account.' } },
-  resolve: (input, { payments, viewer }, key) => setExternalAccountStatus(payments, viewer, input, key),
 });
 
 mutation('sandboxSetKycStatus', {
