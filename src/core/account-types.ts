@@ -37,7 +37,7 @@ function bankAccount(
   return { graphql: { type, input }, currencies: [currency], beneficiary: true, ...more };
 }
 
-/** Declares a type of wallet, which any one of its fields identifies. */
+/** Declares a wallet type. Any one of its fields identifies the wallet. */
 function wallet(
   input: string,
   description: string,

@@ -169,7 +169,7 @@ export interface UmaPayment {
   };
 }
 
-/** A rate that the provider has promised. Amounts are in smallest units. */
+/** A rate that the provider has promised. Amounts are in the smallest unit of their currency. */
 export interface RateLock {
   /** The provider's own reference for the lock. */
   readonly reference: string;
@@ -247,7 +247,7 @@ export interface ScenarioFault {
 
 /** A simulated deposit. */
 export interface Deposit {
-  /** The amount in smallest units. */
+  /** The amount in the currency's smallest unit. */
   readonly amount: bigint;
   /** Whether a second deposit of the same amount arrives with it. */
   readonly twice: boolean;

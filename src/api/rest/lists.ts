@@ -88,7 +88,7 @@ export const choice = (description: string) => boolean.optional().openapi({ type
 export const flag = (description: string, isDefault = false) =>
   boolean.default(isDefault).openapi({ type: 'boolean', default: isDefault, description });
 
-/** Defines an amount parameter, in smallest units. */
+/** Defines an amount parameter, in the currency's smallest unit. */
 export function amountParameter(description: string, minimum = 0) {
   return z
     .string()

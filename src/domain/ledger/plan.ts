@@ -7,7 +7,7 @@ import type * as model from '../../infra/database/generated/client/client.ts';
  */
 export interface Plan {
   readonly claim?: Claim | undefined;
-  /** What must hold: customers may move money, external accounts are ACTIVE, nothing is frozen, lookups are valid. */
+  /** Preconditions: customers may move money, external accounts are ACTIVE, nothing is frozen, lookups are valid. */
   readonly requireActive?: {
     readonly customers?: readonly string[];
     readonly accounts?: readonly string[];
@@ -58,7 +58,7 @@ export interface Plan {
 export interface Spend {
   readonly transactionId: string;
   readonly kind: model.PaymentKind;
-  /** The uuids of those whose policies may limit the payment: platform, sending customer, token, and its creators. */
+  /** The uuids whose policies may limit the payment: platform, sending customer, token, and the token's creators. */
   readonly subjects: readonly string[];
   /** In smallest units. */
   readonly amount: bigint;

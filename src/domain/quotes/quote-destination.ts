@@ -59,7 +59,7 @@ export interface Destination {
   readonly accounts: readonly string[];
   /** The internal account that receives; undefined if the money leaves, or only the lookup knows the receiver. */
   readonly internalAccountId: string | undefined;
-  /** The range of amounts that can arrive, in smallest units; undefined if only the rate's limits apply. */
+  /** The range of amounts that can arrive, in the smallest unit; undefined if only the rate's limits apply. */
   readonly limits: { readonly min: bigint; readonly max: bigint } | undefined;
   readonly information: Information;
   /** The path of the currency or the account in the input. */

@@ -166,7 +166,7 @@ export interface OrderHere {
   readonly inPeriod: boolean;
 }
 
-/** The movements of a period in one currency, on both sides, in smallest units. */
+/** The movements of a period in one currency, on both sides, in its smallest unit. */
 export interface Total {
   readonly currency: string;
   readonly receivedHere: bigint;

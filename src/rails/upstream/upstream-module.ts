@@ -149,7 +149,7 @@ async function listDeposits({ client }: Upstream, { from, cursor }: DepositsRequ
   return { deposits: data.filter(isDeposit).map(depositOf), lookedUpTo: last && new Date(last.createdAt), nextCursor };
 }
 
-/** Moves a deposit from the customer's account upstream to the platform's own account, which pays for payments. */
+/** Moves a deposit from the customer's account upstream to the platform's own account, from which payments are made. */
 async function takeDeposit(upstream: Upstream, { id, amount, currency, heldAt }: DepositToTake): Promise<TakenDeposit> {
   try {
     const own = await internalId(upstream, currency);

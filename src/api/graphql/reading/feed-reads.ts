@@ -17,7 +17,7 @@ import { literal, type Sql, sql } from './sql.ts';
 
 type Changed = FollowedNoun | 'WebhookDelivery';
 
-/** Returns the model of the row that an event is about, of which the event has a snapshot as of the change. */
+/** Returns the model of the row that an event is about, which the event contains as a snapshot. */
 export function modelOfEvent(event: EventRow): Changed | undefined {
   return nounOf(event) ?? (event.type === 'WEBHOOK_DELIVERY' ? 'WebhookDelivery' : undefined);
 }

@@ -33,7 +33,7 @@ export interface LeasedDelivery extends RelatedFields, Lease {
   readonly event: Event;
 }
 
-/** A flat row with the columns of the event and of the delivery, which have only the name of the id in common. */
+/** A flat row with the columns of the event and of the delivery. Only the id has the same name in both. */
 type LeasedRow = Event & Omit<LeasedDelivery, 'id' | 'event'> & { readonly deliveryId: string };
 
 /**
