@@ -213,7 +213,7 @@ export type RailOutcome =
       /** For how long the money may still come back, in milliseconds. After that, the rail is queried once more. */
       readonly watchMs?: number | undefined;
       /**
-       * The amount that arrived, in the smallest unit. If it differs, a case is opened and the payment stays in progress.
+       * The amount that arrived, in the smallest unit. If it differs, a case is opened; the payment stays in progress.
        */
       readonly amount?: bigint | undefined;
       /** The amount that a payout took; with a lock, in the sending currency. Without a lock, by default `amount`. */

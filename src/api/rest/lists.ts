@@ -92,7 +92,7 @@ export const flag = (description: string, isDefault = false) =>
 export function amountParameter(description: string, minimum = 0) {
   return z
     .string()
-    .regex(/^-?\d+$/, 'must be an integer of smallest units')
+    .regex(/^-?\d+$/, "must be an integer, in the currency's smallest unit")
     .transform(BigInt)
     .pipe(z.bigint().min(BigInt(minimum)).max(maxAmount))
     .optional()

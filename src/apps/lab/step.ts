@@ -1,6 +1,6 @@
 /** The building blocks of the lab's journey. */
 
-/** The placeholders of variables until a response provides their values, and what provides them. */
+/** The placeholder of each variable until a response provides its value, and the tab that provides it. */
 const open = {
   customer: ['Customer:…', 'the tab Look around'],
   payerName: ['…', 'the tab Look around'],

@@ -74,7 +74,7 @@ interface RefusalFacts
   };
 }
 
-/** A policy's demand for an approval: the deadline, and whether the money is taken from the account in the meantime. */
+/** A policy demands an approval by a deadline. `reserves`: the money is taken from the account in the meantime. */
 export interface ApprovalRequired {
   readonly code: 'APPROVAL_REQUIRED';
   readonly id?: undefined;
@@ -92,7 +92,7 @@ export type PlanRefusal =
   /** `id` is the customer who has the address; null if that customer belongs to another platform. */
   | { readonly code: 'UMA_ADDRESS_EXISTS'; readonly id: string | null };
 
-/** Has no result if the plan names none. */
+/** An outcome as stored. It has no result if the plan names none. */
 interface StoredOutcome {
   readonly refusal?: PlanRefusal | null;
   readonly result?: { readonly type: ResultType; readonly row: Record<string, unknown> } | null;

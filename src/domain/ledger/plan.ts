@@ -58,9 +58,9 @@ export interface Plan {
 export interface Spend {
   readonly transactionId: string;
   readonly kind: model.PaymentKind;
-  /** The uuids whose policies may limit the payment: platform, sending customer, token, and the token's creators. */
+  /** The uuids of subjects whose policies may limit the payment: platform, sending customer, token, its creators. */
   readonly subjects: readonly string[];
-  /** In smallest units. */
+  /** In the currency's smallest unit. */
   readonly amount: bigint;
   readonly currency: string;
   /** The receiver: an account's public id, with the country of an external account if it is known, or a UMA address. */

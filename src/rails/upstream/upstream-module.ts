@@ -101,7 +101,7 @@ function platformRail(upstream: Upstream, connection: () => Promise<api.Upstream
       const held = [...(await balances(upstream))].map(([code, units]) => `${code} ${units}`);
       const webhooks =
         (await connection())?.webhookSecret === undefined ? 'are refused: there is no webhookSecret' : 'are accepted';
-      return `balances upstream, in smallest units: ${held.join(', ')}; webhooks ${webhooks}`;
+      return `balances upstream, in the currency's smallest unit: ${held.join(', ')}; webhooks ${webhooks}`;
     },
   };
 }

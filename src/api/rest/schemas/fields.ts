@@ -67,7 +67,8 @@ export const AmountSchema = responseObject('Amount', {
 export function amountInput(description: string, max: bigint = maxAmount) {
   return z
     .int({
-      error: ({ code }) => (code === 'too_big' ? `must be at most ${max}` : 'must be an integer of smallest units'),
+      error: ({ code }) =>
+        code === 'too_big' ? `must be at most ${max}` : "must be an integer, in the currency's smallest unit",
     })
     .min(1, 'must be at least 1')
     .max(Number(max), `must be at most ${max}`)

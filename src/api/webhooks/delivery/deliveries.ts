@@ -19,7 +19,7 @@ const failingAfter = 3;
 export interface LeasedDelivery extends RelatedFields, Lease {
   readonly id: string;
   readonly endpointId: string;
-  /** The number of this attempt, starting at 1 and including attempts whose process died. */
+  /** The number of this attempt, counting from 1 and including attempts whose process died. */
   readonly begun: number;
   /** The number of failed attempts since the delivery began or was replayed. */
   readonly tries: number;
