@@ -206,7 +206,7 @@ export interface Simulation {
   /** Returns what is wrong with a caller's scenario (the field and the reason), or undefined if it is usable. */
   scenarioFault(scenario: Scenario): ScenarioFault | undefined;
 
-  /** Returns the simulated deposit for a real-time funded quote of `amount` smallest units, by its scenario, if any. */
+  /** Returns the simulated deposit for a real-time funded quote of `amount`, as its scenario specifies, if any. */
   deposit(scenario: unknown, amount: bigint): Deposit;
 
   /** Returns the decision on an incoming payment that the scenario specifies; undefined if the platform decides. */

@@ -65,7 +65,7 @@ export function cursorUndone(field: string): GraphQLError {
   return failure('CURSOR_EXPIRED', new EventsUndone(`the change at the cursor in ${field}`).message, { field });
 }
 
-/** The places in the document and the response to which an error belongs. */
+/** The locations in the document and in the response that an error refers to. */
 export function locationOf({ nodes, source, positions, path }: GraphQLError) {
   return { nodes, source, positions, path };
 }

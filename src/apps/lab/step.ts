@@ -53,7 +53,7 @@ export type Step = ReturnType<typeof stepFrom>;
 export function stepFrom({ variables: given, ...written }: WrittenStep) {
   const [, operation = ''] = /^\w+ (\w+)/.exec(written.query) ?? [];
   const names = Array.from(written.query.matchAll(/\$(\w+): /g), ([, name = '']) => name);
-  // A variable without a value of its own is one that steps pass on.
+  // A variable without a given value gets one from another step's response.
   const values = Object.fromEntries(names.map((name) => [name, given?.[name] ?? open[name as CarriedName][0]]));
   return { ...written, operation, variables: names.length > 0 ? JSON.stringify(values, null, 2) : '' };
 }

@@ -61,7 +61,7 @@ export function stepOf(
   return { step, before, after: amount, currency: code, rounding, text };
 }
 
-/** An amount in whole smallest units, with its value before rounding. */
+/** A rounded amount in the currency's smallest unit, with its value before rounding. */
 export interface Rounded {
   readonly exact: Fraction;
   readonly amount: bigint;
