@@ -21,7 +21,7 @@ export interface Webhooks {
   readonly box: SecretBox | undefined;
   /** The log for attempts; undefined to log none. */
   readonly attemptLog: Logger | undefined;
-  /** The slots for webhook tests that await responses, by platform (test-event.ts). */
+  /** The places for webhook tests that await responses, by platform (test-event.ts). */
   readonly waitingTests: Map<string, Slots>;
 }
 

@@ -5,7 +5,7 @@ import { openSocket } from './socket.ts';
 // The live part of the front page: the sandbox's payments by status, and the latest changes.
 
 const shownMoves = 5;
-/** The interval between counts in a busy sandbox, in milliseconds. */
+/** The time between two counts of a busy sandbox, in milliseconds. */
 const countEveryMs = 500;
 
 const { sandbox } = readSettings();
