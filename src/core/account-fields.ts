@@ -164,7 +164,7 @@ export const notZeros: NonNullable<AccountForm['check']> = (value) =>
 
 const usualLength = 140;
 
-/** What a field says in addition to its form, or instead of it. */
+/** The properties of a field that supplement or replace the defaults. */
 type More = Partial<AccountField>;
 
 /** Defines an account number, which must not consist only of zeros. */

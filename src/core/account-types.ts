@@ -12,7 +12,7 @@ export interface AccountType {
   /** The names of the GraphQL type and of the input field. */
   readonly graphql: { readonly type: string; readonly input: string };
   readonly description: string;
-  /** The country, if all accounts of the type have the same. An IBAN begins with its country; a wallet has none. */
+  /** The country, if it is the same for all accounts of the type. An IBAN contains its country; a wallet has none. */
   readonly country?: string;
   readonly currencies: readonly [CurrencyCode, ...CurrencyCode[]];
   /** Whether the account has an owner: bank accounts do, wallets do not. */
@@ -37,7 +37,7 @@ function bankAccount(
   return { graphql: { type, input }, currencies: [currency], beneficiary: true, ...more };
 }
 
-/** Declares a type of wallet, which any one of its fields identifies. */
+/** Declares a wallet type. Any one of its fields identifies the wallet. */
 function wallet(
   input: string,
   description: string,

@@ -7,7 +7,7 @@ interface CharacterSet {
   readonly instead: Readonly<Record<string, string>>;
 }
 
-/** The characters that SEPA lacks, by the character that replaces them. */
+/** The characters that SEPA lacks, keyed by the character that replaces them. */
 const sepaReplacements = {
   '+': '&',
   '-': '_~',

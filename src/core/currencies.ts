@@ -60,7 +60,7 @@ export interface Money {
   readonly currency: Currency;
 }
 
-/** Returns an amount in smallest units, together with its currency. @throws Error for an unknown code */
+/** Returns an amount, in the smallest unit, together with its currency. @throws Error for an unknown code */
 export function money(amount: bigint, currency: string): Money {
   return { amount, currency: requiredCurrency(currency) };
 }
@@ -70,7 +70,7 @@ export function isCurrencyCode(code: string): code is CurrencyCode {
   return byCode.has(code);
 }
 
-/** Formats smallest units as an exact decimal with all places: with 2, 12550 is "125.50" and -1 is "-0.01". */
+/** Formats an amount as an exact decimal with all its places: with 2, 12550 is "125.50" and -1 is "-0.01". */
 export function formatDecimal(amount: bigint, decimals: number): string {
   const sign = amount < 0n ? '-' : '';
   const digits = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, '0');
@@ -78,20 +78,20 @@ export function formatDecimal(amount: bigint, decimals: number): string {
   return decimals === 0 ? `${sign}${digits}` : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
-/** Formats smallest units as major units with their code: "0.03 USD". */
+/** Formats an amount in major units with the currency's code: "0.03 USD". */
 export function formatMajor(amount: bigint, currency: Currency): string {
   return `${formatDecimal(amount, currency.decimals)} ${currency.code}`;
 }
 
-/** Formats smallest units with a provider's currency code, even if the gateway does not know that code. */
+/** Formats an amount with a provider's currency code, even if the gateway does not know that code. */
 export function formatForeign(amount: bigint, code: string): string {
   const currency = currencyOf(code);
   return currency ? formatMajor(amount, currency) : `${amount} of the smallest unit of ${code}`;
 }
 
 /**
- * Formats an amount of smallest units in the style of the locale, with every decimal of the currency: "$125.50",
- * "USDC 1.000001". Exact at any size: Intl gets a decimal string, never a number.
+ * Formats an amount in the style of the locale, with every decimal of the currency: "$125.50", "USDC 1.000001". Exact
+ * at any size: Intl gets a decimal string, never a number.
  * @returns an error, which is not thrown, for a locale that is not a BCP 47 language tag or has no number format
  */
 export function formatMoney(amount: bigint, currency: Currency, locale: string): string | RangeError {
@@ -143,12 +143,12 @@ function isKnownLocale(locale: string): boolean {
   }
 }
 
-/** An amount given by a caller: in smallest units, or in major units such as "12.50". */
+/** An amount given by a caller: in the currency's smallest unit, or in major units such as "12.50". */
 export type GivenAmount = bigint | { readonly decimal: string };
 
 /**
- * Converts a given amount to smallest units. Refuses an amount that is not positive or exceeds the limit for one
- * payment. A decimal may have at most as many places as its currency, because nothing is rounded.
+ * Converts a given amount to the currency's smallest unit. Refuses an amount that is not positive or exceeds the limit
+ * for one payment. A decimal may have at most as many places as its currency, because nothing is rounded.
  * @throws Refusal INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE
  */
 export function smallestUnits(given: GivenAmount, currency: Currency, path: FieldPath): bigint {
@@ -163,7 +163,7 @@ export function smallestUnits(given: GivenAmount, currency: Currency, path: Fiel
   return amount;
 }
 
-/** Returns a given amount in smallest units for comparing inputs; unchanged if the currency cannot represent it. */
+/** Returns a given amount in the smallest unit, to compare inputs; unchanged if the currency cannot represent it. */
 export function comparableAmount(given: GivenAmount, currency: Currency | undefined): GivenAmount {
   if (typeof given === 'bigint' || !currency) return given;
   try {

@@ -8,7 +8,7 @@ export const rateDigits = 15;
 /** The maximum number of decimal places in a rate: as many as its database column has, numeric(32,18). */
 export const ratePlaces = 18;
 
-/** Rates must be below ten to this power, also because of the column. */
+/** Rates must be below ten to this power, which is also a limit of the column. */
 const rateMagnitude = 14;
 
 /** A rational number. The denominator is positive; the fraction need not be in lowest terms. */

@@ -27,7 +27,7 @@ export function publicId(type: IdType, uuid: string): string {
   return `${type}:${uuid}`;
 }
 
-/** Returns the uuid in a public id of one of these types. A malformed id counts as unknown: undefined. */
+/** Returns the uuid in a public id of one of these types; undefined for any other id, including a malformed one. */
 export function uuidOf(id: string, ...types: readonly IdType[]): string | undefined {
   const separator = id.indexOf(':');
   const uuid = id.slice(separator + 1);

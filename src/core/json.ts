@@ -49,8 +49,8 @@ const maxDepth = 64;
  * has neither problem, as a quick check can prove: the text has as many names as the value, and no number that is long
  * or has a fraction or an exponent. Otherwise the text is parsed once more to find the position.
  * @throws SyntaxError for a string that is not JSON
- * @throws InexactJson for a member that is duplicate or named `__proto__`, a number that JavaScript cannot represent,
- *   and more than 64 levels
+ * @throws InexactJson for a duplicate member or one named `__proto__`, a number that JavaScript cannot represent, and
+ *   more than 64 levels
  */
 export function parseJson(text: string): unknown {
   const json = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;

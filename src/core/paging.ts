@@ -9,7 +9,7 @@ export interface Page<Key> {
   readonly read: 'asc' | 'desc';
   /** The range of keys on the page: those after or before a cursor, or between two cursors. */
   readonly bound: { readonly gt?: Key; readonly lt?: Key } | undefined;
-  /** The keys at and beyond the cursor where the read starts. If rows have such keys, that side has pages, too. */
+  /** The keys at and beyond the cursor where the read starts. If rows have these keys, there are pages on that side. */
   readonly beyond: { readonly gte: Key } | { readonly lte: Key } | undefined;
 }
 

@@ -169,7 +169,7 @@ export interface UmaPayment {
   };
 }
 
-/** A rate that the provider has promised. Amounts are in smallest units. */
+/** A rate that the provider has promised. Amounts are in the smallest unit of their currency. */
 export interface RateLock {
   /** The provider's own reference for the lock. */
   readonly reference: string;
@@ -206,7 +206,7 @@ export interface Simulation {
   /** Returns what is wrong with a caller's scenario (the field and the reason), or undefined if it is usable. */
   scenarioFault(scenario: Scenario): ScenarioFault | undefined;
 
-  /** Returns the simulated deposit for a real-time funded quote of `amount` smallest units, by its scenario, if any. */
+  /** Returns the simulated deposit for a real-time funded quote of `amount`, as its scenario specifies, if any. */
   deposit(scenario: unknown, amount: bigint): Deposit;
 
   /** Returns the decision on an incoming payment that the scenario specifies; undefined if the platform decides. */
@@ -244,7 +244,7 @@ export interface ScenarioFault {
 
 /** A simulated deposit. */
 export interface Deposit {
-  /** The amount in smallest units. */
+  /** The amount in the currency's smallest unit. */
   readonly amount: bigint;
   /** Whether a second deposit of the same amount arrives with it. */
   readonly twice: boolean;

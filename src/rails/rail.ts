@@ -57,7 +57,7 @@ export interface Rail {
    */
   giveBack?(order: RailOrder): Promise<void>;
 
-  /** Returns the amount to collect, in smallest units, for a collection without one. If omitted, all need an amount. */
+  /** Returns the amount for a collection without one. If this method is omitted, every collection needs an amount. */
   collectionAmount?(currency: Currency): bigint;
 
   /** Estimates how long an order will take, in milliseconds from now. Required of rails that pay out or collect. */
@@ -102,7 +102,7 @@ export interface Rail {
   /** Lists the provider's movements for the platform in a period by the provider's clock, page by page. */
   movements?(request: parts.MovementsRequest): Promise<parts.MovementsPage>;
 
-  /** Returns the platform's current balances at the provider, in smallest units, by currency code. */
+  /** Returns the platform's current balances at the provider by currency code, in the currency's smallest unit. */
   balances?(): Promise<ReadonlyMap<string, bigint>>;
 
   /**
@@ -213,7 +213,7 @@ export type RailOutcome =
       /** For how long the money may still come back, in milliseconds. After that, the rail is queried once more. */
       readonly watchMs?: number | undefined;
       /**
-       * The amount that arrived, in smallest units. A different one opens a case, and the payment stays in progress.
+       * The amount that arrived, in the smallest unit. If it differs, a case is opened; the payment stays in progress.
        */
       readonly amount?: bigint | undefined;
       /** The amount that a payout took; with a lock, in the sending currency. Without a lock, by default `amount`. */
@@ -269,7 +269,7 @@ export interface FundingRequest {
   /** The reference that the payer must include in the payment. */
   readonly reference: string;
   readonly currency: Currency;
-  /** The amount in smallest units; undefined if the payer chooses it. */
+  /** The amount in the currency's smallest unit; undefined if the payer chooses it. */
   readonly amount: bigint | undefined;
   /** When the quote or account was created, by the database's clock. */
   readonly createdAt: Date;

@@ -12,7 +12,7 @@ import type { Webhooks } from '../webhooks/webhooks.ts';
 /** Sends the reason to the client before an event stream's connection is cut. */
 export type Farewell = (refusal: { readonly errors: readonly object[] }) => void;
 
-/** The connection of an operation: its credentials, and how to close it. */
+/** An operation's connection: its credentials, its state, and the functions that close it. */
 export interface Transport {
   /** The value of the Authorization header or, on a socket, of `authorization` in the first message. */
   readonly authorization?: string | undefined;
@@ -52,7 +52,7 @@ export interface Context
   feedHead?: FeedPosition;
   /** Whether graphql-js executes the operation using only Prisma (graphql/reading/stock.ts). */
   readonly isStock?: boolean;
-  /** Whether the last mutation was only validated, or was refused; undefined if it took effect. */
+  /** Set if the last mutation was only validated or was refused; undefined if it took effect. */
   outcome?: 'VALIDATED' | 'REFUSED';
   reportsCost?: boolean;
 }

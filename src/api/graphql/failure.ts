@@ -40,7 +40,7 @@ export function rateLimited({ message, retryAfter }: RateLimited): GraphQLError 
   return new GraphQLError(message, { extensions: { code: 'RATE_LIMITED', retryAfter } });
 }
 
-/** Creates the error for a request whose document counts as more requests than the caller may send at the moment. */
+/** Creates the error for a document that counts as more requests than the rate limit allows at the moment. */
 export function tooManyRequests({ message, retryAfter }: RateLimited): GraphQLError {
   return badRequest(message, {
     code: 'RATE_LIMITED',
@@ -65,7 +65,7 @@ export function cursorUndone(field: string): GraphQLError {
   return failure('CURSOR_EXPIRED', new EventsUndone(`the change at the cursor in ${field}`).message, { field });
 }
 
-/** The places in the document and the response to which an error belongs. */
+/** The locations in the document and in the response that an error refers to. */
 export function locationOf({ nodes, source, positions, path }: GraphQLError) {
   return { nodes, source, positions, path };
 }

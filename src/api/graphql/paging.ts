@@ -12,9 +12,9 @@ export interface PageArgs {
 export type CursorArgument = 'after' | 'before';
 
 /**
- * Parses a list's arguments: which rows to read, and in which order. Section 4 of the Relay specification
- * (https://relay.dev/graphql/connections.htm) defines them: the rows after `after` and before `before`, and of these
- * rows the first or the last few.
+ * Parses a list's arguments, which determine the rows to read and their order. Section 4 of the Relay specification
+ * (https://relay.dev/graphql/connections.htm) defines them: of the rows after `after` and before `before`, the page has
+ * the first or the last few.
  *
  * - A cursor names a position in the list's order. It stays valid when its row no longer matches the filter or is gone.
  * - Crossed cursors return nothing. Taken literally, the specification would ignore `before` if `after` has removed its

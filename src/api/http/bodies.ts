@@ -10,7 +10,7 @@ export const bodyBytes = 100 * 1024;
 export const maxReads = 900;
 export const maxStrangers = 100;
 
-/** How many chunks are joined at a time. Unjoined, small chunks take far more memory than their bytes. */
+/** How many chunks are joined at a time. Until joined, small chunks take far more memory than their content. */
 const maxChunks = 64;
 
 /** A request's whole body, or why it is missing: it is too long, or reading it was abandoned in favor of others. */

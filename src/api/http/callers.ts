@@ -12,13 +12,13 @@ import type { Tenant } from './turns.ts';
 
 /** The default time limit for looking up credentials, in milliseconds. */
 const lookUpMs = 10_000;
-/** How long limits treat a connection's credentials as valid, in ms. The APIs still authenticate every request. */
+/** How long a connection's credentials count as valid for limits, in ms. The APIs still authenticate every request. */
 const knownMs = 1_000;
 
 interface Known {
   readonly authorization: string;
   readonly viewer: Viewer;
-  /** When the credentials were last verified, according to the clock of the limits. */
+  /** When the credentials were last verified, by the rate limits' clock. */
   readonly at: number;
 }
 

@@ -26,8 +26,8 @@ const types: Readonly<Record<string, string>> = {
 export type Assets = Awaited<ReturnType<typeof openAssets>>;
 
 /**
- * Loads the assets that the installation has built for the enabled pages (none if no page is enabled). They were
- * compressed during installation and are served in that form.
+ * Loads the assets that were built and compressed during installation for the enabled pages (none if no page is
+ * enabled). They are served compressed.
  */
 export async function openAssets(shown: readonly string[]) {
   const text = await readFile(path.join(bundleFolder, 'bundle.json'), 'utf8').catch(() => '{"pages":{}}');

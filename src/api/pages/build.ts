@@ -5,7 +5,7 @@ import { gzip } from 'node:zlib';
 import type { Metafile } from 'esbuild';
 import { assetPath, type Bundle, bundleFolder } from './assets.ts';
 
-// `npm run pages`, run by the installation: bundles and compresses the pages' scripts.
+// `npm run pages`, which runs during installation: bundles and compresses the pages' scripts.
 
 const root = path.resolve(import.meta.dirname, '../../..');
 

@@ -56,7 +56,7 @@ ${credentials(shown, port)}
   return plainPage('Payments', contents, shown.sandbox && { assets, settings: { sandbox: shown.sandbox.credentials } });
 }
 
-/** The number of the sandbox's payments by status and the latest changes, both filled in by the page's script. */
+/** The sandbox's payment counts by status and the latest changes, both filled in by the page's script. */
 function sandboxNow({ sandbox }: Shown) {
   if (!sandbox) return '';
   return html`<section aria-labelledby="now">

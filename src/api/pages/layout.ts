@@ -94,7 +94,7 @@ const scriptPolicy = (name: Bundled['name']) =>
   [
     "default-src 'none'",
     "script-src 'self'",
-    // Editors have workers and fonts, and write their colors into the page.
+    // Editors load workers and fonts, and set colors with inline styles.
     ...(name === 'wallet'
       ? ["style-src 'self'", 'img-src data:']
       : ["worker-src 'self'", "style-src 'self' 'unsafe-inline'", "font-src 'self'", "img-src 'self' data:"]),

@@ -29,7 +29,7 @@ export class UnrepresentableAmount extends RangeError {
   }
 }
 
-/** Converts a record's amount, in smallest units, to a JSON integer. Throws UnrepresentableAmount beyond 2^53. */
+/** Converts a record's amount, in the smallest unit, to a JSON integer. Throws UnrepresentableAmount beyond 2^53. */
 export function jsonInteger(amount: bigint, of?: string): number {
   if (!isJsonInteger(amount)) throw new UnrepresentableAmount(amount, of);
   return Number(amount);

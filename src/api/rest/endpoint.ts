@@ -239,7 +239,7 @@ const acceptNoBody: MiddlewareHandler<RestEnvironment> = async (context, next) =
 
 const noFields = z.strictObject({});
 
-/** Refuses the fields in a body where none is expected: otherwise, `expectedVersion` in a DELETE would be ignored. */
+/** Refuses a body with fields where none are expected: otherwise, `expectedVersion` in a DELETE would be ignored. */
 const refuseFields: MiddlewareHandler<RestEnvironment> = async (context, next) => {
   if (context.req.raw.body) {
     const json: unknown = await context.req.json();

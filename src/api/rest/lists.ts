@@ -88,11 +88,11 @@ export const choice = (description: string) => boolean.optional().openapi({ type
 export const flag = (description: string, isDefault = false) =>
   boolean.default(isDefault).openapi({ type: 'boolean', default: isDefault, description });
 
-/** Defines an amount parameter, in smallest units. */
+/** Defines an amount parameter, in the currency's smallest unit. */
 export function amountParameter(description: string, minimum = 0) {
   return z
     .string()
-    .regex(/^-?\d+$/, 'must be an integer of smallest units')
+    .regex(/^-?\d+$/, "must be an integer, in the currency's smallest unit")
     .transform(BigInt)
     .pipe(z.bigint().min(BigInt(minimum)).max(maxAmount))
     .optional()

@@ -74,7 +74,7 @@ export class PaymentsSocket {
     const address = new URL(url, typeof location === 'undefined' ? undefined : location.href);
     address.protocol = address.protocol.replace('http', 'ws');
     const client: Client = createClient({
-      // The socket opens once there is a token, and never after everything was stopped. The library does not catch
+      // The socket opens once there is a token, but never after everything has been stopped. The library does not catch
       // errors thrown here.
       url: async () => {
         await tokens.ready(signal).catch(() => undefined);

@@ -157,7 +157,7 @@ function aboutOf({ type, subject }: FeedEvent): string {
 
 type Moved = Extract<FeedEvent['subject'], { readonly destination: unknown }>;
 
-/** Names the payer and the payee; of an incoming payment, the customer and the account that receive it. */
+/** Names the payer and the payee or, for an incoming payment, the customer and the account that receive it. */
 const partiesOf = ({ customer, destination }: Moved, type = '') =>
   [customer?.name, destination?.displayName].filter(Boolean).join(type === 'INCOMING_PAYMENT' ? ' · ' : ' → ');
 

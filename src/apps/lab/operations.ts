@@ -78,7 +78,7 @@ export class Operations {
     };
   };
 
-  /** Sets the open tab. Returns `run` if its operation is running, or its last answer. Ends what is outdated. */
+  /** Sets the open tab. Returns `run` if its operation is running, else its last answer. Ends an outdated operation. */
   open(tab: string, isOutdated: boolean): 'run' | Answer | undefined {
     this.#openTab = tab;
     if (isOutdated) this.close(tab);

@@ -1,6 +1,6 @@
 /** The building blocks of the lab's journey. */
 
-/** The placeholders of variables until a response provides their values, and what provides them. */
+/** The placeholder of each variable until a response provides its value, and the tab that provides it. */
 const open = {
   customer: ['Customer:…', 'the tab Look around'],
   payerName: ['…', 'the tab Look around'],
@@ -16,7 +16,7 @@ const open = {
 /** The name of a variable whose value responses can provide. */
 export type CarriedName = keyof typeof open;
 
-/** Says which variable still has its placeholder; undefined if none has. */
+/** Returns a message about a variable that still has its placeholder; undefined if there is none. */
 export function missingIn(variables: Readonly<Record<string, unknown>>): string | undefined {
   const [name, [, tab] = []] =
     Object.entries(open).find(([one, [placeholder]]) => variables[one] === placeholder) ?? [];
@@ -53,7 +53,7 @@ export type Step = ReturnType<typeof stepFrom>;
 export function stepFrom({ variables: given, ...written }: WrittenStep) {
   const [, operation = ''] = /^\w+ (\w+)/.exec(written.query) ?? [];
   const names = Array.from(written.query.matchAll(/\$(\w+): /g), ([, name = '']) => name);
-  // A variable without a value of its own is one that steps pass on.
+  // A variable without a given value gets one from another step's response.
   const values = Object.fromEntries(names.map((name) => [name, given?.[name] ?? open[name as CarriedName][0]]));
   return { ...written, operation, variables: names.length > 0 ? JSON.stringify(values, null, 2) : '' };
 }

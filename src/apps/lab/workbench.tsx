@@ -7,8 +7,8 @@ import { journey } from './further-steps.ts';
 import { Session, type SessionProps } from './session.tsx';
 
 /**
- * Renders GraphiQL's explorer of the schema. Its root is titled Docs, which here are the pages at /docs, and its search
- * field shows a shortcut, which phones do not have.
+ * Renders GraphiQL's schema explorer. Replaces the title of its root, "Docs", which here would suggest the pages at
+ * /docs, and the placeholder of its search field, which contains a shortcut that phones do not have.
  */
 function SchemaExplorer() {
   const [root] = useDocExplorer();

@@ -228,7 +228,7 @@ const limitsOn = (currency: string, policies: PayeePickerQuery['viewer']['polici
     limits.filter(({ leftAmount }) => !leftAmount || leftAmount.currency.code === currency),
   );
 
-/** Says what limits still allow in each period: "$299.99 and 4 payments left today". */
+/** Describes what limits still allow in each period: "$299.99 and 4 payments left today". */
 function leftText(limits: readonly Limit[]): string {
   const all = [...Map.groupBy(limits, ({ period }) => period)].map(([period, limits]) => {
     const left = limits.map(

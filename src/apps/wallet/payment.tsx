@@ -41,7 +41,7 @@ export function PaymentDrawing({ payment, children }: PaymentDrawingProps) {
   );
 }
 
-/** Says what comes next; undefined if nothing does, or if the document does not select it. */
+/** Describes the next step; undefined if there is none, or if the document does not select it. */
 function nextOf({ timeline, final, approvalDueAt, expectedSettlementAt, refund }: DrawnPayment): string | undefined {
   switch (timeline.at(-1)?.status) {
     case 'CREATED':

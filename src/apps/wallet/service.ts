@@ -119,7 +119,7 @@ export function timeText(time: string): string {
   return times.format(new Date(time));
 }
 
-/** The event that a request succeeds after another one failed: the socket may have stayed open meanwhile. */
+/** Dispatched when a request succeeds after a failed one, because the socket may have stayed open in between. */
 const recovered = 'wallet-recovered';
 
 /** Cuts and restores the wallet's network, to show what happens when a phone is in a tunnel. */

@@ -98,7 +98,7 @@ export function maySee(noun: Noun, { bound }: Pick<Scope, 'bound'>, row: Readonl
   return field !== null && row[field] === idOf(bound);
 }
 
-/** Returns whether callers with such a bound can see any records of this kind. */
+/** Returns whether callers with this kind of bound can see any records of this kind. */
 export function seesAny(noun: Noun, { bound }: Pick<Scope, 'bound'>): boolean {
   return bound.kind === 'PLATFORM' || rules[noun][bound.kind] !== null;
 }

@@ -174,7 +174,7 @@ const conflict = { reason: 'the external account cannot be changed' };
 /**
  * Changes the platform's own id for an external account, its metadata, and whether it is the default for its customer's
  * incoming UMA payments. A new default replaces the previous one. The details that identify the account at its bank
- * cannot change, because it would be a different account.
+ * cannot change, because that would make it a different account.
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, CONFLICT (it is deleted), IDEMPOTENCY_MISMATCH
  */
 export const updateExternalAccount = command((payments, caller, input: UpdateExternalAccount) => ({

@@ -108,7 +108,7 @@ export function arrivalJournals({ transaction, destination }: Incoming): Journal
     : passage(receivedCurrency, amount, id);
 }
 
-/** Returns the amount that arrives, in smallest units. */
+/** Returns the amount that arrives, in the currency's smallest unit. */
 export function receivedAmount(transaction: Pick<Transaction, 'id' | 'receivedAmount'>): bigint {
   if (transaction.receivedAmount === null) throw new Error(`transaction ${transaction.id} has no received amount`);
   return transaction.receivedAmount;

@@ -100,7 +100,7 @@ export function simulationOf(payments: Payments, tenant: Tenant): Simulation {
   return simulation;
 }
 
-/** The row as the command left it, and whether this is a replay of an earlier result. */
+/** The row as the command left it. `replayed`: this is the result of an earlier call with the same key. */
 export interface CommandResult<Row> {
   readonly row: Row;
   readonly replayed: boolean;

@@ -54,7 +54,7 @@ export interface TransactionFilter extends ChangeFilter {
   readonly executed?: Given<boolean>;
 }
 
-/** A range for the amount sent or received in a currency, in smallest units. Both ends are inclusive. */
+/** A range for the amount sent or received in a currency, in its smallest unit. Both ends are inclusive. */
 export interface AmountRange {
   readonly currency: string;
   readonly min?: Given<bigint>;

@@ -6,7 +6,7 @@ import type { RateLock } from '../../rails/rail-parts.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Journal, Leg, Money, Place, Spend } from '../ledger/plan.ts';
 
-/** The amounts and accounts of one outgoing payment, in smallest units. A transfer has equal amounts and no fees. */
+/** The amounts and accounts of one outgoing payment, in the smallest unit. A transfer has equal amounts and no fees. */
 export interface Flow {
   readonly transactionId: string;
   readonly sourceAccountId: string;

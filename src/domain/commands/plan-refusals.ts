@@ -212,7 +212,7 @@ export function fullAccount({ id, limit, currency }: Extract<PlanRefusal, { code
   return `${publicId('InternalAccount', id)} may hold at most ${inMajor(limit, currency)}, and this would exceed it`;
 }
 
-/** Formats an amount in smallest units (digits) of a stored currency as readable major units, such as "125.50 USD". */
+/** Formats an amount of a stored currency, given as digits, in readable major units, such as "125.50 USD". */
 export function inMajor(digits: string, currency: string): string {
   const known = currencyOf(currency);
   return known ? formatMajor(BigInt(digits), known) : `${digits} ${currency}`;

@@ -94,7 +94,7 @@ const seenMs = 900_000;
 /** Streams opened within this time, in milliseconds, share a statement. */
 const collectMs = 3;
 const maxBatch = 500;
-/** A subject's keys are counted whenever the subject has started streams numbering this fraction of the maximum. */
+/** A subject's keys are counted each time it has started this fraction of the maximum number of streams. */
 const countedPart = 0.1;
 
 /** The resume points of this process's streams. Streams that open together share a statement, as do updates. */

@@ -47,7 +47,7 @@ export interface Audit {
   readonly isCheckpoint: boolean;
 }
 
-/** The error for an audit that could not read on a standby; its message says why. */
+/** The error for an audit that could not run on a standby; its message says why. */
 export class ReplicaUnfit extends Error {}
 
 /** A standby may cancel an audit's statements. */

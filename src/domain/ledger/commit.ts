@@ -17,7 +17,7 @@ export type Outcome =
   | { readonly kind: 'refused'; readonly replayed: boolean; readonly refusal: PlanRefusal }
   | { readonly kind: 'mismatch' };
 
-/** A policy limit, with the used and remaining parts: amounts as digits of smallest units, or numbers of payments. */
+/** A policy limit, with the used and remaining parts: amounts as strings of digits, or numbers of payments. */
 export interface LimitState {
   readonly period: 'PAYMENT' | 'DAY' | 'MONTH' | 'LAST_24_HOURS' | 'LAST_30_DAYS';
   readonly currency: string | null;
@@ -45,7 +45,7 @@ interface RefusalFacts
     readonly status: string;
     readonly dueAt?: string;
   };
-  /** The customer holds `balances`, or has `payments` in flight, of which `transactions` are the first. */
+  /** The customer holds `balances`, or has `payments` in flight; `transactions` lists the first of these. */
   CUSTOMER_IN_USE: {
     readonly balances: readonly { readonly account: string; readonly currency: string; readonly amount: string }[];
     readonly payments: number;
@@ -55,7 +55,7 @@ interface RefusalFacts
   /** `customerId` is null if the account is the platform's own. */
   ACCOUNT_FROZEN: { readonly kind: 'INTERNAL' | 'EXTERNAL'; readonly customerId: string | null };
   INVALID_BANK_ACCOUNT: { readonly customerId: string | null; readonly status: string };
-  /** The amounts are in smallest units of the currency. */
+  /** The amounts are in the currency's smallest unit. */
   INSUFFICIENT_BALANCE: { readonly spendable: string; readonly needed: string; readonly currency: string };
   /** `limit` is set for the rule LIMIT (limit_state.sql), `freeAt` if the payment will be allowed later. */
   LIMIT_EXCEEDED: {
@@ -74,7 +74,7 @@ interface RefusalFacts
   };
 }
 
-/** A policy's demand for an approval: the deadline, and whether the money is taken from the account in the meantime. */
+/** A policy demands an approval by a deadline. `reserves`: the money is taken from the account in the meantime. */
 export interface ApprovalRequired {
   readonly code: 'APPROVAL_REQUIRED';
   readonly id?: undefined;
@@ -92,7 +92,7 @@ export type PlanRefusal =
   /** `id` is the customer who has the address; null if that customer belongs to another platform. */
   | { readonly code: 'UMA_ADDRESS_EXISTS'; readonly id: string | null };
 
-/** Has no result if the plan names none. */
+/** An outcome as stored. It has no result if the plan names none. */
 interface StoredOutcome {
   readonly refusal?: PlanRefusal | null;
   readonly result?: { readonly type: ResultType; readonly row: Record<string, unknown> } | null;

@@ -7,7 +7,7 @@ import type * as model from '../../infra/database/generated/client/client.ts';
  */
 export interface Plan {
   readonly claim?: Claim | undefined;
-  /** What must hold: customers may move money, external accounts are ACTIVE, nothing is frozen, lookups are valid. */
+  /** Preconditions: customers may move money, external accounts are ACTIVE, nothing is frozen, lookups are valid. */
   readonly requireActive?: {
     readonly customers?: readonly string[];
     readonly accounts?: readonly string[];
@@ -58,9 +58,9 @@ export interface Plan {
 export interface Spend {
   readonly transactionId: string;
   readonly kind: model.PaymentKind;
-  /** The uuids of those whose policies may limit the payment: platform, sending customer, token, and its creators. */
+  /** The uuids of subjects whose policies may limit the payment: platform, sending customer, token, its creators. */
   readonly subjects: readonly string[];
-  /** In smallest units. */
+  /** In the currency's smallest unit. */
   readonly amount: bigint;
   readonly currency: string;
   /** The receiver: an account's public id, with the country of an external account if it is known, or a UMA address. */

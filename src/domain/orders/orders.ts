@@ -30,7 +30,7 @@ interface LeasedRow extends Lease {
   /** The internal account that pays an outgoing payment: if the source is external, its owner's account. */
   readonly fundingAccountId: string | null;
   readonly platformFee: bigint | null;
-  /** The platform's account for its share of the fees, and whether it holds enough to return that share. */
+  /** The platform's account for its share of the fees. `canReturnFee`: it holds enough to return that share. */
   readonly platformAccountId: string | null;
   readonly canReturnFee: boolean | null;
   /** The information about the sender that was given with the quote, and the sender's UMA address. */

@@ -23,7 +23,7 @@ export interface Terms {
   readonly platformRate: Fraction;
   /** 1 − v: the share that remains after the variable fees. */
   readonly shareAfterFee: Fraction;
-  /** F, in smallest units of the sending currency. */
+  /** F, in the sending currency's smallest unit. */
   readonly fixedFees: bigint;
   readonly steps: readonly PricingStep[];
 }
@@ -39,7 +39,7 @@ export interface PricingStep {
     | 'ROUNDING_SURPLUS';
   /** The exact value in the currency's smallest unit; rounded to 30 digits if its decimals do not terminate. */
   readonly before: string;
-  /** The rounded value, in smallest units. */
+  /** The rounded value, in the currency's smallest unit. */
   readonly after: bigint;
   /** The currency code of both values. */
   readonly currency: string;
@@ -61,7 +61,7 @@ export function stepOf(
   return { step, before, after: amount, currency: code, rounding, text };
 }
 
-/** An amount in whole smallest units, with its value before rounding. */
+/** A rounded amount in the currency's smallest unit, with its value before rounding. */
 export interface Rounded {
   readonly exact: Fraction;
   readonly amount: bigint;

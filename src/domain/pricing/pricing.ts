@@ -45,9 +45,9 @@ export interface Pricing {
   readonly totalReceivingAmount: bigint;
   /** The rate used, as a plain decimal without trailing zeros. */
   readonly exchangeRate: string;
-  /** All fees, including the platform's, in smallest units of the sending currency. */
+  /** All fees, including the platform's, in the sending currency's smallest unit. */
   readonly feesIncluded: bigint;
-  /** F: the fixed part of feesIncluded, in smallest units of the sending currency. */
+  /** F: the fixed part of feesIncluded, in the sending currency's smallest unit. */
   readonly fixedFees: bigint;
   /** The part of feesIncluded that the platform earns. */
   readonly platformFee: bigint;
@@ -145,7 +145,7 @@ function pricing(terms: Terms, send: bigint, receive: bigint, fees: VariableFees
   };
 }
 
-/** A quote's variable fees, in smallest units of the sending currency. */
+/** A quote's variable fees, in the sending currency's smallest unit. */
 interface VariableFees {
   /** The amount that the fees are charged on: send − F. */
   readonly charged: bigint;
@@ -279,7 +279,7 @@ function fixedFeeFault(amount: bigint): string | undefined {
   return amount < 0n ? `must not be negative, but is ${amount}` : undefined;
 }
 
-/** The minimum and maximum amounts that can arrive, in smallest units of the receiving currency. */
+/** The minimum and maximum amounts that can arrive, in the receiving currency's smallest unit. */
 interface ReceivingLimits {
   readonly min: bigint;
   readonly max: bigint;

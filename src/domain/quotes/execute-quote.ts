@@ -230,7 +230,7 @@ const nextExpiryStatement = statement<{ waitMs: number }>(
    from quote where status = 'PENDING' order by expires_at limit 1`,
 );
 
-/** Quotes for which a failure to expire them has been logged. Further failures are not. */
+/** The quotes that could not be expired and for which this has been logged. Further failures are not logged. */
 const loggedQuotes = boundedCache<true>(10_000);
 
 /** Returns the number of milliseconds until the next open quote expires; undefined if no quote is open. */

@@ -119,7 +119,7 @@ export function amountToLock({ lockedSide, lockedAmount }: PricingRequest, liste
   return lockedSide === 'SENDING' ? lockedAmount - listed.platformFee : lockedAmount;
 }
 
-/** Checks that a rail's lock matches the request. @throws RangeError if it has not */
+/** Checks that a rail's lock matches the request. @throws RangeError if it does not */
 export function checkLock(request: PricingRequest, amount: bigint, lock: RateLock, validMs: number): void {
   const locked = request.lockedSide === 'SENDING' ? lock.sent : lock.received;
   if (locked !== amount) throw new RangeError(`the rail has locked ${locked}, not ${amount}`);

@@ -57,9 +57,9 @@ export interface Destination {
   /** The customers who must be able to receive, and the accounts that must be ACTIVE: the destination and its owner. */
   readonly receivers: readonly string[];
   readonly accounts: readonly string[];
-  /** The internal account that receives; undefined if the money leaves, or only the lookup knows the receiver. */
+  /** The receiving internal account; undefined if the money leaves, or if only the lookup identifies the receiver. */
   readonly internalAccountId: string | undefined;
-  /** The range of amounts that can arrive, in smallest units; undefined if only the rate's limits apply. */
+  /** The range of amounts that can arrive, in the smallest unit; undefined if only the rate's limits apply. */
   readonly limits: { readonly min: bigint; readonly max: bigint } | undefined;
   readonly information: Information;
   /** The path of the currency or the account in the input. */

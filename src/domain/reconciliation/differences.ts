@@ -23,8 +23,8 @@ export interface Difference {
 export type Reconciled = Awaited<ReturnType<typeof reconcile>>;
 
 /**
- * Selects the orders of a period that move money outside or need a conversion by the rail, and the orders that
- * movements name. An order whose pull has settled is followed by a payout, and counts as settled whatever the payout's
+ * Selects the orders of a period that move money outside or need a conversion by the rail, and the orders named by
+ * movements. An order whose pull has settled is followed by a payout, and counts as settled whatever the payout's
  * outcome. If an operator settled an order for which the provider moved a different amount, that amount is used,
  * because the difference is already booked.
  */
@@ -166,7 +166,7 @@ export interface OrderHere {
   readonly inPeriod: boolean;
 }
 
-/** The movements of a period in one currency, on both sides, in smallest units. */
+/** The movements of a period in one currency, on both sides, in its smallest unit. */
 export interface Total {
   readonly currency: string;
   readonly receivedHere: bigint;

@@ -25,7 +25,7 @@ export interface Outcome extends Omit<Reconciled, 'differences'> {
   readonly differences: readonly Found[];
 }
 
-/** The movements of a period in one currency, as digits, in smallest units. */
+/** The movements of a period in one currency, as strings of digits, in its smallest unit. */
 export interface DayTotal extends Readonly<Record<keyof Total, string>> {
   /** The balance according to the books at the time of the comparison; null if the provider reports no balance. */
   readonly booked: string | null;
@@ -232,8 +232,8 @@ export function listDifferences({ prisma }: Pick<Database, 'prisma'>, { all }: {
 }
 
 /**
- * Closes a difference after an investigation, without moving money. For a balance, the amount that the provider holds
- * beyond the books is on record from then on.
+ * Closes a difference after an investigation, without moving money. For a balance, the amount by which the provider's
+ * balance exceeds the books is on record from then on.
  * @param id such as `ReconciliationDifference:…`
  * @throws RefusedByHand
  */
@@ -260,7 +260,7 @@ export async function closeDifference(
 // According to the books, this amount is all external money that came in, minus all money that went out. Payments in
 // flight may be counted on one side only, so the difference is a range.
 
-/** The two sides of a balance, in smallest units. */
+/** The two sides of a balance, in the currency's smallest unit. */
 export interface BothBalances extends Beyond {
   readonly currency: string;
   readonly booked: bigint;
@@ -268,7 +268,7 @@ export interface BothBalances extends Beyond {
   readonly held: bigint | undefined;
 }
 
-/** The minimum and maximum amounts that the provider holds beyond the books. */
+/** The minimum and maximum amounts by which the provider's balance exceeds the books. */
 export interface Beyond {
   readonly beyondLow: bigint;
   readonly beyondHigh: bigint;
@@ -339,7 +339,7 @@ export async function readBalances(payments: Payments, tenant: Tenant): Promise<
   });
 }
 
-/** Returns whether the provider's amount beyond the books agrees with the operator's own money on record, if any. */
+/** Returns whether the provider's excess over the books agrees with the operator's own money on record, if any. */
 export function agrees({ beyondLow, beyondHigh }: Beyond, known: Beyond | undefined): boolean {
   return beyondLow <= (known?.beyondHigh ?? 0n) && beyondHigh >= (known?.beyondLow ?? 0n);
 }

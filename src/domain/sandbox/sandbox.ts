@@ -26,7 +26,7 @@ import { checkScenario, type GivenScenario } from '../orders/orders.ts';
 import { execution } from '../quotes/execute-quote.ts';
 import { quotedDestination } from '../quotes/quote-destination.ts';
 
-/** The maximum amount that one call may credit to a sandbox account, in smallest units. */
+/** The maximum amount that one call may credit to a sandbox account, in the currency's smallest unit. */
 export const maxFunding = 100_000_000_000n;
 
 interface FundAccount {
@@ -155,7 +155,7 @@ function planFailure({ id, transactionId, sendingCurrency }: Quote, what: string
  * EXPIRED fails with QUOTE_EXPIRED. A payment that is already marked stays EXPIRED, because that status is terminal and
  * the payment's streams have ended. The payment takes only one deposit; any further deposit is refused with CONFLICT.
  * @param arrived the journal of the deposit, to the customer's account
- * @param amount the total that arrived, in smallest units of the sending currency
+ * @param amount the total that arrived, in the sending currency's smallest unit
  */
 function planLateDeposit(quote: Quote, arrived: Journal, amount: bigint): Alternative {
   return {

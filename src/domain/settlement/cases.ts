@@ -16,7 +16,7 @@ import { planDelivery } from './outcomes.ts';
 
 // Cases: contradictory reports of a rail, which an operator must investigate. An order has at most one of each kind.
 
-/** An outcome that is not a contradiction of an earlier one. */
+/** An outcome that does not contradict an earlier one. */
 export type CredibleOutcome = Exclude<RailOutcome, { kind: 'contradiction' }>;
 
 export type Contradiction = Pick<RailCase, 'kind' | 'said' | 'stands'>;

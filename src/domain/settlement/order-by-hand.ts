@@ -176,7 +176,7 @@ async function end(payments: Payments, order: DueOrder, operator: Operator, said
 // Money that neither arrived nor came back waits in SUSPENSE, and an operator must find out where it is. Once the
 // rail's provider has returned it, the operator releases it and the refund is paid.
 
-/** A refund that waits or has waited in suspense. Amounts are in smallest units. */
+/** A refund that waits or has waited in suspense. Amounts are in the currency's smallest unit. */
 export interface SuspendedRefund {
   readonly platformId: string;
   readonly platformName: string;

@@ -214,7 +214,7 @@ async function waitForApproval({ database }: Payments, order: DueOrder): Promise
   return [{ platformId, plan: planEnd(waiting, 'EXPIRED', 'nobody approved it in time') }];
 }
 
-/** Returns whether an order's receiver is a customer of this installation whose platform does not know of it yet. */
+/** Returns whether an order's receiver is a customer of this installation whose platform has yet to be notified. */
 function isToAnnounce(order: DueOrder): boolean {
   return order.receiverCustomerId !== null && !order.incoming && !order.lock && !isPull(order);
 }

@@ -29,7 +29,7 @@ export function balanceAt(account: string, version: string): string {
     and p.account_version <= ${version} order by p.account_version desc limit 1), 0)`;
 }
 
-/** An internal account's balances at both ends of a period, and the sums of the entries between, in smallest units. */
+/** An internal account's balances at both ends of a period, and the sums of its entries, in the smallest unit. */
 interface StatementHead {
   readonly accountId: string;
   readonly customerId: string | null;

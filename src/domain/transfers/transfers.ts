@@ -28,7 +28,7 @@ import { checkScenario, expectedMs, firstAskMs, type GivenScenario } from '../or
 export interface Transfer {
   readonly sourceAccountId: string;
   readonly destinationAccountId: string;
-  /** 1 to `maxAmount` smallest units. */
+  /** 1 to `maxAmount`, in the currency's smallest unit. */
   readonly amount: GivenAmount;
   readonly description?: string | null | undefined;
   readonly metadata?: Metadata | null | undefined;
@@ -200,7 +200,7 @@ function ownersOf(...accounts: readonly Account[]): string[] {
   return [...new Set(accounts.map((account) => account.customerId))].filter((id) => id !== null);
 }
 
-/** Returns the rows of a transfer by a rail. Its expected settlement counts from the database's time in its id. */
+/** Returns the rows of a transfer by a rail. Its expected settlement is counted from the database's time in its id. */
 function railRows(
   rail: Rail,
   transaction: NewRow<Transaction>,

@@ -85,7 +85,7 @@ export function conditionsOf(model: string, alias: string, where: object, binds:
   return text;
 }
 
-// According to Prisma's types, AND and OR take conditions or lists of them, `in` a list, and a relation conditions.
+// By Prisma's types, AND and OR take conditions or lists of them, `in` takes a list, and a relation takes conditions.
 function conditions(model: string, alias: string, where: Where, binds: Binding, found: Found): string[] {
   return Object.entries(where).flatMap(([name, condition]): string[] => {
     if (condition === undefined) return [];

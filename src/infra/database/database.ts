@@ -26,7 +26,7 @@ export const sessionSettings = (role: string, statementMs = defaultStatementMs) 
   'lock_timeout=2000',
   `statement_timeout=${statementMs}`,
   'idle_in_transaction_session_timeout=10000',
-  // Postgres estimates a million rows for JSON with two. JIT compilation then took ten times as long as the payment.
+  // Postgres estimates a million rows for JSON that has two, and JIT compilation took ten times as long as the payment.
   'jit=off',
   // If a machine is lost, the locks of its processes are released after a few unanswered keep-alive probes.
   'tcp_keepalives_idle=10',

@@ -27,7 +27,7 @@ interface Claim {
   readonly counter?: string | null;
   /** The condition of the partial index on due rows, if it has one that the due time does not imply. */
   readonly where?: string;
-  /** Common table expressions. The last one, `due`, selects `ctid as row`; by default, of the $1 rows due first. */
+  /** Common table expressions. The last one, `due`, selects `ctid as row`: by default, for the $1 rows due first. */
   readonly due?: string;
   /** The column with the end of the lease, if it is not the due-time column. */
   readonly until?: string;

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Returns an iterator whose steps run in the caller's async context, and so for the caller's request and platform. */
+/** Returns an iterator whose steps run in the caller's async context, that is, with its request and platform. */
 export function iterateHere<T>(iterator: AsyncIterableIterator<T>): AsyncIterableIterator<T> {
   const here = AsyncLocalStorage.snapshot();
   return {

@@ -58,7 +58,7 @@ interface SpanOptions {
   readonly isRoot?: boolean;
 }
 
-/** The maximum number of a statement's characters that its span includes. */
+/** How many characters of a statement its span includes at most. */
 const statementLength = 1_000;
 
 /** Starts a statement's span. Returns the callback for its result or error; undefined if no span is active. */

@@ -23,7 +23,7 @@ export type TrialOrder = Pick<RailOrder, 'amount' | 'currency' | 'account' | 'um
 
 export interface TrialProvider {
   /**
-   * Returns the amount that the provider has moved for an order, in smallest units: a multiple of its amount if the
+   * Returns the amount that the provider has moved for an order, in the smallest unit: a multiple of its amount if the
    * order was sent more than once. Refunded money does not count.
    */
   moved(orderId: string): Promise<bigint>;

@@ -39,12 +39,12 @@ const spread = '0.004';
 /** The fixed fee in US dollars, converted to each currency and rounded down to its smallest unit. */
 const fixedFeeWorth = '0.05';
 
-/** The minimum amount to send in US dollars, rounded down to whole smallest units of each currency. */
+/** The minimum amount to send in US dollars, rounded down to the smallest unit of each currency. */
 const minSendingWorth = '0.1';
 
 const defaultVariableFeeRate = '0.003';
 
-/** The maximum amount to send, in smallest units. It is the API's, because the sandbox adds no limit of its own. */
+/** The maximum amount to send, in the smallest unit. It is the API's, because the sandbox adds no limit of its own. */
 const maxSendingAmount = maxAmount;
 
 /** The number of decimal places of a rate, as in the API's samples. Rates below `minUsualRate` have more. */
@@ -77,7 +77,7 @@ function tableRate(sending: Currency, receiving: Currency): string {
   return rate.toDecimal(rateDigits, places);
 }
 
-/** Converts an amount of US dollars to a currency's smallest units at the mid price, rounded down. */
+/** Converts an amount of US dollars to a currency's smallest unit at the mid price, rounded down. */
 function unitsWorth(dollars: string, currency: Currency): bigint {
   return parseDecimal(dollars).over(midPrice(currency.code)).times(tenTo(currency.decimals)).roundDown();
 }

@@ -88,7 +88,7 @@ function platformRail(upstream: Upstream, connection: () => Promise<api.Upstream
       const held = [...(await accounts.balances(upstream))].map(([code, units]) => `${code} ${units}`);
       const webhooks =
         (await connection())?.webhookSecret === undefined ? 'are refused: there is no webhookSecret' : 'are accepted';
-      return `balances upstream, in smallest units: ${held.join(', ')}; webhooks ${webhooks}`;
+      return `balances upstream, in the currency's smallest unit: ${held.join(', ')}; webhooks ${webhooks}`;
     },
   };
 }
@@ -139,7 +139,7 @@ async function listDeposits({ client }: Upstream, { from, cursor }: DepositsRequ
   return { deposits: found.map(depositOf), lookedUpTo: last && new Date(last.createdAt), nextCursor };
 }
 
-/** Moves a deposit from the customer's account upstream to the platform's own account, which pays for payments. */
+/** Moves a deposit from the customer's account upstream to the platform's own account, from which payments are made. */
 async function takeDeposit(upstream: Upstream, { id, amount, currency, heldAt }: DepositToTake): Promise<TakenDeposit> {
   try {
     const own = await accounts.internalId(upstream, currency);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { makeFolder, unusableDataDirectory } from '../../infra/database/embedded/embedded-location.ts';
 import { type Config, ConfigError } from '../config.ts';
 
-/** The files in the data directory with the keys that are generated at the first start. */
+/** The files in the data directory with the keys that are generated on first startup. */
 const keyFiles = { SECRET_KEY: 'secret.key', CLIENT_TOKEN_KEY: 'client-token.key' } as const;
 
 const keyBytes = 32;
@@ -13,7 +13,7 @@ type Settings = Pick<Config, 'SECRET_KEY' | 'CLIENT_TOKEN_KEY' | 'NODE_ENV' | 'D
 
 /**
  * Finds the keys that encrypt stored secrets and sign client tokens: the keys in the settings or, outside production,
- * keys that are generated at the first start and stored in the data directory. In production, all instances must have
+ * keys that are generated on first startup and stored in the data directory. In production, all instances must have
  * the same keys, so missing keys are not generated.
  * @throws ConfigError if a file contains no key, or the data directory cannot be used
  */

@@ -16,7 +16,7 @@ export const sandboxCredentials = { clientId: 'sandbox', secret: 'sandbox' } as 
 
 const name = 'sandbox';
 
-/** The initial balances of each customer's accounts, by currency, in smallest units. */
+/** The initial balances of each customer's accounts, by currency, in its smallest unit. */
 const balances: Readonly<Record<string, bigint>> = {
   USD: 25_000_00n,
   EUR: 10_000_00n,
@@ -63,7 +63,7 @@ async function findPayer(payments: Payments, caller: Caller): Promise<SandboxPay
 
 const enough = 1_000_00n;
 
-/** What must be left of a limit for a user's first steps: an amount in the smallest unit, or a number of payments. */
+/** What a limit must still allow for a user's first steps: an amount in the smallest unit, or a number of payments. */
 const room = { amount: 100_00n, payments: 5 };
 
 async function limitedCustomers({ database }: Payments, platformId: string): Promise<string[]> {

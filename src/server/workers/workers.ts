@@ -61,7 +61,7 @@ export function startWorkers(webhooks: Webhooks, sequencer: Sequencer, reconcile
   const { payments } = webhooks;
   const { database, log } = payments;
   const start = (name: string, round: () => Promise<number>, restMs?: number) => startLoop(name, log, round, restMs);
-  /** Starts work on due rows. The next round follows a full batch at once, and any other after `next` or `idle` ms. */
+  /** Starts work on due rows. The next round begins at once after a full batch, otherwise after `next` or `idle` ms. */
   const startDue = (
     name: string,
     work: () => Promise<number>,

@@ -80,7 +80,7 @@ export class TrustedDocuments {
   /**
    * Registers documents, and returns how many are new.
    * @param problemIn returns why a document could not be executed, or undefined
-   * @throws Refusal FORBIDDEN, INVALID_INPUT (a document cannot be executed; too many documents), registering none
+   * @throws Refusal FORBIDDEN, INVALID_INPUT (a document cannot be executed; too many documents); registers none then
    */
   async register(
     caller: Caller,
@@ -137,7 +137,7 @@ export class TrustedDocuments {
   }
 }
 
-/** A document, and the hash of its text by which clients refer to it. */
+/** A document and the hash by which clients refer to it. */
 type HashedDocument = Pick<TrustedDocument, 'hash' | 'text'>;
 
 /** The manifest written by @apollo/generate-persisted-query-manifest and the Kotlin and iOS tools. */

@@ -17,7 +17,7 @@ export const documentBudget = {
   /**
    * Allows a page of 100 payments with the total count and everything that an app shows for each payment, which costs
    * 19,200 and takes 50 ms. The worst documents found took 0.7 to 1.2 s on two shared cores and returned 3.2 MB. A
-   * document that reads a hundred rows below each of a hundred rows is refused.
+   * document that reads a hundred rows for each of a hundred rows is refused.
    */
   cost: 27_500,
 } as const satisfies Record<keyof DocumentSize, number>;
@@ -33,7 +33,7 @@ type BudgetLimit = keyof typeof documentBudget;
 
 /**
  * Checks a document against the limits before validation. Returns a COST_LIMIT_EXCEEDED error for each exceeded limit,
- * or INTROSPECTION_DISABLED if it selects from the schema and `introspection` is off; otherwise no errors.
+ * or INTROSPECTION_DISABLED if it queries the schema and `introspection` is off; otherwise no errors.
  */
 export function checkBudget({ size, costliest, schemaField }: Measure, introspection: boolean): GraphQLError[] {
   if (schemaField !== undefined && !introspection) return [introspectionDisabled(schemaField)];

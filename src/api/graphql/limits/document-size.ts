@@ -25,7 +25,7 @@ import { argumentReader, costOfField, isConnection, type SentDocument } from './
  *
  * Client libraries add `__typename` to every selection set. If it has no alias, it does not count towards a document's
  * size. If it is alone in its selection set, however, it counts as a field (at no cost): otherwise fragments that
- * contain nothing else could double one another without end, and code that expands fragments would expand them all.
+ * contain nothing else could multiply without limit, and code that expands fragments would expand them all.
  */
 export interface DocumentSize {
   /** The number of tokens in the document. White space and comments are limited only by the body's maximum size. */
@@ -53,7 +53,7 @@ export interface Measure {
   readonly schemaField: FieldNode | undefined;
 }
 
-/** A list, or a field with its own price, where selecting fewer rows or fields reduces a cost the most. */
+/** The list, or the field with its own price, where selecting fewer rows or fields would reduce the cost the most. */
 export interface CostlyPath {
   readonly path: readonly string[];
   readonly cost: number;
@@ -77,7 +77,7 @@ interface Cost {
   readonly costliest: CostlyField | undefined;
 }
 
-/** The key of a cost that rows of all types incur. */
+/** The key of a cost that applies to rows of every type. */
 const anyType = '*';
 
 const noCost: Cost = { cost: 0, once: 0, costliest: undefined };
@@ -133,15 +133,15 @@ type Type = GraphQLNamedType | undefined;
 /** The counts of a selection set with fragments expanded, relative to its own level: the same wherever it is spread. */
 interface Expansion {
   readonly depth: number;
-  /** The number of fragments directly inside one another, counted from here. */
+  /** The length of the chain of directly nested fragments that starts here. */
   readonly leadingFragments: number;
-  /** The longest such chain anywhere below. A limit on fields alone would not bound the nesting of fragments. */
+  /** The length of the longest chain below. A limit on fields alone would not bound the nesting of fragments. */
   readonly nestedFragments: number;
   /** The number of fields at this level, excluding `__typename`. */
   readonly ownFields: number;
   readonly fields: number;
   readonly aliases: number;
-  /** The costs by the type of the row. */
+  /** The costs by row type. */
   readonly costs: ReadonlyMap<string, Cost>;
 }
 

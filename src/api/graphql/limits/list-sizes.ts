@@ -142,7 +142,7 @@ declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     /** The price of the field, excluding its subfields: 1 by default. */
     price?: number;
-    /** The cost of searching for the rows, and whether the list belongs to a parent, which narrows the search. */
+    /** The cost of searching for the rows. `isBelow`: the list belongs to a parent, which narrows the search. */
     search?: { readonly price: number; readonly isBelow: boolean };
   }
   interface GraphQLInputFieldExtensions {

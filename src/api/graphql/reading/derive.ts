@@ -26,7 +26,7 @@ declare module 'graphql' {
     /** How the field is read, as declared by a method of words.ts. */
     made?: MadeRead;
     costs?: Costs;
-    /** The database function that computes the same value from the columns of `select` as `resolve` does. */
+    /** The database function that computes the same value as `resolve`, from the columns of `select`. */
     sqlFunction?: string;
     /** The column, or the member of a JSON value, that the field exposes. */
     pothosExposedField?: string;
@@ -144,7 +144,7 @@ function requireRules(schema: GraphQLSchema, { name, extensions: { read } }: Fie
  * the prices with the time that Postgres takes.
  */
 const prices: Readonly<Record<Costs | 'list', number>> = {
-  /** A list below a parent; counted for each way of finding its rows. */
+  /** A parent's list; counted for each way of finding its rows. */
   list: 80,
   /** Values from other rows or from Postgres functions; counted for each query and each row that has the field. */
   rows: 10,

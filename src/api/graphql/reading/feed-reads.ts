@@ -18,7 +18,7 @@ import { literal, type Sql, sql } from './sql.ts';
 
 type Changed = FollowedNoun | 'WebhookDelivery';
 
-/** Returns the model of the row that an event is about, of which the event has a snapshot as of the change. */
+/** Returns the model of the row that an event is about, which the event contains as a snapshot. */
 export function modelOfEvent(event: EventRow): Changed | undefined {
   return nounOf(event) ?? (event.type === 'WEBHOOK_DELIVERY' ? 'WebhookDelivery' : undefined);
 }
@@ -74,8 +74,8 @@ export const changedRow =
   () => ({ kind: 'row', costs: 'past', from: snapshot(model) });
 
 /**
- * If the row that changed is of this model, that row as of the change; otherwise the current version of this model's
- * row that the event refers to, if the caller may see it.
+ * Reads the changed row as of the change if it is of this model; otherwise the current version of the row of this model
+ * that the event refers to, if the caller may see it.
  */
 export const changedOrNow =
   (model: Changed, relation: string, visible: (viewer: Viewer) => object): MadeRead =>

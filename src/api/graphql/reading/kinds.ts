@@ -111,7 +111,7 @@ export interface ManyOptions {
   readonly completeBy?: string;
 }
 
-/** Finds the rows that at least one of a row's given relations leads to. */
+/** Finds the rows that any of the given relations of a row leads to. */
 export function rowsBelow(
   model: string | undefined,
   relations: readonly string[],

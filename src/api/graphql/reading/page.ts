@@ -17,7 +17,7 @@ import { Part, type Piece, type Run, type Sql, sql, textOfRun } from './sql.ts';
 /** Thrown if a plan cannot read a document because one of its fields is resolved in JavaScript. */
 export class LeftToExecutor extends Error {}
 
-/** A field of the response, with its key and all nodes that select it. The selections of `below` are read. */
+/** A field of the response, with its key and the nodes that select it. `below`: the nodes whose selections are read. */
 export interface SelectedField {
   readonly key: string;
   /** Undefined for `__typename`. */
@@ -46,8 +46,8 @@ interface PageQuery {
 
 /**
  * Writes a connection's SQL. The page's rows and one more, which shows whether the list continues, are read once and
- * aggregated as the document selects. The total count, and whether rows exist on the other side of the page's cursor,
- * are read only if the document selects them.
+ * aggregated as the document selects. The total count is read only if the document selects it, and so is the existence
+ * of rows on the other side of the page's cursor.
  */
 export class PageWriter {
   readonly #planner: DocumentWalker;

@@ -50,7 +50,7 @@ export const stepsOf = (path: string | readonly string[]): readonly string[] =>
 /** Returns the value at a path below an object; null if a step is missing. */
 export function valueAt(value: unknown, path: Path): unknown {
   if (isChoice(path)) return path.firstOf.map((one) => valueAt(value, one)).find((one) => one !== null) ?? null;
-  // A value that a path leads through is an object.
+  // Every value along a path, except the last, is an object.
   return stepsOf(path).reduce<unknown>((at, step) => (at as Record<string, unknown> | null)?.[step] ?? null, value);
 }
 

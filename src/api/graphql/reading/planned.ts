@@ -78,7 +78,7 @@ export async function readNode(
 }
 
 /**
- * Finds a field below the one being resolved that a resolver cannot compute from the available row, as `Type.field`.
+ * Finds a field, in the form `Type.field`, below the one being resolved that no resolver can compute from the row.
  * @param showsExisting whether the available rows existed before. If so, all their fields except the ids need a plan.
  */
 export function findFurtherRead(info: GraphQLResolveInfo, showsExisting: boolean): string | undefined {

@@ -44,7 +44,7 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
     return { ...field, description };
   }
 
-  /** Makes a field read whatever its row lacks, such as a relation, by its own statement if no plan has read it. */
+  /** Makes a field read whatever its row lacks, such as a relation, in its own statement if no plan has read it. */
   override onOutputFieldConfig(given: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
     const field = failingAlone(given);
     // A mutation's permission is checked before its input (schema/mutation.ts).

@@ -96,15 +96,15 @@ export interface Rows {
   readonly from: Sql;
   readonly orderBy: string;
   readonly env: Env;
-  /** SQL for whether the rows are complete. If not, a committed change is not sequenced yet: the run reads again. */
+  /** SQL that is true if the rows are complete. If a committed change is not sequenced yet, the run reads again. */
   readonly isComplete?: string;
 }
 
 /** How a type's variant is determined, and who may see its rows. */
 export interface TypeRead {
-  /** The condition on rows that a viewer may see. Rows of a type with such a condition can be read by id. */
+  /** The condition for a viewer to see a row. Rows of a type that has this condition can be read by id. */
   readonly visible?: (viewer: Viewer) => object;
-  /** For an abstract type: where a value's discriminator is, and the type for each value of the discriminator. */
+  /** For an abstract type: the location of a value's discriminator, and the type for each of its values. */
   readonly variants?: { readonly by: string; readonly types: Readonly<Record<string, string>> };
 }
 

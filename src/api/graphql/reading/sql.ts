@@ -18,7 +18,7 @@ export interface RunInput {
   readonly row?: string | undefined;
   /** The public ids to read, if they do not come from an argument. */
   readonly ids?: readonly string[] | undefined;
-  /** The requirements that have been checked, by key, and whether they are met. */
+  /** Whether each requirement checked so far is met, by key. */
   readonly known?: ReadonlyMap<string, boolean>;
   /** Further arguments of one field. */
   readonly given?: { readonly node: FieldNode; readonly args: Readonly<Record<string, unknown>> } | undefined;

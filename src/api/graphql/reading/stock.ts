@@ -39,7 +39,7 @@ const delegateOf = ({ payments }: Context, model: string) => delegateIn(payments
 
 /**
  * Converts a condition for Prisma. Inserts the current time, because Prisma cannot express the statement's time, and
- * escapes the wildcards of LIKE, which Prisma does not.
+ * escapes the wildcards of LIKE, which Prisma does not do.
  */
 function forPrisma<Where>(where: Where): Where {
   if (where === 'now') return new Date() as Where;
@@ -173,7 +173,7 @@ export async function stockPage(
 /** Returns a client that finds unique rows one by one. Prisma would batch them for the first caller's platform. */
 export const unbatched = oncePer((prisma: PrismaClient) => {
   const flat = ({ where, ...args }: { readonly where: object }) => {
-    // Prisma's keys of two columns are objects.
+    // Prisma represents a key of two columns as an object.
     const { platformId_id: key, platformId_sequence: place, ...rest } = where as Record<string, object>;
     return { ...args, where: { ...key, ...place, ...rest } };
   };

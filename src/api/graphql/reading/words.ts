@@ -142,7 +142,7 @@ declare global {
         visible: Visible,
         options: Described,
       ): FieldRef<Types, never, Kind>;
-      /** All rows that a relation leads to. With a second relation, all rows that it leads to from those rows. */
+      /** All rows that a relation leads to or, with a second relation, the rows that those rows lead to. */
       many(
         relations: string | readonly string[],
         type: ObjectRef<Types, unknown>,
@@ -197,14 +197,14 @@ function ofOthers(t: Builder, type: unknown, made: MadeRead, options: Options, r
   return t.field({ ...options, type, resolve, extensions: { made, isOnlyPlanned: true } });
 }
 
-/** The condition on rows that hide an amount: the caller may not see the row that the relation leads to. */
+/** The condition under which a row's amount is hidden: the caller may not see the row that the relation leads to. */
 function isHidden(model: string | undefined, [relation, visible]: readonly [string, Visible], { row = '' }: Env): Sql {
   const { relationFromFields = [] } = paths.requireRelation(model, relation);
   const column = columnName(relationFromFields.at(-1) ?? '');
   return sql`${row}.${column} is null or not exists (select from ${rowThere(model, [relation], visible)({ row }, 'a')})`;
 }
 
-/** All rows that a relation leads to. With a second relation, the rows that it leads to from those rows. */
+/** All rows that a relation leads to or, with a second relation, the rows that those rows lead to. */
 const rowsAt =
   ([first = '', second]: readonly string[], { orderBy, only, visible, completeBy }: ManyOptions): MadeRead =>
   ({ model }) => {

@@ -10,9 +10,9 @@ import { node, variantsBy } from '../reading/words.ts';
 import { builder } from './builder.ts';
 
 /**
- * Declares the schema's object types that refer to one another, and who may see their rows. The fields of each type are
- * in its own file. A value of such a type is either a whole row (a command's result or a snapshot from the feed) or an
- * object that a plan has read (reading/planned.ts).
+ * Declares the schema's object types that refer to one another, with the visibility of their rows. The fields of each
+ * type are in its own file. A value of one of these types is either a whole row (a command's result or a snapshot from
+ * the feed) or an object that a plan has read (reading/planned.ts).
  */
 
 export const Transaction = builder.prismaNode('Transaction', {

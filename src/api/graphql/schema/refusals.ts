@@ -174,7 +174,7 @@ export function memberNameOf(value: object): MemberName | undefined {
   return 'refusal' in value && value.refusal instanceof Refusal ? codes[value.refusal.code][0] : undefined;
 }
 
-/** Returns an amount in a refusal's details (digits of smallest units); null if the refusal does not show it. */
+/** Returns an amount from a refusal's details; null if the refusal does not show it. */
 function moneyFact({ refusal }: UserError, fact: 'spendable' | 'needed') {
   const { [fact]: digits, currency } = refusal.details;
   return typeof digits === 'string' && typeof currency === 'string' ? money(BigInt(digits), currency) : null;

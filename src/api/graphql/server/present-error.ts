@@ -70,7 +70,7 @@ function isInputError({ message, path, extensions }: GraphQLError): boolean {
 /**
  * Turns an error below a mutation's own field into OUTCOME_UNKNOWN: the mutation has taken effect, and only part of its
  * response failed. SERVICE_UNAVAILABLE would mean that nothing has happened and that the client may simply retry. A
- * refusal, such as of an argument, stays as it is if the client still gets the rest of the result.
+ * refusal, for example of an argument, stays as it is if the client still gets the rest of the result.
  */
 export function asOutcomeUnknown(error: GraphQLError, data: ExecutionResult['data']): GraphQLError {
   const { message, path, originalError } = error;

@@ -91,7 +91,7 @@ function newGroup(args: Prepared): Group {
     texts: new Map(),
     args: {
       ...args,
-      // Executed on behalf of all members, so that nothing that one member does ends it for the others.
+      // Executed on behalf of all members, so that no single member can end it for the others.
       contextValue: {
         ...args.contextValue,
         isAbandoned: () => group.members === 0,

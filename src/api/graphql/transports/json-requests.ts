@@ -10,7 +10,7 @@ export const mediaTypes = [...jsonTypes, eventStream] as const;
 
 type MediaType = (typeof mediaTypes)[number];
 
-/** Returns a media type of responses with its charset. Clients may specify the charset as well. */
+/** Adds the charset to a response's media type. Clients may specify the charset as well. */
 const inUtf8 = (type: string) => `${type}; charset=utf-8`;
 
 /** The media types, keyed by the value of Accept: clients send few distinct values, and parsing one takes 9 µs. */

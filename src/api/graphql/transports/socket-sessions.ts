@@ -72,7 +72,7 @@ export interface SocketOptions
   readonly compresses: boolean;
 }
 
-/** Opens a socket's session. False for invalid credentials: clients replace them on 4403 but give up on 4500. */
+/** Opens a socket's session. Returns false for invalid credentials: clients replace them on 4403, but not on 4500. */
 export async function openSession(
   options: SocketOptions,
   extra: Extra,

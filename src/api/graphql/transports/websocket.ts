@@ -173,7 +173,7 @@ const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$
 /**
  * Returns the key by which a subscription resumes when its client reconnects on another socket: `resumeKey` of the
  * operation's extensions or, if the socket was opened with `resume: true`, the operation's own id, which stock clients
- * choose at random and send again. An error for a key that is not a UUID.
+ * choose at random and send again. Returns an error for a key that is not a UUID.
  */
 function resumeKeyOf(
   { resumes }: Extra,

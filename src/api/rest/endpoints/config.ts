@@ -44,7 +44,7 @@ const settings = {
 
 const currencyCode = string('The currency code.', 'USD');
 
-/** The currency settings that a request may contain only unchanged, as GET returned them. */
+/** The currency settings that a request may contain only with the values that GET returned. */
 const terms = {
   requiredCounterpartyFields: listOf(
     z.object({

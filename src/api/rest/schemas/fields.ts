@@ -46,7 +46,7 @@ export const CurrencySchema = responseObject('Currency', {
 /** No amount in a response exceeds the largest integer that a JSON number can represent exactly. */
 const { MAX_SAFE_INTEGER: maximum } = Number;
 
-/** Defines an amount in a response: an integer, in smallest units. */
+/** Defines an amount in a response: an integer, in the currency's smallest unit. */
 export function amount(description: string, example = 12550, minimum = 0) {
   return z.int().openapi({ type: 'integer', format: 'int64', minimum, maximum, description, example });
 }
@@ -63,11 +63,12 @@ export const AmountSchema = responseObject('Amount', {
   currency: CurrencySchema,
 }).describe('An amount of money in a currency.');
 
-/** Defines an amount in a request, in smallest units. */
+/** Defines an amount in a request, in the currency's smallest unit. */
 export function amountInput(description: string, max: bigint = maxAmount) {
   return z
     .int({
-      error: ({ code }) => (code === 'too_big' ? `must be at most ${max}` : 'must be an integer of smallest units'),
+      error: ({ code }) =>
+        code === 'too_big' ? `must be at most ${max}` : "must be an integer, in the currency's smallest unit",
     })
     .min(1, 'must be at least 1')
     .max(Number(max), `must be at most ${max}`)

@@ -19,7 +19,7 @@ const failingAfter = 3;
 export interface LeasedDelivery extends RelatedFields, Lease {
   readonly id: string;
   readonly endpointId: string;
-  /** The number of this attempt, starting at 1 and including attempts whose process died. */
+  /** The number of this attempt, counting from 1 and including attempts whose process died. */
   readonly begun: number;
   /** The number of failed attempts since the delivery began or was replayed. */
   readonly tries: number;
@@ -33,7 +33,7 @@ export interface LeasedDelivery extends RelatedFields, Lease {
   readonly event: Event;
 }
 
-/** A flat row with the columns of the event and of the delivery, which have only the name of the id in common. */
+/** A flat row with the columns of the event and of the delivery. Only the id has the same name in both. */
 type LeasedRow = Event & Omit<LeasedDelivery, 'id' | 'event'> & { readonly deliveryId: string };
 
 /**

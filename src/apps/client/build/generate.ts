@@ -60,7 +60,7 @@ function scalarFacts(schema: GraphQLSchema) {
   };
 }
 
-/** Lists the facts that caches need: possible types, how each connection is paged, which objects have no id. */
+/** Lists the facts that caches need: possible types, the paging of each connection, and the objects without an id. */
 function schemaFacts(schema: GraphQLSchema): string {
   const possibleTypes: Record<string, string[]> = {};
   const connections: Record<string, Record<string, string[]>> = {};

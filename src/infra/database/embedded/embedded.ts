@@ -270,7 +270,7 @@ type RunningServer = NonNullable<Awaited<ReturnType<typeof findServer>>>;
 /**
  * Finds the server that runs on the cluster's data. Removes the lock file of a dead server whose process id now belongs
  * to another program; Postgres itself replaces any other. Shuts down a server that has received SIGTERM, for example
- * from a machine that shuts down, because such a server waits for clients that might never disconnect.
+ * because the machine is shutting down: that server waits for clients that might never disconnect.
  */
 async function findServer({ folder }: Cluster) {
   const lock = join(folder, 'data', 'postmaster.pid');

@@ -187,8 +187,8 @@ interface FollowedFilter {
 
 /**
  * Compiles a list's filter.
- * @throws GraphQLError INVALID_INPUT, naming the condition, if a change to a row does not show whether the condition
- *   holds; NOT_FOUND for an id that the caller may not see, because no change would ever match
+ * @throws GraphQLError INVALID_INPUT, naming the condition, if a change to a row does not show whether the row meets
+ *   it; NOT_FOUND for an id that the caller may not see, because no change would ever match
  */
 async function followFilter(context: Context, read: PageRead, filter: object): Promise<FollowedFilter> {
   const { viewer } = context;
