@@ -84,7 +84,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.run('"COMPLETED"');
     // Clicking another event replaces the payment in the open tab and clears the previous payment's response.
     await failed.first().click();
-    await page.getByText('No answer yet').waitFor();
+    await page.getByText('Not sent').waitFor();
     expect(await lab.run('"FAILED"')).toContain('OFFRAMP_FAILED');
     // Next to an open panel, the whole payment is visible and the buttons stay in one row.
     await page.getByRole('button', { name: 'Explorer' }).click();
@@ -233,7 +233,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await running.waitFor();
     await accounts.first().click();
     await running.waitFor({ state: 'detached' });
-    await page.getByText('No answer yet').waitFor();
+    await page.getByText('Not sent').waitFor();
     await lab.open('Fail on purpose');
 
     // The curl command copied from a tab sends the same request as the tab.

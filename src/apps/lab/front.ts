@@ -4,7 +4,7 @@ import { openSocket } from './socket.ts';
 
 // The live part of the front page: the sandbox's payments by status, and the latest changes.
 
-const shownMoves = 5;
+const shownMoves = 3;
 /** The time between two counts of a busy sandbox, in milliseconds. */
 const countEveryMs = 500;
 
@@ -64,7 +64,7 @@ function show({ previousStatus, status, occurredAt, transaction }: MovesSubscrip
   item.append(what, state);
   list?.prepend(item);
   list?.children[shownMoves]?.remove();
-  if (empty) empty.hidden = true;
+  empty?.remove();
 }
 
 function showTotals(counts: StatusCountsQuery['transactionTotals']): void {

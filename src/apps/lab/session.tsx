@@ -187,7 +187,8 @@ function AnswerFacts({ answer, isRunning }: AnswerFactsProps) {
     isAnswered.current = answer !== undefined;
   }, [answer]);
   const { status, milliseconds = 0, bytes = 0, cost } = answer ?? {};
-  const facts = [status, unit('millisecond', milliseconds, 0), unit('kilobyte', bytes / 1_000, 1)].join(' · ');
+  const sizes = [unit('millisecond', milliseconds, 0), unit('kilobyte', bytes / 1_000, 1)];
+  const facts = [status, ...(bytes > 0 ? sizes : [])].join(' · ');
   return (
     <div className="lab-facts" ref={line}>
       {cost ? (
@@ -198,7 +199,7 @@ function AnswerFacts({ answer, isRunning }: AnswerFactsProps) {
           <pre>{JSON.stringify(cost, null, 2)}</pre>
         </details>
       ) : (
-        <span className="quiet">{answer ? facts : 'No answer yet'}</span>
+        <span className="quiet">{answer ? facts : isRunning ? 'No answer yet' : 'Not sent'}</span>
       )}
       {isRunning && !answer && <Spinner />}
     </div>
