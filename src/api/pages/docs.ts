@@ -293,7 +293,7 @@ function search(pages: ReadonlyMap<string, string>, words: string): readonly Fou
       const first = body.search(firstPattern);
       const [from, to] = [Math.max(0, first - 80), Math.max(0, first) + 160];
       // Whole words, without Markdown markup.
-      const around = body.slice(from, to).replaceAll(/^```\w*|^ *- |[`*|#]|-{3,}|\]\([^)]*\)|\[/gm, '');
+      const around = body.slice(from, to).replaceAll(/^```\w*|^ *- |[`*|#]|-{3,}|\]\([^)]*\)|!?\[/gm, '');
       const begun = from > 0 ? around.replace(/^\S*\s+/, '… ') : around;
       const excerpt = (to < body.length ? begun.replace(/\s+\S*$/, ' …') : begun).trim();
       return { file, title: title.replaceAll('`', ''), anchor: anchorOf(title), excerpt, rank, isComplete };

@@ -47,7 +47,7 @@ export const firstSteps: readonly WrittenStep[] = [
   {
     title: 'Look around',
     about:
-      'Who you are, and the newest dollar accounts, to pay from, and euro accounts, to pay to. If the account in the other tabs cannot pay, they now use one that can.',
+      'Who you are, and the newest accounts: in dollars to pay from, in euros to pay to. If the account of the other tabs is listed and cannot pay, they use one that can.',
     query: `query LookAround {
   viewer ${selection('kind serverTime')}
   internal: accounts(
