@@ -13,7 +13,7 @@ import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'reac
 import { type DrawnPayment, PaymentDrawing } from '../wallet/payment.tsx';
 import type { CarriedValues } from './carried.ts';
 import type { Linked } from './copies.ts';
-import { Frame } from './frame.tsx';
+import { besideLab, Frame } from './frame.tsx';
 import { journey, stepOf } from './further-steps.ts';
 import { type Entry, Movements } from './movements.tsx';
 import type { Answer, Operations } from './operations.ts';
@@ -100,7 +100,7 @@ export function Session({ settings, authorization, carried, operations, linked, 
               {plugin.title}
             </button>
           ))}
-          {settings.docs && <a href={settings.docs}>Docs</a>}
+          {settings.docs && <a {...besideLab(settings.docs)}>Docs</a>}
           <Shortcuts />
           <ThemeChoice />
           {onSignOut && (
@@ -199,7 +199,7 @@ function AnswerFacts({ answer, isRunning }: AnswerFactsProps) {
           <pre>{JSON.stringify(cost, null, 2)}</pre>
         </details>
       ) : (
-        <span className="quiet">{answer ? facts : isRunning ? 'No answer yet' : 'Not sent'}</span>
+        <span className="quiet">{answer ? facts : isRunning ? 'No answer yet' : 'No answer'}</span>
       )}
       {isRunning && !answer && <Spinner />}
     </div>
