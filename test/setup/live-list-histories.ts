@@ -124,7 +124,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 const waitMs = fc.constantFrom(0, 0, 20, 100);
 
-/** Filters. The ids of a history's scene are filled in when it begins. */
+/** The filters of the lists. Each is a function, because the ids in it belong to the scene of one history. */
 const filters = {
   transactions: [
     () => ({}),

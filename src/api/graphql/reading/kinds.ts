@@ -133,7 +133,7 @@ const smallestUnit = currencies
   )
   .join(' ');
 
-/** The reads of value fields that consist of SQL alone. */
+/** How to read the fields of value types that need only SQL. */
 export const valueFields: Readonly<Record<string, Readonly<Record<string, Read>>>> = {
   Currency: {
     code: leaf((env) => [`'"' || ${env.code} || '"'`]),

@@ -142,7 +142,7 @@ declare global {
         visible: Visible,
         options: Described,
       ): FieldRef<Types, never, Kind>;
-      /** All rows that a relation leads to or, with a second relation, the rows that those rows lead to. */
+      /** The rows of a relation or, with a second relation, of that relation in each of these rows. */
       many(
         relations: string | readonly string[],
         type: ObjectRef<Types, unknown>,
@@ -204,7 +204,7 @@ function isHidden(model: string | undefined, [relation, visible]: readonly [stri
   return sql`${row}.${column} is null or not exists (select from ${rowThere(model, [relation], visible)({ row }, 'a')})`;
 }
 
-/** All rows that a relation leads to or, with a second relation, the rows that those rows lead to. */
+/** The rows of a relation or, with a second relation, of that relation in each of these rows. */
 const rowsAt =
   ([first = '', second]: readonly string[], { orderBy, only, visible, completeBy }: ManyOptions): MadeRead =>
   ({ model }) => {
