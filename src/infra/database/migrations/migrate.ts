@@ -107,7 +107,7 @@ export async function verifyMigrations(
   throw new OperatorError(`The database lacks the migrations ${names}. ${remedy}`);
 }
 
-/** Refuses an empty database whose encoding is not UTF8, which might reject names or count bytes instead of characters. */
+/** Refuses an empty database whose encoding is not UTF8: it might reject names, or count bytes instead of characters. */
 async function requireUnicode(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ server_encoding: string }>('show server_encoding');
   const encoding = rows[0]?.server_encoding;
