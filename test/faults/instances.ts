@@ -56,7 +56,7 @@ export async function startInstance(
       isUp = false;
       await child.end('SIGKILL');
     },
-    /** Starts the process again and waits until it serves, which requires the database to be available. */
+    /** Starts the process again and waits until it serves requests, which requires the database to be available. */
     async start() {
       starting = launch();
       child = await starting;

@@ -25,7 +25,7 @@ async function send(query: string, variables: object): Promise<{ data: Data; err
   return answer;
 }
 
-/** Returns ids that identify nothing this platform may see. */
+/** Returns ids of which none is visible to this platform. */
 function strangeIds(): string[] {
   const unknown = '00000000-0000-7000-8000-000000000000';
   return [

@@ -6,7 +6,7 @@ import { endGently, lingerMs } from './connections.ts';
 /** The maximum size of a request body, in bytes. */
 export const bodyBytes = 100 * 1024;
 
-/** The maximum numbers of bodies read at once, for platforms and for strangers: together at most 100 MB. */
+/** How many bodies are read at once for platforms, and for callers without credentials: at most 100 MB in total. */
 export const maxReads = 900;
 export const maxStrangers = 100;
 

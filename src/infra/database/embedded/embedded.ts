@@ -191,7 +191,7 @@ function programFailure(summary: string, output: string): OperatorError {
 
 /**
  * Starts the server, or joins the running one.
- * @param onlyPort the only acceptable port; by default the last start's, or another if that is taken
+ * @param onlyPort the only acceptable port; by default the port of the last start, or any other if that one is taken
  * @throws OperatorError if the server does not start, or runs on a different port
  */
 async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<JoinedServer> {
