@@ -8,8 +8,6 @@ import { platformItself } from '../domain/access/platform-itself.ts';
 import {
   type Adjustment,
   approveAdjustment,
-  type Freezing,
-  type Frozen,
   freezeAccount,
   freezeCustomer,
   listAdjustments,
@@ -19,8 +17,6 @@ import {
 import { readStatementHead, statementEntries, statementWriter } from '../domain/statements/statement.ts';
 import { addCommand, addDecision, type Deciding, periodOf, type Tools } from './tools.ts';
 
-type Freeze = (database: Tools['database'], id: string, freezing: Freezing) => Promise<Frozen>;
-
 export function addFreezing(program: Program): void {
   const customer = program.command('customer').description('stop payments from and to a customer');
   addFreezeAndThaw(customer, 'a customer, with all its accounts', ['<customer>', 'its id: Customer:…'], freezeCustomer);
@@ -29,7 +25,12 @@ export function addFreezing(program: Program): void {
   addFreezeAndThaw(account, 'an account alone', argument, freezeAccount);
 }
 
-function addFreezeAndThaw(noun: Program, what: string, argument: readonly [string, string], freeze: Freeze): void {
+function addFreezeAndThaw(
+  noun: Program,
+  what: string,
+  argument: readonly [string, string],
+  freeze: typeof freezeAccount,
+): void {
   const command = (name: string, description: string, frozen: boolean) =>
     addDecision(noun, name, ({ database, operator: { by, reason } }, id: string) =>
       answerOfFreezing(id, frozen, freeze(database, id, { by, reason, frozen })),
@@ -40,7 +41,7 @@ function addFreezeAndThaw(noun: Program, what: string, argument: readonly [strin
   command('thaw', `unfreeze ${what}`, false);
 }
 
-async function answerOfFreezing(id: string, frozen: boolean, work: Promise<Frozen>): Promise<Answer> {
+async function answerOfFreezing(id: string, frozen: boolean, work: ReturnType<typeof freezeAccount>): Promise<Answer> {
   const { changed, since } = await work;
   const frozenAt = frozen ? since : null;
   const state = frozen ? `has been frozen since ${since?.toISOString()}` : 'is not frozen';
@@ -76,14 +77,11 @@ function currencyIn(text: string): string {
   return text;
 }
 
-interface Correction {
-  readonly currency: string;
-  readonly credit?: string;
-  readonly debit?: string;
-}
-
-async function proposeCorrection({ database, operator }: Deciding, accountId: string, given: Correction) {
-  const { currency, credit, debit } = given;
+async function proposeCorrection(
+  { database, operator }: Deciding,
+  accountId: string,
+  { currency, credit, debit }: { readonly currency: string; readonly credit?: string; readonly debit?: string },
+) {
   const decimal = credit ?? debit;
   if (decimal === undefined) throw new InvalidArgumentError('Give the amount: --credit or --debit.');
   const sum = smallestUnits({ decimal }, requiredCurrency(currency), []);

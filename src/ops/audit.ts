@@ -7,11 +7,6 @@ import type { Config } from '../server/config.ts';
 import { messageForUser } from '../server/print-error.ts';
 import { addCommand, type Tools } from './tools.ts';
 
-interface AuditChoices {
-  readonly full?: true;
-  readonly replica?: number | true;
-}
-
 export function addAudit(program: Program): void {
   addCommand(program, 'audit', auditLedger)
     .description('check the ledger; prints rows that break a rule and exits with 1 if there are any')
@@ -23,7 +18,10 @@ export function addAudit(program: Program): void {
     );
 }
 
-async function auditLedger({ config, database, screen }: Tools, { full, replica }: AuditChoices): Promise<Answer> {
+async function auditLedger(
+  { config, database, screen }: Tools,
+  { full, replica }: { readonly full?: true; readonly replica?: number | true },
+): Promise<Answer> {
   const result = await runAudit(database, {
     full,
     replica: replica === undefined ? undefined : addressOf(config, replica === true ? 1 : replica),
@@ -73,12 +71,7 @@ export function addActs(program: Program): void {
     .option('--limit <count>', 'the maximum number to list', counted(1, 10_000), 100);
 }
 
-interface ActFilter {
-  readonly subject?: string;
-  readonly limit: number;
-}
-
-async function listActs({ database }: Tools, { subject, limit }: ActFilter): Promise<Answer> {
+async function listActs({ database }: Tools, { subject, limit }: { subject?: string; limit: number }): Promise<Answer> {
   const acts = await database.prisma.operatorAct.findMany({
     where: subject === undefined ? {} : { subject },
     orderBy: { id: 'desc' },

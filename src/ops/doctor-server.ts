@@ -23,10 +23,7 @@ export interface Patient {
 }
 
 /** The limits for an open transaction and for waiting for a lock, in seconds. */
-export interface Limits {
-  readonly transactionSeconds: number;
-  readonly lockSeconds: number;
-}
+export type Limits = Readonly<Record<'transactionSeconds' | 'lockSeconds', number>>;
 
 /** The result of a check: a fault, a single verdict, one verdict per finding, or none if the check does not apply. */
 export type Verdicts = string | Verdict | readonly Verdict[];

@@ -34,13 +34,10 @@ export function addOrders(program: Program): void {
     .option('--without-asking', 'do not ask the rail first, because it no longer exists or does not respond');
 }
 
-interface OrderFilter {
-  readonly platform?: string;
-  readonly status?: TransactionStatus;
-  readonly limit: number;
-}
-
-async function listOrders({ database }: Tools, { platform, status, limit }: OrderFilter): Promise<Answer> {
+async function listOrders(
+  { database }: Tools,
+  { platform, status, limit }: { platform?: string; status?: TransactionStatus; limit: number },
+): Promise<Answer> {
   const where: Prisma.RailOrderWhereInput = {
     ...(platform !== undefined && { platformId: (await platformNamed(database, platform)).platformId }),
     ...(status !== undefined && { transaction: { status } }),

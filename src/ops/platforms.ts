@@ -287,17 +287,11 @@ async function listEndpoints({ database }: Tools, platform: string): Promise<Ans
   return listed(rows, `The platform ${platform} has no endpoint.`);
 }
 
-interface ReplayRange {
-  readonly event?: string;
-  readonly after?: string;
-  readonly before?: string;
-}
-
 async function replayEvents(
   { database, webhooks, operator }: Acting,
   platform: string,
   endpointId: string,
-  { event, after, before }: ReplayRange,
+  { event, after, before }: { readonly event?: string; readonly after?: string; readonly before?: string },
 ): Promise<Answer> {
   const caller = platformItself(await platformNamed(database, platform), { ...operator, subject: endpointId });
   const { count } = await replay(webhooks, caller, { endpointId, eventId: event, after, before }, undefined);

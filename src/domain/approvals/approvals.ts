@@ -9,7 +9,7 @@ import type { RateLock } from '../../rails/rail-parts.ts';
 import type { Caller } from '../access/caller.ts';
 import { requirePermission } from '../access/operations.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
-import { type CommandResult, type Payments, railOf, runCommand } from '../commands/command.ts';
+import { type CommandResult, type Payments, type Runs, railOf, runCommand } from '../commands/command.ts';
 import {
   checkInformation,
   clockFor,
@@ -46,27 +46,18 @@ const at = pathsIn<DecisionInput<'approve'> & DecisionInput<'reject'>>();
  *   IDEMPOTENCY_MISMATCH, FORBIDDEN (also for the payment's requester), and the refusals of the command that requested
  *   a held payment
  */
-export function approveTransaction(
-  payments: Payments,
-  caller: Caller,
-  input: DecisionInput<'approve'>,
-  idempotencyKey?: string | null,
-) {
-  return decide(payments, caller, input, { ...input, kind: 'approve' }, idempotencyKey);
-}
+export const approveTransaction = deciding((input: DecisionInput<'approve'>) => ({ ...input, kind: 'approve' }));
 
 /**
  * Rejects a payment that awaits approval. The payment ends as REJECTED. If it is an incoming payment, so does the
  * sender's payment. Money that was already taken is refunded.
  * @throws Refusal as approveTransaction does
  */
-export function rejectTransaction(
-  payments: Payments,
-  caller: Caller,
-  input: DecisionInput<'reject'>,
-  idempotencyKey?: string | null,
-) {
-  return decide(payments, caller, input, { ...input, kind: 'reject' }, idempotencyKey);
+export const rejectTransaction = deciding((input: DecisionInput<'reject'>) => ({ ...input, kind: 'reject' }));
+
+function deciding<Input extends Named>(decisionOf: (input: Input) => Decision): Runs<Input, Transaction> {
+  return (payments, caller, input, idempotencyKey) =>
+    decide(payments, caller, input, decisionOf(input), idempotencyKey);
 }
 
 /**

@@ -138,15 +138,10 @@ function conflictWords(status: string): string {
 
 /** Freezes a customer or an account. Only operators can do this, with a command. */
 
-export interface Freezing {
+interface Freezing {
   readonly frozen: boolean;
   readonly by: string;
   readonly reason: string;
-}
-
-export interface Frozen {
-  readonly changed: boolean;
-  readonly since: Date | null;
 }
 
 const frozenStatement = statement<{ found: { readonly since: string | null; readonly changed: boolean } | null }>(
@@ -155,14 +150,14 @@ const frozenStatement = statement<{ found: { readonly since: string | null; read
 );
 
 /** Waits for payments that have locked the customer's rows. The freeze affects all later ones. @throws RefusedByHand */
-export async function freezeCustomer(database: Database, id: string, freezing: Freezing): Promise<Frozen> {
+export async function freezeCustomer(database: Database, id: string, freezing: Freezing) {
   const uuid = uuidOf(id, 'Customer');
   if (uuid === undefined) throw new RefusedByHand(`${id} is not a customer id (Customer:…)`);
   return setFrozen(database, id, { kind: 'CUSTOMER', id: uuid }, freezing);
 }
 
 /** @throws RefusedByHand */
-export async function freezeAccount(database: Database, id: string, freezing: Freezing): Promise<Frozen> {
+export async function freezeAccount(database: Database, id: string, freezing: Freezing) {
   const name = accountNameIn(id);
   if (!name) throw new RefusedByHand(`${id} is not an account id (InternalAccount:… or ExternalAccount:…)`);
   return setFrozen(database, id, name, freezing);
@@ -173,7 +168,7 @@ async function setFrozen(
   id: string,
   named: { readonly kind: 'CUSTOMER' | 'INTERNAL' | 'EXTERNAL'; readonly id: string },
   { frozen, by, reason }: Freezing,
-): Promise<Frozen> {
+) {
   const [row] = await retryLostRaces(() =>
     runCommitting(database, (client) => frozenStatement(client, named.kind, named.id, frozen, by, reason)),
   );

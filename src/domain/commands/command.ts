@@ -124,7 +124,7 @@ export interface Command<Type extends ResultType> extends RefusalOptions {
   readonly readsOnly?: true;
 }
 
-type Runs<Input, Row> = (
+export type Runs<Input, Row> = (
   payments: Payments,
   caller: Caller,
   input: Input,

@@ -28,27 +28,22 @@ import { normalUmaAddress } from './uma-addresses.ts';
  * So does a condition on data that the caller may not see, because a match would reveal it.
  */
 
-export interface QuoteFilter extends CreationFilter {
-  readonly customerId?: Given<string>;
-  readonly sendingAccountId?: Given<string>;
-  readonly receivingAccountId?: Given<string>;
-  readonly sendingUmaAddress?: Given<string>;
-  readonly receivingUmaAddress?: Given<string>;
-  readonly status?: Given<readonly model.QuoteStatus[]>;
-}
+/** Filters by the texts of fields. */
+type Texts<Field extends string> = { readonly [Name in Field]?: Given<string> };
+
+/** Filters by columns, each with a list of accepted values. */
+type Lists<Row, Column extends keyof Row> = { readonly [Name in Column]?: Given<readonly NonNullable<Row[Name]>[]> };
+
+export type QuoteFilter = CreationFilter &
+  Lists<model.Quote, 'status'> &
+  Texts<'customerId' | 'sendingAccountId' | 'receivingAccountId' | 'sendingUmaAddress' | 'receivingUmaAddress'>;
 
 /** A filter for transactions. Identifiers are account ids or UMA addresses. */
-export interface TransactionFilter extends ChangeFilter {
-  readonly customerId?: Given<string>;
-  readonly platformCustomerId?: Given<string>;
-  readonly senderAccountIdentifier?: Given<string>;
-  readonly receiverAccountIdentifier?: Given<string>;
-  readonly status?: Given<readonly model.TransactionStatus[]>;
-  readonly type?: Given<readonly model.TransactionType[]>;
-  readonly failureReason?: Given<readonly model.FailureReason[]>;
-  readonly reference?: Given<string>;
-  readonly accountId?: Given<string>;
-  readonly currency?: Given<string>;
+export interface TransactionFilter
+  extends ChangeFilter,
+    Lists<model.Transaction, 'status' | 'type' | 'failureReason'>,
+    Texts<'customerId' | 'platformCustomerId' | 'reference' | 'accountId' | 'currency'>,
+    Texts<'senderAccountIdentifier' | 'receiverAccountIdentifier'> {
   readonly amount?: Given<AmountRange>;
   /** Whether the payment has begun; false if its quote was never executed or funded. */
   readonly executed?: Given<boolean>;
@@ -61,25 +56,21 @@ export interface AmountRange {
   readonly max?: Given<bigint>;
 }
 
-export interface CustomerFilter extends ChangeFilter {
-  readonly platformCustomerId?: Given<string>;
+/** A filter for customers. `name` is a prefix of the full or legal name. */
+export interface CustomerFilter
+  extends ChangeFilter,
+    Lists<model.Customer, 'kycStatus'>,
+    Texts<'platformCustomerId' | 'name' | 'umaAddress'> {
   readonly customerType?: Given<model.CustomerType>;
-  readonly kycStatus?: Given<readonly model.KycStatus[]>;
-  /** A prefix of the full or legal name. */
-  readonly name?: Given<string>;
-  readonly umaAddress?: Given<string>;
   readonly isIncludingDeleted?: Given<boolean>;
 }
 
-export interface AccountFilter {
+export interface AccountFilter
+  extends Lists<model.Account, 'status' | 'accountType' | 'beneficiaryVerificationStatus'>,
+    Texts<'currency' | 'customerId'> {
   readonly kind?: Given<model.AccountKind>;
-  readonly currency?: Given<string>;
-  readonly customerId?: Given<string>;
   readonly platformOwned?: Given<boolean>;
   readonly isIncludingDeleted?: Given<boolean>;
-  readonly status?: Given<readonly model.ExternalAccountStatus[]>;
-  readonly accountType?: Given<readonly model.ExternalAccountType[]>;
-  readonly beneficiaryVerificationStatus?: Given<readonly model.BeneficiaryVerificationStatus[]>;
 }
 
 /** Returns the condition for the quotes that the caller may see and that match a filter. */
@@ -106,17 +97,11 @@ export function whereTransactions(caller: Scope, filter: Given<TransactionFilter
     AND: [
       visibleTransactions(caller),
       byId(filter.customerId, (customerId) => ofCustomer(caller, { customerId }), 'Customer'),
-      byIdentifier(filter.senderAccountIdentifier, fromAccount, (address) => ({
-        OR: [
-          { sourceUmaAddress: address },
-          ofCustomer(caller, { type: 'OUTGOING' as const, customer: { umaAddress: address } }),
-        ],
+      byIdentifier(filter.senderAccountIdentifier, fromAccount, (umaAddress) => ({
+        OR: [{ sourceUmaAddress: umaAddress }, ofCustomer(caller, { type: 'OUTGOING', customer: { umaAddress } })],
       })),
-      byIdentifier(filter.receiverAccountIdentifier, toAccount, (address) => ({
-        OR: [
-          { destinationUmaAddress: address },
-          ofCustomer(caller, { type: 'INCOMING' as const, customer: { umaAddress: address } }),
-        ],
+      byIdentifier(filter.receiverAccountIdentifier, toAccount, (umaAddress) => ({
+        OR: [{ destinationUmaAddress: umaAddress }, ofCustomer(caller, { type: 'INCOMING', customer: { umaAddress } })],
       })),
       byText(filter.platformCustomerId, (platformCustomerId) =>
         ofCustomer(caller, { customer: { platformCustomerId } }),

@@ -213,16 +213,12 @@ function platformShare(flow: Flow): Leg[] {
 
 /** Removes empty legs, and merges legs with the same system account and currency. */
 function nonZero(legs: readonly Leg[]): Leg[] {
-  const merged: Leg[] = [];
+  const merged = new Map<Leg | string, Leg>();
   for (const leg of legs) {
-    const same = merged.findIndex(
-      (other) => 'system' in leg && 'system' in other && other.system === leg.system && other.currency === leg.currency,
-    );
-    const other = merged[same];
-    if (other) merged[same] = { ...other, amount: other.amount + leg.amount };
-    else merged.push(leg);
+    const name = 'system' in leg ? `${leg.system} ${leg.currency}` : leg;
+    merged.set(name, { ...leg, amount: leg.amount + (merged.get(name)?.amount ?? 0n) });
   }
-  return merged.filter((leg) => leg.amount !== 0n);
+  return [...merged.values()].filter((leg) => leg.amount !== 0n);
 }
 
 /** The rate locked by the rail, as stored with a quote: amounts are strings of digits. */

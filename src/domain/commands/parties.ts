@@ -40,10 +40,7 @@ const transferPartiesSql = `
   (select account_snapshot(a) from ${namedAccount('destination')}) as destination,
   array(select uuid_v7() from unnest(array_fill(0, array[named.ids]))) as ids`;
 
-interface PlatformFeeRow {
-  readonly fixedFee: string | null;
-  readonly variableFeeRate: string | null;
-}
+type PlatformFeeRow = Readonly<Record<'fixedFee' | 'variableFeeRate', string | null>>;
 
 const transferPartiesStatement = sharedForCallers(
   statement<TransferParties>(

@@ -35,17 +35,8 @@ export interface AuditOptions {
   readonly onProgress?: Progress;
 }
 
-export interface Audit {
-  readonly breaches: readonly Breach[];
-  /** Null if the audit checked all rows. */
-  readonly coversFrom: Date | null;
-  /** The end of the audited period: the audit covers every commit acknowledged before this moment. */
-  readonly coversUntil: Date;
-  /** Why the audit checked all rows although the caller did not request a full audit; otherwise null. */
-  readonly whyAll: string | null;
-  readonly storeError: unknown;
-  readonly isCheckpoint: boolean;
-}
+/** The result of an audit. */
+export type Audit = Awaited<ReturnType<typeof auditOnce>>;
 
 /** The error for an audit that could not run on a standby; its message says why. */
 export class ReplicaUnfit extends Error {}
@@ -74,17 +65,20 @@ export async function runAudit(database: Database, options: AuditOptions = {}): 
   }
 }
 
-async function auditOnce(database: Database, options: AuditOptions): Promise<Audit> {
+async function auditOnce(database: Database, options: AuditOptions) {
   const { full, replica, replayMs = 60_000, onProgress = () => undefined } = options;
   const [moment] = (
     await database.pool.query<Moment>('select clock_ms() as at, lsn::text, history from read_position()')
   ).rows;
   if (!moment) throw new Error('the position of the primary returned no row');
-  const reads = async (client: pg.Client): Promise<Audit> => {
+  const reads = async (client: pg.Client) => {
     const checkpoint = await findCheckpoint(client);
+    // Null if the audit can continue from the checkpoint, or if the caller has requested a full audit.
     const whyAll = full ? null : refusalOf(checkpoint, moment.history);
+    // Null if the audit checks all rows.
     const coversFrom = full || whyAll ? null : checkpoint.covers_until;
     const breaches = await (coversFrom ? checkRowsSince(client, onProgress) : checkAllRows(client, onProgress));
+    // The audit covers every commit acknowledged before `coversUntil`.
     const covers = { coversFrom, coversUntil: moment.at };
     const broken = breaches.map(({ rule }) => rule);
     const finished = { ...covers, rules: auditRules, broken, onReplica: replica !== undefined };

@@ -18,16 +18,10 @@ export type Outcome =
   | { readonly kind: 'mismatch' };
 
 /** A policy limit, with the used and remaining parts: amounts as strings of digits, or numbers of payments. */
-export interface LimitState {
+export interface LimitState
+  extends Readonly<Record<'currency' | 'amount' | 'usedAmount' | 'leftAmount' | 'renewsAt', string | null>>,
+    Readonly<Record<'payments' | 'usedPayments' | 'leftPayments', number | null>> {
   readonly period: 'PAYMENT' | 'DAY' | 'MONTH' | 'LAST_24_HOURS' | 'LAST_30_DAYS';
-  readonly currency: string | null;
-  readonly amount: string | null;
-  readonly payments: number | null;
-  readonly usedAmount: string | null;
-  readonly leftAmount: string | null;
-  readonly usedPayments: number | null;
-  readonly leftPayments: number | null;
-  readonly renewsAt: string | null;
 }
 
 /** The facts that the database reports with each refusal, in addition to a row's id. It read them under the lock. */
@@ -66,12 +60,7 @@ interface RefusalFacts
     readonly freeAt: string | null;
   };
   /** `coming` is the total that payments in flight will credit. */
-  AMOUNT_OUT_OF_RANGE: {
-    readonly limit: string;
-    readonly balance: string;
-    readonly coming: string;
-    readonly currency: string;
-  };
+  AMOUNT_OUT_OF_RANGE: Readonly<Record<'limit' | 'balance' | 'coming' | 'currency', string>>;
 }
 
 /** A policy demands an approval by a deadline. `reserves`: the money is taken from the account in the meantime. */

@@ -10,7 +10,7 @@ import type { Caller } from '../access/caller.ts';
 import { authorize } from '../access/operations.ts';
 import { runIdempotent } from '../access/run-idempotent.ts';
 import { forCaller, seesLookups, visibleLookups, visibleRow } from '../access/visible.ts';
-import { type CommandResult, type Payments, type RailWith, railOf } from '../commands/command.ts';
+import { type Payments, type RailWith, type Runs, railOf } from '../commands/command.ts';
 import { customerNotFound, customerUuid } from '../commands/parties.ts';
 import { lookupExpired } from '../commands/plan-refusals.ts';
 import { checkUmaAddress } from '../commands/uma-addresses.ts';
@@ -26,12 +26,9 @@ export interface LookUpReceiver {
 }
 
 /** A lookup's currency, as stored. Amounts are in its smallest unit, as digits. */
-export interface LookupCurrency {
-  readonly code: string;
-  readonly estimatedExchangeRate: string | null;
-  readonly minAmount: string;
-  readonly maxAmount: string;
-}
+export type LookupCurrency = Record<'code' | 'minAmount' | 'maxAmount', string> & {
+  estimatedExchangeRate: string | null;
+};
 
 /** The maximum number of unexpired lookups per token: over 16 per second for ten minutes. */
 export const maxLookups = 10_000;
@@ -79,12 +76,7 @@ const at = pathsIn<LookUpReceiver>();
  * @throws Refusal FORBIDDEN, INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, RATE_LIMITED (the caller's token has
  *   too many lookups), SERVICE_UNAVAILABLE (the rail does not answer), IDEMPOTENCY_MISMATCH
  */
-export async function lookUpReceiver(
-  payments: Payments,
-  caller: Caller,
-  input: LookUpReceiver,
-  idempotencyKey?: string | null,
-): Promise<CommandResult<Lookup>> {
+export const lookUpReceiver: Runs<LookUpReceiver, Lookup> = async (payments, caller, input, idempotencyKey) => {
   authorize(caller, 'lookUpReceiver');
   const { platformId } = caller;
   const readData = () => findReceiver(payments, caller, input);
@@ -110,7 +102,7 @@ export async function lookUpReceiver(
       return { row: await payments.database.prisma.lookup.findFirstOrThrow({ where }) };
     },
   });
-}
+};
 
 /** Finds the receiver, and returns the lookup's row. */
 async function findReceiver(
@@ -156,11 +148,7 @@ async function findReceiver(
 }
 
 /** A currency in which the sender can pay, with the platform's own fee for it. */
-interface SendingCurrency {
-  readonly code: string;
-  readonly fixedFee: string;
-  readonly variableFeeRate: string;
-}
+type SendingCurrency = Readonly<Record<'code' | 'fixedFee' | 'variableFeeRate', string>>;
 
 /**
  * Returns the receiver's currencies, each with its price in the platform's first currency (`base`), and with the range
@@ -171,7 +159,7 @@ function pricedCurrencies(
   receiver: UmaReceiver,
   base: string,
   senders: readonly SendingCurrency[],
-): Promise<{ [K in keyof LookupCurrency]: LookupCurrency[K] }[]> {
+): Promise<LookupCurrency[]> {
   const from = currencyOf(base);
   return Promise.all(
     receiver.currencies.map(async ({ code, minAmount, maxAmount: limit }) => {

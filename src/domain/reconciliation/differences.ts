@@ -167,12 +167,8 @@ export interface OrderHere {
 }
 
 /** The movements of a period in one currency, on both sides, in its smallest unit. */
-export interface Total {
+export interface Total extends Record<'receivedHere' | 'receivedThere' | 'paidHere' | 'paidThere', bigint> {
   readonly currency: string;
-  readonly receivedHere: bigint;
-  readonly receivedThere: bigint;
-  readonly paidHere: bigint;
-  readonly paidThere: bigint;
 }
 
 /** Sums a period's settled orders, and the movements that began in it and belong to these orders or to none. */

@@ -269,10 +269,7 @@ export interface BothBalances extends Beyond {
 }
 
 /** The minimum and maximum amounts by which the provider's balance exceeds the books. */
-export interface Beyond {
-  readonly beyondLow: bigint;
-  readonly beyondHigh: bigint;
-}
+export type Beyond = Readonly<Record<'beyondLow' | 'beyondHigh', bigint>>;
 
 /**
  * `booked`: the amount that came from OUTSIDE minus the amount that went there. `less` and `more`: how much less or
@@ -344,7 +341,7 @@ export function agrees({ beyondLow, beyondHigh }: Beyond, known: Beyond | undefi
   return beyondLow <= (known?.beyondHigh ?? 0n) && beyondHigh >= (known?.beyondLow ?? 0n);
 }
 
-export function bookedWords({ currency: code, booked }: BothBalances, known: Beyond | undefined): string {
+function bookedWords({ currency: code, booked }: BothBalances, known: Beyond | undefined): string {
   const own = known ? `, and ${formatForeign(known.beyondLow, code)} known beyond them` : '';
   return `${formatForeign(booked, code)} in the books${own}`;
 }

@@ -151,10 +151,7 @@ function policyOf({ limit, rate }: Quota): string {
 }
 
 /** The number of resources (sockets, streams) that each API token and each client token may hold at once. */
-export interface Cap {
-  readonly apiToken: number;
-  readonly clientToken: number;
-}
+type Cap = Readonly<Record<'apiToken' | 'clientToken', number>>;
 
 /** The number of seconds after which a refused client may retry. It must first release one of its resources. */
 const retryAfter = 1;

@@ -48,17 +48,13 @@ export function apiTokenRecord(row: ApiToken & { readonly replacedBy?: { readonl
   };
 }
 
-export interface NewApiToken {
-  readonly clientId: string;
+/** `createdById` is null if no other token creates this one. */
+interface NewApiToken
+  extends Pick<ApiToken, 'clientId' | 'name' | 'createdById'>,
+    Partial<Pick<ApiToken, 'expiresAt' | 'replacesId'>>,
+    Partial<Readonly<Record<'addresses' | 'documents', readonly string[]>>> {
   readonly secret: string;
-  readonly name: string;
   readonly permissions: readonly Permission[];
-  /** Null if no other token created this one. */
-  readonly createdById: string | null;
-  readonly expiresAt?: Date | null;
-  readonly addresses?: readonly string[];
-  readonly documents?: readonly string[];
-  readonly replacesId?: string;
 }
 
 /** Stores a platform's new token, with only the hash of its secret. */
