@@ -18,7 +18,10 @@ export async function runCommands(args: readonly string[], screen: Screen): Prom
     .addHelpText('after', words)
     .showHelpAfterError()
     .configureOutput({ writeOut: (text) => screen.out(text.trimEnd()), writeErr: (text) => screen.err(text.trimEnd()) })
-    .configureHelp({ commandUsage: (command) => new Help().commandUsage(command).replace('cli -- ops', 'ops --') })
+    .configureHelp({
+      commandUsage: (command) => new Help().commandUsage(command).replace('cli -- ops', 'ops --'),
+      optionDescription: (option) => new Help().optionDescription(option) + (option.mandatory ? ' (required)' : ''),
+    })
     .exitOverride();
   addDevelopers(program);
   const operators = program

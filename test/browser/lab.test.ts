@@ -46,9 +46,13 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.open('Quote');
     expect(await lab.run('totalReceivingAmount')).toContain('Quote:');
 
-    // The tab's stream starts before the payment and continues while other tabs are open, without losing messages.
+    // The tab's stream starts before the payment and continues while other tabs and the docs are open, without losing
+    // messages.
     await lab.open('Watch');
     expect(await lab.run('"status": "')).not.toContain('errors');
+    const docs = page.context().waitForEvent('page');
+    await page.getByRole('link', { name: 'Read more' }).click();
+    await (await docs).close();
     await lab.open('Execute');
     const executed = await lab.run('"replayed": false');
     expect(executed).not.toContain('code');
@@ -84,7 +88,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.run('"COMPLETED"');
     // Clicking another event replaces the payment in the open tab and clears the previous payment's response.
     await failed.first().click();
-    await page.getByText('No answer yet').waitFor();
+    await page.getByText('No answer').waitFor();
     expect(await lab.run('"FAILED"')).toContain('OFFRAMP_FAILED');
     // Next to an open panel, the whole payment is visible and the buttons stay in one row.
     await page.getByRole('button', { name: 'Explorer' }).click();
@@ -233,7 +237,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await running.waitFor();
     await accounts.first().click();
     await running.waitFor({ state: 'detached' });
-    await page.getByText('No answer yet').waitFor();
+    await page.getByText('No answer').waitFor();
     await lab.open('Fail on purpose');
 
     // The curl command copied from a tab sends the same request as the tab.

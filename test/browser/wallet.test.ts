@@ -462,12 +462,12 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await add.click();
     await form
       .getByRole('alert')
-      .filter({ hasText: /^Fill exactly one of these 3\.$/ })
+      .filter({ hasText: /^Fill in exactly one of these 3 fields\.$/ })
       .waitFor();
     await form.getByLabel('Lightning address').fill('ada@example.com');
     await form.getByLabel('BOLT 12 offer').fill('lno1pg257enxv4ezqcneype82um50ynhxgrwdajx');
     await add.click();
-    expect(await form.getByRole('alert').allTextContents()).toEqual(['Fill exactly one of these 3.']);
+    expect(await form.getByRole('alert').allTextContents()).toEqual(['Fill in exactly one of these 3 fields.']);
     await form.getByLabel('BOLT 12 offer').fill(' ');
     await form.getByLabel('BOLT 12 offer').press('Enter');
     await form.getByText('The payee is added.').waitFor();

@@ -136,7 +136,7 @@ function sectionsOf(file: string, pageTitle: string, text: string, isInternal: b
     const [heading = '', ...lines] = part.split('\n');
     const title = heading.replaceAll('`', '').trim();
     // Without Markdown markup.
-    const plain = lines.join('\n').replaceAll(/^```\w*|^ *- |[`*|#]|-{3,}|\]\([^)]*\)|\[/gm, '');
+    const plain = lines.join('\n').replaceAll(/^```\w*|^ *- |[`*|#]|-{3,}|\]\([^)]*\)|!?\[/gm, '');
     const words = { inHeading: new Set(wordsOf(title)), inTitle, inText: new Set(wordsOf(part)) };
     return { file, isInternal, title, anchor: anchorOf(title), text: plain, ...words };
   });

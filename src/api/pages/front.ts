@@ -63,8 +63,7 @@ function sandboxNow({ sandbox }: Shown) {
 <h2 id="now">The sandbox now <small id="connection" role="status"></small></h2>
 <noscript>This part needs JavaScript.</noscript>
 <ul class="statuses" id="statuses" aria-busy="true">${statuses.map((status) => html`<li class="quiet" data-status="${status}"><strong>0</strong>${status}</li>`)}</ul>
-<ol class="rows" id="moves" aria-label="Payments that have moved"></ol>
-<p class="quiet" id="no-moves">No payment has moved since you opened this page. Make one in the wallet or the lab.</p>
+<ol class="rows" id="moves" aria-label="Payments that have moved"><li class="quiet" id="no-moves">No payment has moved since you opened this page. Make one in the wallet or the lab.</li></ol>
 </section>`;
 }
 

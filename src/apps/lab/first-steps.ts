@@ -47,7 +47,7 @@ export const firstSteps: readonly WrittenStep[] = [
   {
     title: 'Look around',
     about:
-      'Who you are, and the newest accounts: in dollars those that pay, in euros those to pay to. Other tabs take one if theirs is listed and cannot pay.',
+      'Who you are, and the newest accounts: in dollars to pay from, in euros to pay to. If the account of the other tabs is listed and cannot pay, they use one that can.',
     query: `query LookAround {
   viewer ${selection('kind serverTime')}
   internal: accounts(

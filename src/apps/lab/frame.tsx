@@ -11,6 +11,9 @@ interface FrameProps extends TabBarProps {
   readonly children: ReactNode;
 }
 
+/** Returns the attributes of a link to a page that opens beside the lab, whose answers and streams would be lost. */
+export const besideLab = (href: string) => ({ href, target: '_blank', rel: 'noopener' });
+
 /** Renders the lab's header, its tabs, and the description of the open tab. */
 export function Frame({ settings, tools, children, ...bar }: FrameProps) {
   const open = bar.tabs[bar.openIndex];
@@ -36,7 +39,7 @@ export function Frame({ settings, tools, children, ...bar }: FrameProps) {
             <span className="lab-keys">Ctrl-Space completes what you type, and Ctrl-M lets Tab leave the editor.</span>
           </>
         )}{' '}
-        {settings.docs && step?.docs && <a href={`${settings.docs}/${step.docs}`}>Read more</a>}
+        {settings.docs && step?.docs && <a {...besideLab(`${settings.docs}/${step.docs}`)}>Read more</a>}
       </p>
       <div className="lab-work" role="tabpanel" aria-label={step?.title ?? open?.title ?? ''}>
         {children}

@@ -4,21 +4,17 @@ import { openSocket } from './socket.ts';
 
 // The live part of the front page: the sandbox's payments by status, and the latest changes.
 
-const shownMoves = 5;
+const shownMoves = 3;
 /** The time between two counts of a busy sandbox, in milliseconds. */
 const countEveryMs = 500;
 
 const { sandbox } = readSettings();
-const [board, list, empty, connection] = ['statuses', 'moves', 'no-moves', 'connection'].map((id) =>
-  document.getElementById(id),
-);
+const [board, list, connection] = ['statuses', 'moves', 'connection'].map((id) => document.getElementById(id));
 if (sandbox) follow(basicAuthorization(sandbox.clientId, sandbox.secret));
 
 function follow(authorization: string): void {
   const client = openSocket(authorization);
-  const say = (state: string) => {
-    if (connection) connection.textContent = state;
-  };
+  const say = (state: string) => connection?.replaceChildren(state);
   let isCounting = false;
   let hasMoved = false;
   // Counts again instead of adding up changes, since the totals and the stream do not begin at the same moment.
@@ -64,7 +60,7 @@ function show({ previousStatus, status, occurredAt, transaction }: MovesSubscrip
   item.append(what, state);
   list?.prepend(item);
   list?.children[shownMoves]?.remove();
-  if (empty) empty.hidden = true;
+  list?.querySelector('#no-moves')?.remove();
 }
 
 function showTotals(counts: StatusCountsQuery['transactionTotals']): void {

@@ -158,7 +158,7 @@ export class Operations {
     abort.signal.addEventListener('abort', end);
     const missing = missingIn(request.variables ?? {});
     if (missing !== undefined) {
-      show(failure(new Error(missing)));
+      show({ ...failure(new Error(missing)), status: 'Not sent' });
       end();
     } else if (isSubscription(request)) this.#follow(request, headers, { show, end, signal: abort.signal });
     else {
@@ -231,7 +231,7 @@ type Received = Omit<Answer, 'milliseconds'>;
 
 function failure(error: unknown): Received {
   const errors = Array.isArray(error) ? error : [{ message: messageOf(error) }];
-  return { result: { errors }, status: 'failed', bytes: 0 };
+  return { result: { errors }, status: 'Failed', bytes: 0 };
 }
 
 function messageOf(error: unknown): string {

@@ -13,7 +13,7 @@ import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'reac
 import { type DrawnPayment, PaymentDrawing } from '../wallet/payment.tsx';
 import type { CarriedValues } from './carried.ts';
 import type { Linked } from './copies.ts';
-import { Frame } from './frame.tsx';
+import { besideLab, Frame } from './frame.tsx';
 import { journey, stepOf } from './further-steps.ts';
 import { type Entry, Movements } from './movements.tsx';
 import type { Answer, Operations } from './operations.ts';
@@ -100,7 +100,7 @@ export function Session({ settings, authorization, carried, operations, linked, 
               {plugin.title}
             </button>
           ))}
-          {settings.docs && <a href={settings.docs}>Docs</a>}
+          {settings.docs && <a {...besideLab(settings.docs)}>Docs</a>}
           <Shortcuts />
           <ThemeChoice />
           {onSignOut && (
@@ -187,7 +187,8 @@ function AnswerFacts({ answer, isRunning }: AnswerFactsProps) {
     isAnswered.current = answer !== undefined;
   }, [answer]);
   const { status, milliseconds = 0, bytes = 0, cost } = answer ?? {};
-  const facts = [status, unit('millisecond', milliseconds, 0), unit('kilobyte', bytes / 1_000, 1)].join(' · ');
+  const sizes = [unit('millisecond', milliseconds, 0), unit('kilobyte', bytes / 1_000, 1)];
+  const facts = [status, ...(bytes > 0 ? sizes : [])].join(' · ');
   return (
     <div className="lab-facts" ref={line}>
       {cost ? (
@@ -198,7 +199,7 @@ function AnswerFacts({ answer, isRunning }: AnswerFactsProps) {
           <pre>{JSON.stringify(cost, null, 2)}</pre>
         </details>
       ) : (
-        <span className="quiet">{answer ? facts : 'No answer yet'}</span>
+        <span className="quiet">{answer ? facts : isRunning ? 'No answer yet' : 'No answer'}</span>
       )}
       {isRunning && !answer && <Spinner />}
     </div>

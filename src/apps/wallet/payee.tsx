@@ -217,7 +217,7 @@ function Details({ form, faults }: { form: Form; faults: Readonly<Record<string,
   );
 }
 
-const oneOfText = ({ exactlyOneOf }: Form) => `Fill exactly one of these ${exactlyOneOf.length}.`;
+const oneOfText = ({ exactlyOneOf }: Form) => `Fill in exactly one of these ${exactlyOneOf.length} fields.`;
 
 /** The field name of the owner's name; no account detail has the same name. */
 const ownerName = 'owner.name';

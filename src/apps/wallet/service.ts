@@ -70,7 +70,7 @@ export function reasonOf(error: unknown): string {
 
 export const noConnection = 'There is no connection.';
 export const noConnectionText = () =>
-  network.isCut ? `${noConnection} Restore the network to continue.` : noConnection;
+  `${noConnection} ${network.isCut ? 'Restore the network to continue.' : 'Check your network, and try again.'}`;
 
 /** Calls `act` whenever the connection is back, for example to remove messages about a lost connection. */
 export function useReconnected(act: () => void): void {
