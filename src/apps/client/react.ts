@@ -5,8 +5,8 @@ import {
   type ReactNode,
   useContext,
   useEffect,
+  useEffectEvent,
   useLayoutEffect,
-  useRef,
   useState,
   useSyncExternalStore,
 } from 'react';
@@ -66,10 +66,7 @@ export function useFollow<Result, Variables, Value>(
   const payments = usePayments();
   const key = variables === undefined ? undefined : JSON.stringify(variables);
   const [live, setLive] = useState<Live<Value> & { readonly of?: string | undefined }>(nothing);
-  const gathering = useRef(gather);
-  useEffect(() => {
-    gathering.current = gather;
-  });
+  const gathered = useEffectEvent(gather);
   useEffect(() => {
     if (key === undefined) return;
     let value: Value | undefined;
@@ -79,7 +76,7 @@ export function useFollow<Result, Variables, Value>(
       // The key is the variables as JSON.
       variables: JSON.parse(key) as Variables,
       onMessage(data) {
-        value = gathering.current(value, data);
+        value = gathered(value, data);
         show({});
       },
     });
@@ -138,25 +135,20 @@ export function useLiveList<Result, Variables, R extends Row>(
  * matter.
  */
 export function useCountdown(expiresAt: string | undefined, serverTime: string | undefined): number | undefined {
-  const [end, setEnd] = useState<number>();
-  const [, setTick] = useState(0);
+  const [seconds, setSeconds] = useState<number>();
   // Before the first paint, so that no countdown is shown without its time.
   useLayoutEffect(() => {
-    if (expiresAt === undefined || serverTime === undefined) {
-      setEnd(undefined);
-      return;
-    }
-    const at = performance.now() + Date.parse(expiresAt) - Date.parse(serverTime);
-    setEnd(at);
+    if (expiresAt === undefined || serverTime === undefined) return setSeconds(undefined);
+    const end = performance.now() + Date.parse(expiresAt) - Date.parse(serverTime);
     let timer: ReturnType<typeof setTimeout>;
     const tick = () => {
-      setTick((count) => count + 1);
-      const left = at - performance.now();
+      const left = end - performance.now();
+      setSeconds(Math.max(0, Math.ceil(left / 1_000)));
       // Waits for the next whole second, so that no second is shown twice or skipped.
       if (left > 0) timer = setTimeout(tick, (left % 1_000) + 1);
     };
     tick();
     return () => clearTimeout(timer);
   }, [expiresAt, serverTime]);
-  return end === undefined ? undefined : Math.max(0, Math.ceil((end - performance.now()) / 1_000));
+  return seconds;
 }

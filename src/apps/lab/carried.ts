@@ -1,47 +1,34 @@
 import { stepOf } from './further-steps.ts';
 import type { CarriedName } from './step.ts';
 
-interface Carried {
-  readonly value: string;
-  /** The order of collection. A tab takes each value only once, so later edits are not overwritten. */
-  readonly number: number;
-}
-
 /** Carries values from responses to the variables of other tabs. */
 export class CarriedValues {
-  readonly #values = new Map<CarriedName, Carried>();
+  /** All values in the order in which they were collected. */
+  readonly #collected: (readonly [CarriedName, string])[] = [];
+  /** The number of values that each tab has taken. A tab takes a value only once, so it does not overwrite edits. */
   readonly #taken = new Map<string, number>();
-  #number = 0;
 
   takeAnswer(operation: string | null | undefined, data: unknown): void {
     const gives = stepOf(operation)?.gives;
     if (!gives || data === null || data === undefined) return;
-    for (const [name, value] of Object.entries(gives(data, this.#values.get('source')?.value) ?? {}))
+    for (const [name, value] of Object.entries(gives(data, this.#newest('source')) ?? {}))
       this.set(name as CarriedName, value);
   }
 
   set(name: CarriedName, value: string | undefined): void {
-    if (value === undefined || this.#values.get(name)?.value === value) return;
-    this.#number += 1;
-    this.#values.set(name, { value, number: this.#number });
+    if (value !== undefined && value !== this.#newest(name)) this.#collected.push([name, value]);
   }
 
   /** Writes the values that a tab has not taken yet into its variables (JSON). Returns undefined if nothing changes. */
   fill(tabId: string, variables: string): string | undefined {
-    const since = this.#taken.get(tabId) ?? 0;
-    this.#taken.set(tabId, this.#number);
+    const added = Object.fromEntries(this.#collected.slice(this.#taken.get(tabId)));
+    this.#taken.set(tabId, this.#collected.length);
     const given = parseObject(variables);
-    if (!given) return undefined;
-    const changed = [...this.#values].filter(
-      ([name, { value, number }]) => number > since && name in given && given[name] !== value,
-    );
-    if (changed.length === 0) return undefined;
-    return JSON.stringify(
-      { ...given, ...Object.fromEntries(changed.map(([name, { value }]) => [name, value])) },
-      null,
-      2,
-    );
+    const changed = given && Object.entries(added).filter(([name, value]) => name in given && given[name] !== value);
+    return changed?.length ? JSON.stringify({ ...given, ...Object.fromEntries(changed) }, null, 2) : undefined;
   }
+
+  readonly #newest = (name: CarriedName) => this.#collected.findLast(([other]) => other === name)?.[1];
 }
 
 /** Parses a JSON object; returns undefined for anything else. */

@@ -1,13 +1,10 @@
-import type { Client, SubscribePayload } from 'graphql-ws';
+import type { Client } from 'graphql-ws';
 import { useEffect, useRef, useState } from 'react';
-import {
-  type EventPartsFragment as FeedEvent,
-  LatestEvents,
-  type LatestEventsQuery,
-  Tail,
-  type TailSubscription,
-} from '../client/generated/operations.ts';
+import { concat, defer, map, mergeMap, of, throwError } from 'rxjs';
+import { type EventPartsFragment as FeedEvent, LatestEvents, Tail } from '../client/generated/operations.ts';
+import type { Operation } from '../client/operation.ts';
 import { wordOf } from '../wallet/payment.tsx';
+import { resultsOf } from './socket.ts';
 
 /** The labels for the states of the connection to the feed. */
 const stateWords = { connecting: 'connecting …', live: 'live', paused: 'paused', refused: 'not connected' } as const;
@@ -27,49 +24,41 @@ function useFeed(socket: Client) {
   const isFollowing = state === 'connecting' || state === 'live';
   useEffect(() => {
     if (!isFollowing) return;
-    const refuse = (error: unknown) => {
-      const [first] = Array.isArray(error) ? error : [error];
-      setReason(first instanceof CloseEvent ? first.reason : String((first as Error | undefined)?.message ?? first));
-      setState('refused');
-    };
-    const add = (added: readonly FeedEvent[]) => {
-      newest.current = added[0]?.cursor ?? newest.current;
-      setEvents((known) => [...added, ...known].slice(0, shown));
-    };
-    let isOver = false;
-    let unsubscribe = () => {};
-    const subscribe = <Result,>(request: SubscribePayload, show: (data: Result) => void, complete: () => void) => {
-      unsubscribe = socket.subscribe<Result>(request, {
-        next: ({ data, errors }) => (data ? show(data) : refuse(errors)),
-        error: refuse,
-        complete,
-      });
-    };
-    const follow = () => {
-      if (isOver) return;
+    const latest = dataOf(socket, LatestEvents, { last: 20 });
+    const following = defer(() => {
       setState('live');
-      const variables = { after: newest.current };
-      subscribe<TailSubscription>(
-        { query: Tail, variables },
-        ({ events }) => add([events]),
-        () => undefined,
-      );
-    };
-    const showLatest = ({ events }: LatestEventsQuery) => add(events.edges.map(({ node }) => node).reverse());
-    if (newest.current) follow();
-    else subscribe({ query: LatestEvents, variables: { last: 20 } }, showLatest, follow);
-    const removals = [
-      socket.on('closed', () => setState('connecting')),
-      socket.on('connected', () => setState('live')),
-    ];
-    return () => {
-      isOver = true;
-      for (const remove of removals) remove();
-      unsubscribe();
-    };
+      return dataOf(socket, Tail, { after: newest.current ?? null });
+    });
+    const subscription = concat(
+      newest.current ? [] : latest.pipe(map(({ events }) => events.edges.map(({ node }) => node).reverse())),
+      following.pipe(map(({ events }) => [events])),
+    ).subscribe({
+      next(added) {
+        newest.current = added[0]?.cursor ?? newest.current;
+        setEvents((known) => [...added, ...known].slice(0, shown));
+      },
+      error(error: unknown) {
+        const [first] = Array.isArray(error) ? error : [error];
+        setReason(first instanceof CloseEvent ? first.reason : String((first as Error | undefined)?.message ?? first));
+        setState('refused');
+      },
+    });
+    subscription.add(socket.on('closed', () => setState('connecting')));
+    subscription.add(socket.on('connected', () => setState('live')));
+    return () => subscription.unsubscribe();
   }, [socket, isFollowing]);
   return { state, setState, events, reason };
 }
+
+/** Sends an operation. The observable emits the data of its results, and fails with the errors of one without data. */
+const dataOf = <Result, Variables extends Record<string, unknown>>(
+  socket: Client,
+  query: Operation<Result, Variables>,
+  variables: Variables,
+) =>
+  resultsOf<Result>(socket, { query, variables }).pipe(
+    mergeMap(({ data, errors }) => (data ? of(data) : throwError(() => errors))),
+  );
 
 /** Returns the id of the payment that an event is about, including for an event about a quote. */
 export function paymentOf({ subject }: FeedEvent): string | undefined {

@@ -1,4 +1,5 @@
-import { type Client, createClient } from 'graphql-ws';
+import { type Client, createClient, type ExecutionResult, type SubscribePayload } from 'graphql-ws';
+import { Observable } from 'rxjs';
 import { resumingClient } from '../client/resume.ts';
 
 /** The close code of a socket whose credentials are wrong or have expired. */
@@ -16,3 +17,7 @@ export const openSocket = (authorization: string): Client =>
       keepAlive: 10_000,
     }),
   );
+
+/** Sends an operation each time the observable is subscribed to. It emits the results. */
+export const resultsOf = <Result>(socket: Client, request: SubscribePayload) =>
+  new Observable<ExecutionResult<Result>>((sink) => socket.subscribe<Result>(request, sink));

@@ -79,15 +79,10 @@ export function Pay() {
     const amount = decimalOf(text('amount'), locale);
     const decimals = source?.balance.currency.decimals ?? 0;
     if (amount === undefined || (amount.split('.')[1] ?? '').length > decimals) {
-      const example = new Intl.NumberFormat(locale, {
-        minimumFractionDigits: Math.min(decimals, 2),
-        maximumFractionDigits: Math.min(decimals, 2),
-      });
+      const digits = { minimumFractionDigits: Math.min(decimals, 2) };
+      const example = (decimals > 0 ? 1_234.5 : 1_234).toLocaleString(locale, digits);
       const precision = decimals > 0 ? `with at most ${decimals} decimals` : 'without decimals';
-      return setRefusal({
-        message: `Write the amount like ${example.format(decimals > 0 ? 1_234.5 : 1_234)}, ${precision}.`,
-        isAmount: true,
-      });
+      return setRefusal({ message: `Write the amount like ${example}, ${precision}.`, isAmount: true });
     }
     const input = {
       source: { account: { accountId: text('source') } },
@@ -295,29 +290,23 @@ function QuoteCard({ quoted, available, limits, payee, onEnd }: QuoteCardProps) 
     ({ leftAmount, leftPayments }) => leftPayments === 0 || (leftAmount && isBeyond(leftAmount)),
   );
   const tooMuch = available && isBeyond(available) ? shortText(available.formatted) : limit && beyondText(limit);
-  const [refusal, setRefusal] = useState<string>();
-  useReconnected(() => setRefusal((now) => (now?.startsWith(noConnection) ? undefined : now)));
-  const problem = tooMuch ?? refusal;
   const warning = payee && nameWarning(payee);
   const seconds = useCountdown(quote.expiresAt, serverTime);
-  const [executeQuote, { loading, data }] = useMutation(ExecuteQuote);
+  const [executeQuote, { loading, data, error, reset }] = useMutation(ExecuteQuote, {
+    onCompleted({ executeQuote: result }) {
+      if ('message' in result && result.code in endings) onEnd(refusalText(result));
+    },
+  });
+  useReconnected(() => error instanceof TypeError && reset());
+  const result = data?.executeQuote;
+  const refusal = result && 'message' in result ? refusalText(result) : error && reasonOf(error);
+  const problem = tooMuch ?? refusal;
   // Every press uses the same key: even if a response is lost, the quote is paid once.
   const key = useRef(crypto.randomUUID());
   const [cancelQuote] = useMutation(CancelQuote);
   const isOver = tooMuch !== undefined || seconds === 0;
-  const isExecuted = data?.executeQuote.__typename === 'ExecuteQuoteSuccess';
-
-  async function execute() {
-    if (isOver) return;
-    const input = { quoteId: quote.id, idempotencyKey: key.current };
-    setRefusal(undefined);
-    try {
-      const result = (await executeQuote({ variables: { input, locale } })).data?.executeQuote;
-      if (result && 'message' in result) (result.code in endings ? onEnd : setRefusal)(refusalText(result));
-    } catch (error) {
-      setRefusal(reasonOf(error));
-    }
-  }
+  const input = { quoteId: quote.id, idempotencyKey: key.current };
+  const execute = () => isOver || executeQuote({ variables: { input, locale } });
 
   /** Releases the quote. If it cannot be cancelled, it expires. */
   async function cancel() {
@@ -339,7 +328,7 @@ function QuoteCard({ quoted, available, limits, payee, onEnd }: QuoteCardProps) 
           <strong>{breakable(quote.totalReceivingAmount.formatted)}</strong>
         </dd>
       </dl>
-      {isExecuted ? (
+      {result?.__typename === 'ExecuteQuoteSuccess' ? (
         <div tabIndex={-1} ref={followed}>
           <PaymentStatus id={quote.transaction.id} />
         </div>

@@ -1,7 +1,7 @@
 import { ApolloClient, ApolloLink, type FieldMergeFunction, HttpLink, InMemoryCache } from '@apollo/client';
 import { ServerError } from '@apollo/client/errors';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
-import { useEffect } from 'react';
+import { useEffect, useEffectEvent } from 'react';
 import { newestVersions } from '../client/apollo.ts';
 import { apolloCache } from '../client/apollo-cache.ts';
 import { openPayments } from '../client/payments.ts';
@@ -75,14 +75,12 @@ export const noConnectionText = () =>
 /** Calls `act` whenever the connection is back, for example to remove messages about a lost connection. */
 export function useReconnected(act: () => void): void {
   const state = useConnectionState();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: acts on a change of the state, not on each render
+  const reconnected = useEffectEvent(act);
   useEffect(() => {
-    if (state === 'OPEN') act();
+    if (state === 'OPEN') reconnected();
+    addEventListener(recovered, reconnected);
+    return () => removeEventListener(recovered, reconnected);
   }, [state]);
-  useEffect(() => {
-    addEventListener(recovered, act);
-    return () => removeEventListener(recovered, act);
-  });
 }
 
 /** Formats a message from the service like the wallet's own, with a full stop and amounts in the reader's notation. */
