@@ -13,14 +13,6 @@ const answerMs = 2_000;
 
 const probe = `select not (pg_is_in_recovery() or current_setting('transaction_read_only')::boolean) as writable`;
 
-class OnlyReads extends Error {
-  readonly server: Server;
-  constructor(server: Server) {
-    super(`${server.host}:${server.port} is read-only`);
-    this.server = server;
-  }
-}
-
 /** Finds the primary of an address with several hosts, before the first connection and after a failed one. */
 export class Hosts {
   static readonly #all = new Map<string, Hosts>();
@@ -54,26 +46,29 @@ export class Hosts {
   }
 
   async #findPrimary(): Promise<Server> {
+    let readable: Server | undefined;
+    const probes = this.#servers.map(async (server) => {
+      if (await this.#isWritable(server)) return server;
+      readable ??= server;
+      throw new Error(`${server.host}:${server.port} is read-only`);
+    });
     try {
-      this.#primary = await Promise.any(this.#servers.map((server) => this.#probe(server)));
+      this.#primary = await Promise.any(probes);
       return this.#primary;
     } catch (error) {
-      const reasons: unknown[] = error instanceof AggregateError ? error.errors : [error];
-      const readable = reasons.find((reason) => reason instanceof OnlyReads);
-      if (readable) return readable.server;
-      throw reasons[0];
+      if (readable) return readable;
+      throw error instanceof AggregateError ? error.errors[0] : error;
     }
   }
 
-  async #probe(server: Server): Promise<Server> {
+  async #isWritable(server: Server): Promise<boolean> {
     const limits = { connectionTimeoutMillis: answerMs, query_timeout: answerMs };
     const client = Object.assign(new pg.Client({ connectionString: this.#address, ...limits }), server);
     client.on('error', () => undefined);
     try {
       await client.connect();
       const { rows } = await client.query<{ writable: boolean }>(probe);
-      if (!rows[0]?.writable) throw new OnlyReads(server);
-      return server;
+      return rows[0]?.writable === true;
     } finally {
       client.end().catch(() => undefined);
     }
