@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { connectionName, firstServer } from './connections/address.ts';
-import { type ConnectionConfig, DatabaseClient, Hosts } from './connections/hosts.ts';
+import { type ConnectionConfig, DatabaseClient, hostsOf } from './connections/hosts.ts';
 
 /** Runs `work` under an advisory lock that no other kind of work uses. The lock is released with its connection. */
 export async function withAdvisoryLock<T>(
@@ -20,7 +20,7 @@ export async function withAdvisoryLock<T>(
 export function withClient<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>, use = 'set-up') {
   const config = {
     connectionString: firstServer(databaseUrl),
-    hosts: Hosts.of(databaseUrl),
+    hosts: hostsOf(databaseUrl),
     connectionTimeoutMillis: 5_000,
     application_name: connectionName(use),
   };

@@ -2,13 +2,13 @@ import { EventEmitter } from 'node:events';
 import pg from 'pg';
 import type { Binding } from './conditions.ts';
 import { connectionName, readAddress } from './connections/address.ts';
-import { type ConnectionConfig, DatabaseClient, Hosts } from './connections/hosts.ts';
+import { type ConnectionConfig, DatabaseClient, hostsOf } from './connections/hosts.ts';
 import { noPlatform } from './connections/platform-scope.ts';
 import { PooledClient, type Pooler } from './connections/pooled-client.ts';
 import { PrismaDriver } from './connections/prisma-driver.ts';
 import { currentReader, type TextRead } from './connections/read-scope.ts';
 import { ServingPool } from './connections/serving-pool.ts';
-import { StatementNames } from './connections/statement-names.ts';
+import { statementNames } from './connections/statement-names.ts';
 import { TextReads } from './connections/text-reads.ts';
 import { isAnswerTimeout, isReadOnly } from './faults.ts';
 import { type Prisma, PrismaClient } from './generated/client/client.ts';
@@ -104,7 +104,7 @@ export function connectionConfig({ url, role, use, statementMs, settings }: Conn
   const own = [...sessionSettings(role, statementMs), ...(settings ?? [])].map((setting) => `-c ${setting}`);
   return {
     connectionString: address.url,
-    hosts: Hosts.of(url),
+    hosts: hostsOf(url),
     // If a setting is given twice, Postgres uses the last value.
     options: [address.options, ...own].join(' ').trim(),
     application_name: connectionName(use ?? role.replace('gateway_', ''), address.applicationName),
@@ -136,11 +136,11 @@ export function openDatabase(options: DatabaseOptions): Database {
     options.pooler ? pooledConfig(options.pooler, { ...options, use }) : connectionConfig({ ...options, use });
   const pool = openPool(connectionLikePool(), options);
   if (pool instanceof ServingPool) pool.leaveOneToOthers();
-  const names = new StatementNames();
-  const driver = new PrismaDriver(pool, (sql) => names.nameOf(sql));
+  const nameOf = statementNames();
+  const driver = new PrismaDriver(pool, nameOf);
   const prisma = new PrismaClient({ adapter: driver });
   const { transactionMs = defaultTransactionMs } = options;
-  const reads = new TextReads(pool, names);
+  const reads = new TextReads(pool, nameOf);
 
   return {
     url: options.url,

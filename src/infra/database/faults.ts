@@ -29,7 +29,7 @@ export async function afterCommit<T>(reading: Promise<T>): Promise<T> {
 }
 
 /** Returns whether an error means that the connection broke or timed out, so that it can no longer be used. */
-export function isConnectionLost(error: unknown): boolean {
+export function isConnectionLost(error: unknown): error is Error {
   return error instanceof OutcomeUnknown || (isDatabaseFault(error) && !wasRolledBack(error));
 }
 
@@ -40,7 +40,7 @@ export function isAnswerTimeout(error: unknown): boolean {
 }
 
 /** Returns whether the session is read-only. It remains so even when its server becomes writable. */
-export function isReadOnly(error: unknown): boolean {
+export function isReadOnly(error: unknown): error is Error {
   // A standby does not report the position of the WAL that it would write.
   const isStandby = sqlState(error) === '55000' && error instanceof pg.DatabaseError && error.file === 'xlogfuncs.c';
   return isStandby || sqlState(error) === '25006';

@@ -89,65 +89,55 @@ function ofReferred(model: string, field: ModelField, where: Where, references: 
 function ofValue(model: string, field: ModelField, condition: unknown): Test {
   const { name } = field;
   if (condition === null) return (row) => row[name] === null;
-  if (!isObject(condition)) return equalTo(model, field, condition);
-  const tests = Object.entries(condition).flatMap(([operator, value]): Test[] => {
+  const operators = isObject(condition) ? condition : { equals: condition };
+  const tests = Object.entries(operators).flatMap(([operator, value]): Test[] => {
     if (value === undefined) return [];
-    switch (operator) {
-      case 'in': {
-        // Prisma's filters allow only a list here.
-        const values = (value as unknown[]).map((one) => equalTo(model, field, one));
-        return [(row, find) => values.some((test) => test(row, find))];
-      }
-      case 'startsWith':
-        if (typeof value !== 'string') break;
-        return [(row) => typeof row[name] === 'string' && row[name].startsWith(value)];
-      case 'not': {
-        const isEqual: Test = value === null ? () => false : equalTo(model, field, value);
-        // As in SQL, a comparison with null is unknown, so null does not match.
-        return [(row, find) => row[name] !== null && !isEqual(row, find)];
-      }
-      case 'gt':
-      case 'gte':
-      case 'lt':
-      case 'lte':
-        return [compared(model, field, value, orders[operator])];
-    }
-    throw new NotFollowable(model, name);
+    const test = comparisons[operator]?.(field, value);
+    if (!test) throw new NotFollowable(model, name);
+    return [(row) => test(row[name])];
   });
   return (row, find) => tests.every((test) => test(row, find));
 }
 
-const orders = {
-  gt: (order: number) => order > 0,
-  gte: (order: number) => order >= 0,
-  lt: (order: number) => order < 0,
-  lte: (order: number) => order <= 0,
-} as const;
+type TestValue = (value: unknown) => boolean;
 
-function equalTo(model: string, field: ModelField, value: unknown): Test {
-  if (value instanceof Date) return compared(model, field, value, (order) => order === 0);
-  const isPlain = ['string', 'boolean', 'bigint', 'number'].includes(typeof value);
-  if (!isPlain || field.type === 'Decimal' || field.type === 'Json') throw new NotFollowable(model, field.name);
-  const { name } = field;
-  return (row) => row[name] === value;
+/** The tests of a field's value, by operator. They are undefined if they cannot be decided as Postgres does. */
+const comparisons: Readonly<Record<string, (field: ModelField, operand: unknown) => TestValue | undefined>> = {
+  equals: equalTo,
+  in(field, operands) {
+    // Prisma's filters allow only a list here.
+    const tests = (operands as unknown[]).map((one) => equalTo(field, one));
+    return tests.includes(undefined) ? undefined : (value) => tests.some((test) => test?.(value));
+  },
+  startsWith: (_field, start) =>
+    typeof start === 'string' ? (value) => typeof value === 'string' && value.startsWith(start) : undefined,
+  not(field, operand) {
+    const isEqual = operand === null ? () => false : equalTo(field, operand);
+    // As in SQL, a comparison with null is unknown, so null does not match.
+    return isEqual && ((value) => value !== null && !isEqual(value));
+  },
+  gt: (field, operand) => compared(field, operand, (order) => order > 0),
+  gte: (field, operand) => compared(field, operand, (order) => order >= 0),
+  lt: (field, operand) => compared(field, operand, (order) => order < 0),
+  lte: (field, operand) => compared(field, operand, (order) => order <= 0),
+};
+
+function equalTo(field: ModelField, operand: unknown): TestValue | undefined {
+  if (operand instanceof Date) return compared(field, operand, (order) => order === 0);
+  const isPlain = ['string', 'boolean', 'bigint', 'number'].includes(typeof operand);
+  return isPlain && field.type !== 'Decimal' && field.type !== 'Json' ? (value) => value === operand : undefined;
 }
 
 /** Compares times, numbers and UUIDs as Postgres does. The order of other strings depends on the collation. */
-function compared(model: string, field: ModelField, value: unknown, holds: (order: number) => boolean): Test {
-  const { name, type } = field;
-  const isId = name === 'id' || name.endsWith('Id');
-  const isOrdered =
-    (type === 'DateTime' && value instanceof Date) ||
-    type === 'BigInt' ||
-    type === 'Int' ||
-    (type === 'String' && isId);
-  if (!isOrdered) throw new NotFollowable(model, name);
-  const right = comparable(value);
-  return (row) => {
-    const left = row[name];
-    if (left === null || left === undefined) return false;
-    const of = comparable(left);
-    return holds(of < right ? -1 : of > right ? 1 : 0);
+function compared({ name, type }: ModelField, operand: unknown, accepts: (order: number) => boolean) {
+  const isOrdered = type === 'DateTime' ? operand instanceof Date : type === 'BigInt' || type === 'Int';
+  const isId = type === 'String' && (name === 'id' || name.endsWith('Id'));
+  if (!isOrdered && !isId) return undefined;
+  const right = comparable(operand);
+  return (value: unknown) => {
+    if (value === null || value === undefined) return false;
+    const left = comparable(value);
+    return accepts(left < right ? -1 : left > right ? 1 : 0);
   };
 }
 

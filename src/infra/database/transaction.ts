@@ -31,7 +31,7 @@ interface TransactionOptions {
   /** The statement that begins the transaction: `begin`, with an isolation level and access mode. */
   readonly begin?: `begin${string}`;
   /** Called when the connection becomes unusable because it cannot roll back. */
-  readonly onBroken?: (error: unknown) => void;
+  readonly onBroken?: (error: Error) => void;
 }
 
 /** Runs `work` in one transaction on the caller's connection, as `inTransaction` does on one of the pool's. */
@@ -79,10 +79,11 @@ export async function runCommitting<T>(
 
 async function withClient<T>(
   client: pg.PoolClient,
-  work: (client: pg.PoolClient, onBroken: (error: unknown) => void) => Promise<T>,
+  work: (client: pg.PoolClient, onBroken: (error: Error) => void) => Promise<T>,
 ): Promise<T> {
-  let broken: unknown;
-  const onBroken = (error: unknown) => {
+  // The pool destroys a connection that is released with an error.
+  let broken: Error | undefined;
+  const onBroken = (error: Error) => {
     broken = error;
   };
   try {
@@ -91,7 +92,7 @@ async function withClient<T>(
     if (isConnectionLost(error) || isReadOnly(error)) onBroken(error);
     throw error;
   } finally {
-    client.release(asError(broken));
+    client.release(broken);
   }
 }
 
@@ -100,11 +101,6 @@ async function withKnownOutcome<T>(statement: Promise<T>): Promise<T> {
   return statement.catch((error: unknown) => {
     throw wasRolledBack(error) ? error : new OutcomeUnknown(error);
   });
-}
-
-/** Returns the argument for `release`. The pool destroys a connection that is released with an error. */
-function asError(error: unknown): Error | undefined {
-  return error === undefined || error instanceof Error ? error : new Error(String(error));
 }
 
 const clockStatement = statement<{ now: Date; id: string }>('read_clock', 'select clock_ms() as now, uuid_v7() as id');

@@ -13,70 +13,57 @@ const answerMs = 2_000;
 
 const probe = `select not (pg_is_in_recovery() or current_setting('transaction_read_only')::boolean) as writable`;
 
-class OnlyReads extends Error {
-  readonly server: Server;
-  constructor(server: Server) {
-    super(`${server.host}:${server.port} is read-only`);
-    this.server = server;
-  }
+/** Finds the primary of an address with several hosts, before the first connection and after a failed one. */
+export type Hosts = ReturnType<typeof openHosts>;
+
+const known = new Map<string, Hosts>();
+
+/** Returns the hosts of an address, shared by all its connections; undefined for a single host. */
+export function hostsOf(address: string): Hosts | undefined {
+  const servers = serversOf(address);
+  if (servers.length < 2) return undefined;
+  const hosts = known.get(address) ?? openHosts(firstServer(address), servers);
+  known.set(address, hosts);
+  return hosts;
 }
 
-/** Finds the primary of an address with several hosts, before the first connection and after a failed one. */
-export class Hosts {
-  static readonly #all = new Map<string, Hosts>();
-  readonly #address: string;
-  readonly #servers: readonly Server[];
-  #primary: Server | undefined;
-  readonly #find = singleFlight(() => this.#findPrimary());
-
-  private constructor(address: string, servers: readonly Server[]) {
-    this.#address = firstServer(address);
-    this.#servers = servers;
-  }
-
-  /** Returns the hosts of an address, shared by all its connections; undefined for a single host. */
-  static of(address: string): Hosts | undefined {
-    const servers = serversOf(address);
-    if (servers.length < 2) return undefined;
-    const hosts = Hosts.#all.get(address) ?? new Hosts(address, servers);
-    Hosts.#all.set(address, hosts);
-    return hosts;
-  }
-
-  /** Returns the writable server, or a read-only one if none is writable. Throws if none responds. */
-  async primary(): Promise<Server> {
-    return this.#primary ?? this.#find();
-  }
-
-  /** Makes the next connection look for the primary again, because the last one has failed or is read-only. */
-  suspect(): void {
-    this.#primary = undefined;
-  }
-
-  async #findPrimary(): Promise<Server> {
+function openHosts(address: string, servers: readonly Server[]) {
+  let primary: Server | undefined;
+  const find = singleFlight(async () => {
+    let readable: Server | undefined;
+    const probes = servers.map(async (server) => {
+      if (await isWritable(address, server)) return server;
+      readable ??= server;
+      throw new Error(`${server.host}:${server.port} is read-only`);
+    });
     try {
-      this.#primary = await Promise.any(this.#servers.map((server) => this.#probe(server)));
-      return this.#primary;
+      primary = await Promise.any(probes);
+      return primary;
     } catch (error) {
-      const reasons: unknown[] = error instanceof AggregateError ? error.errors : [error];
-      const readable = reasons.find((reason) => reason instanceof OnlyReads);
-      if (readable) return readable.server;
-      throw reasons[0];
+      if (readable) return readable;
+      throw error instanceof AggregateError ? error.errors[0] : error;
     }
-  }
+  });
+  return {
+    /** Returns the writable server, or a read-only one if none is writable. Throws if none responds. */
+    primary: async () => primary ?? find(),
+    /** Makes the next connection look for the primary again, because the last one has failed or is read-only. */
+    suspect() {
+      primary = undefined;
+    },
+  };
+}
 
-  async #probe(server: Server): Promise<Server> {
-    const limits = { connectionTimeoutMillis: answerMs, query_timeout: answerMs };
-    const client = Object.assign(new pg.Client({ connectionString: this.#address, ...limits }), server);
-    client.on('error', () => undefined);
-    try {
-      await client.connect();
-      const { rows } = await client.query<{ writable: boolean }>(probe);
-      if (!rows[0]?.writable) throw new OnlyReads(server);
-      return server;
-    } finally {
-      client.end().catch(() => undefined);
-    }
+async function isWritable(address: string, server: Server): Promise<boolean> {
+  const limits = { connectionTimeoutMillis: answerMs, query_timeout: answerMs };
+  const client = Object.assign(new pg.Client({ connectionString: address, ...limits }), server);
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ writable: boolean }>(probe);
+    return rows[0]?.writable === true;
+  } finally {
+    client.end().catch(() => undefined);
   }
 }
 

@@ -9,6 +9,7 @@ import {
 } from '@prisma/driver-adapter-utils';
 import pg from 'pg';
 import type { Prisma, PrismaClient } from '../generated/client/client.ts';
+import type { NameOf } from './statement-names.ts';
 
 /** The failure of a statement sent by Prisma, which would replace the cause, an error of Postgres or the connection. */
 export class StatementFailed extends Error {
@@ -16,9 +17,6 @@ export class StatementFailed extends Error {
     super(cause instanceof Error ? cause.message : String(cause), { cause });
   }
 }
-
-/** Returns the name of the prepared statement with this text; '' for a statement that is planned each time. */
-type NameOf = (sql: string) => string;
 
 /**
  * Prisma's driver for Postgres on a given pool. Unlike Prisma's own, it begins no transactions: an interactive

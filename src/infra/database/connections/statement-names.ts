@@ -5,19 +5,20 @@ import type { Planning } from './read-scope.ts';
 
 const prefix = 'read_';
 
-/** Names prepared statements. A composed statement gets a name the second time it occurs. */
-export class StatementNames {
-  /** The latest statements, up to 4 million characters (over a thousand lists). Those seen only once have no name. */
-  readonly #names = new LRUCache<string, string>({ maxSize: 4_000_000, sizeCalculation: (_name, sql) => sql.length });
+/** Returns the name under which a statement is prepared; '' if Postgres should plan it every time. */
+export type NameOf = (sql: string, planning?: Planning) => string;
 
-  /** Returns the name under which a statement is prepared; '' if Postgres should plan it every time. */
-  nameOf(sql: string, planning?: Planning): string {
+/** Names prepared statements. A composed statement gets a name the second time it occurs. */
+export function statementNames(): NameOf {
+  // The latest statements, up to 4 million characters (over a thousand lists). Those seen only once have no name.
+  const names = new LRUCache<string, string>({ maxSize: 4_000_000, sizeCalculation: (_name, sql) => sql.length });
+  return (sql, planning) => {
     if (planning === 'anew') return '';
-    const known = this.#names.get(sql);
+    const known = names.get(sql);
     if (known) return known;
-    this.#names.set(sql, known === undefined ? '' : prefix + createHash('sha1').update(sql).digest('base64url'));
-    return this.#names.get(sql) ?? '';
-  }
+    names.set(sql, known === undefined ? '' : prefix + createHash('sha1').update(sql).digest('base64url'));
+    return names.get(sql) ?? '';
+  };
 }
 
 /**

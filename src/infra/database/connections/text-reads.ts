@@ -5,7 +5,7 @@ import { beginStatement } from '../../instruments/spans.ts';
 import { asPlatform, currentPlatform } from './platform-scope.ts';
 import { type Connection, type PlatformFirst, statementMessages } from './platform-statement.ts';
 import type { TextRead } from './read-scope.ts';
-import { StatementNames } from './statement-names.ts';
+import { type NameOf, statementNames } from './statement-names.ts';
 
 /** The maximum total time of a batch's reads, in microseconds, estimated from their last executions. */
 const batchMicros = 5_000;
@@ -24,19 +24,19 @@ interface Waiting extends NamedRead {
  */
 export class TextReads {
   readonly pool: pg.Pool;
-  readonly #names: StatementNames;
+  readonly #nameOf: NameOf;
   readonly #micros = new LRUCache<string, number>({ max: 2_000 });
   #waiting: Waiting[] = [];
 
-  constructor(pool: pg.Pool, names = new StatementNames()) {
+  constructor(pool: pg.Pool, nameOf = statementNames()) {
     this.pool = pool;
-    this.#names = names;
+    this.#nameOf = nameOf;
   }
 
   /** Returns the string that a statement selects. @throws ReplicaBehind if a standby has not replayed `required` */
   async read(read: TextRead, required?: Replayed): Promise<string> {
     checkParameters([read]);
-    const name = this.#names.nameOf(read.text, read.planning);
+    const name = this.#nameOf(read.text, read.planning);
     const end = beginStatement(name, read.text);
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     if (this.#waiting.length === 0) setImmediate(() => this.#sendAll());

@@ -6,18 +6,14 @@ import { projectPrisma } from './migration-files.ts';
 /** The facts that Postgres reports about each table, view, sequence, schema and function: "trigger check_legs". */
 export type Catalog = Readonly<Record<string, readonly string[]>>;
 
-/** Returns the path of the catalog file that belongs to the migrations. `npm run migration -- --catalog` writes it. */
-export const catalogFile = (prismaDirectory = projectPrisma) => join(prismaDirectory, 'catalog.json');
+/** The catalog file that belongs to the migrations. `npm run migration -- --catalog` writes it. */
+export const catalogFile = join(projectPrisma, 'catalog.json');
 
-/** Reads the catalog of a fully migrated database (prisma/catalog.json). */
-export async function expectedCatalog(): Promise<Catalog> {
-  return JSON.parse(await readFile(catalogFile(), 'utf8'));
-}
+/** Reads the catalog of a fully migrated database. */
+export const expectedCatalog = async (): Promise<Catalog> => JSON.parse(await readFile(catalogFile, 'utf8'));
 
 export function printCatalog(catalog: Catalog): string {
-  const lines = Object.entries(catalog).map(
-    ([object, facts]) => `  ${JSON.stringify(object)}: ${JSON.stringify(facts)}`,
-  );
+  const lines = Object.entries(catalog).map((entry) => `  ${entry.map((part) => JSON.stringify(part)).join(': ')}`);
   return `{\n${lines.join(',\n')}\n}\n`;
 }
 

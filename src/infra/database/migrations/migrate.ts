@@ -36,27 +36,20 @@ export interface MigrateOptions {
   /** The embedded server's folder, if it holds the database. Errors name it as the folder to remove for a reset. */
   readonly dataDirectory?: string | undefined;
   readonly log?: (line: string) => void;
-  /** How long it waits for locks. For tests only. */
-  readonly patience?: Patience;
+  /** How long it tries to get the locks that other sessions hold, in milliseconds. For tests only. */
+  readonly patienceMs?: number;
 }
 
 /**
- * Limits how long a migration waits for locks held by other sessions. Every later statement, even a read, queues behind
- * a waiting migration, so the migration waits much less than the two seconds that a request waits for a lock. If only
- * an autovacuum blocks the migration, it waits longer than deadlock_timeout, because Postgres then cancels the
- * autovacuum.
+ * How long a migration waits for a lock, in milliseconds: much less than the two seconds that a request waits, because
+ * every later statement, even a read, queues behind the waiting migration.
  */
-interface Patience {
-  readonly lockMs: number;
-  /** The pause before the next attempt in milliseconds, if a blocking transaction has long been open. */
-  readonly pauseMs: number;
-  /** The total time for attempts, in milliseconds. */
-  readonly forMs: number;
-}
-
-const usualPatience: Patience = { lockMs: 200, pauseMs: 4_000, forMs: 240_000 };
-const longSeconds = 5;
+const lockMs = 200;
+/** How much longer than deadlock_timeout it waits for an autovacuum, which Postgres cancels after that time. */
 const graceMs = 500;
+/** The pause before the next attempt in milliseconds, if a blocking transaction has been open for `longSeconds`. */
+const pauseMs = 4_000;
+const longSeconds = 5;
 
 /**
  * Applies the migrations that the database lacks. If several processes start together, one migrates while the others
@@ -65,21 +58,18 @@ const graceMs = 500;
  * @throws OperatorError if a migration fails (it is rolled back), or the database's history contradicts the files
  */
 export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<{ applied: string[] }> {
-  const { prismaDirectory = projectPrisma, dataDirectory } = options;
-  const { log = () => undefined, patience = usualPatience } = options;
-  const migrations = await readMigrations(prismaDirectory);
+  const { log = () => undefined, patienceMs = 240_000 } = options;
   return withClient(databaseUrl, async (watcher) => {
-    const missing = await pending(watcher, migrations, dataDirectory).catch((cause: unknown) => {
+    const missing = await pending(watcher, options).catch((cause: unknown) => {
       if (sqlState(cause) !== '42501') throw cause;
       const advice = "use the address of the tables' owner (DATABASE_OWNER_URL)";
       throw new OperatorError(`The login ${watcher.user} may not apply migrations: ${advice}.`, { cause });
     });
     if (missing.length === 0) return { applied: [] };
     const apply = async (client: pg.Client) => {
-      const found = await pending(client, migrations, dataDirectory);
-      if (found.length === migrations.length) await requireUnicode(client);
+      const found = await pending(client, options);
       for (const migration of found) {
-        await applyPatiently(migration, { client, watcher, patience, log });
+        await applyPatiently(migration, client, watcher, { patienceMs, log });
         log(`applied the migration ${migration.name}`);
       }
       return { applied: found.map(({ name }) => name) };
@@ -89,25 +79,55 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
 }
 
 /** Checks that all of this program's migrations have been applied to the database. @throws OperatorError */
-export async function verifyMigrations(
-  databaseUrl: string,
-  { prismaDirectory = projectPrisma, dataDirectory }: MigrateOptions = {},
-): Promise<void> {
-  const migrations = await readMigrations(prismaDirectory);
+export async function verifyMigrations(databaseUrl: string, options: MigrateOptions = {}): Promise<void> {
   const missing = await withClient(databaseUrl, async (client) => {
     await client.query(readAsServing);
-    return pending(client, migrations, dataDirectory);
+    return pending(client, options);
   });
   if (missing.length === 0) return;
   const names = missing.map(({ name }) => name).join(', ');
   const remedy =
-    dataDirectory === undefined
+    options.dataDirectory === undefined
       ? `Run "npm run migrate" with the address of the tables' owner in DATABASE_OWNER_URL, or start with MIGRATE=on.`
       : '"npm start" applies them.';
   throw new OperatorError(`The database lacks the migrations ${names}. ${remedy}`);
 }
 
-/** Refuses an empty database whose encoding is not UTF8: it might reject names, or count bytes instead of characters. */
+/** Returns the migrations that the database lacks. @throws OperatorError if its history contradicts the files */
+async function pending(client: pg.Client, { prismaDirectory = projectPrisma, dataDirectory }: MigrateOptions) {
+  const migrations = await readMigrations(prismaDirectory);
+  const records = new Map((await readRecords(client)).map((record) => [record.name, record]));
+  const [oldest] = records.keys();
+  if (oldest === undefined) {
+    await requireUnicode(client);
+    return migrations;
+  }
+  const unfinished = [...records.values()].find(({ finished }) => !finished);
+  if (unfinished) {
+    throw new OperatorError(
+      `Migration ${unfinished.name} was started by another tool and did not finish. Repair the database by hand, then run "prisma migrate resolve".`,
+    );
+  }
+  const reset =
+    dataDirectory === undefined
+      ? `drop the database "${client.database}", create it again and restart, or set DATABASE_URL to another`
+      : `remove the folder ${dataDirectory} and start again`;
+  const [first] = migrations;
+  if (first && !records.has(first.name)) {
+    throw new OperatorError(
+      `This database was created by an earlier series of migrations (starting with ${oldest}), which ${first.name} has replaced. It cannot be migrated to the current schema. To reset it (this deletes all data), ${reset}.`,
+    );
+  }
+  const changed = migrations.find(({ name, checksum }) => checksum !== (records.get(name)?.checksum ?? checksum));
+  if (changed) {
+    throw new OperatorError(
+      `Migration ${changed.name} was changed after this database applied it. Restore the file and put the change into a new migration (npm run migration -- NAME). Or, in development, reset the database (this deletes all data): ${reset}.`,
+    );
+  }
+  return migrations.filter(({ name }) => !records.has(name));
+}
+
+/** Refuses a database without the encoding UTF8: it might not store all names, or count bytes as characters. */
 async function requireUnicode(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ server_encoding: string }>('show server_encoding');
   const encoding = rows[0]?.server_encoding;
@@ -115,36 +135,6 @@ async function requireUnicode(client: pg.Client): Promise<void> {
   throw new OperatorError(
     `The database "${client.database}" has the encoding ${encoding}, but needs UTF8. Drop it, and create it again: createdb --encoding=UTF8 --template=template0 ${client.database}`,
   );
-}
-
-async function pending(client: pg.Client, migrations: readonly Migration[], dataDirectory: string | undefined) {
-  const records = new Map((await readRecords(client)).map((record) => [record.name, record]));
-  const unfinished = [...records.values()].find(({ finished }) => !finished);
-  if (unfinished) {
-    throw new OperatorError(
-      `Migration ${unfinished.name} was started by another tool and did not finish. Repair the database by hand, then run "prisma migrate resolve".`,
-    );
-  }
-  const [first] = migrations;
-  const [firstRecord] = records.keys();
-  const reset =
-    dataDirectory === undefined
-      ? `drop the database "${client.database}", create it again and restart, or set DATABASE_URL to another`
-      : `remove the folder ${dataDirectory} and start again`;
-  if (first && firstRecord !== undefined && !records.has(first.name)) {
-    throw new OperatorError(
-      `This database was created by an earlier series of migrations (starting with ${firstRecord}), which ${first.name} has replaced. It cannot be migrated to the current schema. To reset it (this deletes all data), ${reset}.`,
-    );
-  }
-  return migrations.filter(({ name, checksum }) => {
-    const record = records.get(name);
-    if (record && record.checksum !== checksum) {
-      throw new OperatorError(
-        `Migration ${name} was changed after this database applied it. Restore the file and put the change into a new migration (npm run migration -- NAME). Or, in development, reset the database (this deletes all data): ${reset}.`,
-      );
-    }
-    return !record;
-  });
 }
 
 /** Returns whether a newer version of the program has migrated the database. */
@@ -167,24 +157,21 @@ async function readRecords(client: Queryable) {
   }
 }
 
-interface Attempts {
-  readonly client: pg.Client;
-  /** Finds out which sessions `client` waits for. */
-  readonly watcher: pg.Client;
-  readonly patience: Patience;
-  readonly log: (line: string) => void;
-}
-
-/** Applies a migration, and tries again while other sessions hold locks that it needs. */
-async function applyPatiently(migration: Migration, { client, watcher, patience, log }: Attempts): Promise<void> {
+/** Applies a migration, and tries again while other sessions hold locks that it needs. `watcher` finds out which. */
+async function applyPatiently(
+  migration: Migration,
+  client: pg.Client,
+  watcher: pg.Client,
+  { patienceMs, log }: Required<Pick<MigrateOptions, 'patienceMs' | 'log'>>,
+): Promise<void> {
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-  const until = performance.now() + patience.forMs;
+  const until = performance.now() + patienceMs;
   let blockers: readonly Blocker[] = [];
   let said = '';
   for (;;) {
-    const lockMs = blockers.some(({ yields }) => yields) ? undefined : patience.lockMs;
-    const attempt = apply(client, migration, lockMs).catch((reason: unknown) => reason);
-    while (!(await Promise.race([attempt.then(() => true), delay(Math.min(25, patience.lockMs / 4), false)]))) {
+    const awaitsVacuum = blockers.some(({ yields }) => yields);
+    const attempt = apply(client, migration, awaitsVacuum).catch((reason: unknown) => reason);
+    while (!(await Promise.race([attempt.then(() => true), delay(25, false)]))) {
       const sessions = await lockSessions(watcher);
       const waits = sessions.some(({ pid, blockedBy }) => pid === rows[0]?.pid && blockedBy.length > 0);
       // A short attempt may end before its blockers have been read. Then the previous attempt's blockers are used.
@@ -202,18 +189,16 @@ async function applyPatiently(migration: Migration, { client, watcher, patience,
     if (who !== said) log(`the migration ${migration.name} waits for ${others} and will be tried again`);
     said = who;
     const isLong = blockers.some(({ yields, openSeconds }) => !yields && openSeconds > longSeconds);
-    await delay(isLong ? patience.pauseMs : Math.random() * 100);
+    await delay(isLong ? pauseMs : Math.random() * 100);
   }
 }
 
-/** @param lockMs how long it waits for a lock; by default, long enough for Postgres to cancel an autovacuum */
-async function apply(client: pg.Client, migration: Migration, lockMs: number | undefined): Promise<void> {
+async function apply(client: pg.Client, migration: Migration, awaitsVacuum: boolean): Promise<void> {
   await transactionOn(client, async () => {
-    // After deadlock_timeout, Postgres cancels an autovacuum that blocks another session.
     await client.query(
       `select set_config('lock_timeout', ($1::int + case when $2 then setting::int else 0 end)::text, true)
        from pg_settings where name = 'deadlock_timeout'`,
-      [Math.round(lockMs ?? graceMs), lockMs === undefined],
+      [awaitsVacuum ? graceMs : lockMs, awaitsVacuum],
     );
     // If this process dies, its statement ends and its locks are released. Whatever the settings of the login, the
     // database and PGOPTIONS are, the tables belong in the schema `public`.
@@ -233,10 +218,8 @@ async function apply(client: pg.Client, migration: Migration, lockMs: number | u
 
 function migrationFailure({ name, sql }: Migration, cause: unknown, advice?: string): Error {
   if (!(cause instanceof pg.DatabaseError)) return new OperatorError(`Migration ${name} failed: ${cause}`, { cause });
-  const line = cause.position && `:${sql.slice(0, Number(cause.position)).split('\n').length}`;
+  const line = cause.position ? `:${sql.slice(0, Number(cause.position)).split('\n').length}` : '';
   const detail = [cause.message, cause.detail, cause.hint, advice].filter(Boolean).join('. ');
-  return new OperatorError(
-    `Migration ${name} failed and was rolled back: ${detail} (SQLSTATE ${cause.code}, migration.sql${line ?? ''}).`,
-    { cause },
-  );
+  const place = `SQLSTATE ${cause.code}, migration.sql${line}`;
+  return new OperatorError(`Migration ${name} failed and was rolled back: ${detail} (${place}).`, { cause });
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { glob, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -15,13 +15,6 @@ export interface Migration {
   readonly checksum: string;
 }
 
-export interface SqlFunction {
-  readonly name: string;
-  readonly sql: string;
-  /** Whether column defaults call it, so that it must precede the tables, whose row types other functions may use. */
-  readonly beforeTables: boolean;
-}
-
 /** Reads the migrations in their order, each with the checksum that Prisma stores. */
 export async function readMigrations(prismaDirectory: string): Promise<Migration[]> {
   const entries = await readdir(join(prismaDirectory, 'migrations'), { withFileTypes: true });
@@ -34,14 +27,15 @@ export async function readMigrations(prismaDirectory: string): Promise<Migration
   );
 }
 
-/** Reads the functions: one `create or replace function …;` per file, named after the function. */
-export async function readFunctions(prismaDirectory: string): Promise<SqlFunction[]> {
-  const files = (await readdir(join(prismaDirectory, 'functions'), { recursive: true })).filter((file) =>
-    file.endsWith('.sql'),
-  );
+/**
+ * Reads the functions: one `create or replace function …;` per file, named after the function. Column defaults call
+ * those `beforeTables`, which must precede the tables, whose row types other functions may use.
+ */
+export async function readFunctions(prismaDirectory: string) {
+  const files = await Array.fromAsync(glob('functions/**/*.sql', { cwd: prismaDirectory }));
   return Promise.all(
     files.sort().map(async (file) => {
-      const text = (await readFile(join(prismaDirectory, 'functions', file), 'utf8')).trim();
+      const text = (await readFile(join(prismaDirectory, file), 'utf8')).trim();
       return { name: basename(file, '.sql'), sql: definitionIn(text), beforeTables: /^-- before tables$/m.test(text) };
     }),
   );

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { withClient } from '../advisory-lock.ts';
 import { catalogFile, printCatalog, readCatalog } from './catalog.ts';
 import { migrate } from './migrate.ts';
-import { type Migration, projectPrisma, readFunctions, readMigrations, type SqlFunction } from './migration-files.ts';
+import { projectPrisma, readFunctions, readMigrations } from './migration-files.ts';
 import { createThrowawayDatabase, startThrowawayPostgres } from './throwaway.ts';
 
 /** Foreign keys of the schema's relations that the database does not have, and the triggers that replace them. */
@@ -15,8 +15,8 @@ export const keysByTriggers: ReadonlyMap<string, string> = new Map([
   ['posting_platform_id_journal_id_fkey', 'check_legs'],
 ]);
 
-/** A foreign key to the table behind a view. The schema's relation refers to the view. */
-const keyBehindView = 'webhook_delivery_event';
+/** The constraints that a migration adds or leaves out by hand. One refers to the table behind a relation's view. */
+const byHand: ReadonlySet<string> = new Set([...keysByTriggers.keys(), 'webhook_delivery_event']);
 
 /**
  * Returns the SQL that the migrations lack: the changes that make a fully migrated database match `schema.prisma`, and
@@ -25,33 +25,23 @@ const keyBehindView = 'webhook_delivery_event';
  */
 export async function missingSql(serverUrl: string, prismaDirectory = projectPrisma): Promise<string> {
   const schema = await readFile(join(prismaDirectory, 'schema.prisma'), 'utf8');
-  const tables = withoutKeysByHand(await ofMigrated(serverUrl, prismaDirectory, (url) => schemaDiff(url, schema)));
-  const migrations = await readMigrations(prismaDirectory);
-  const functions = (await readFunctions(prismaDirectory)).filter((candidate) => !isInstalled(candidate, migrations));
+  const changes = await ofMigrated(serverUrl, prismaDirectory, (url) => schemaDiff(url, schema));
+  const constraint = / (?:ADD|DROP) CONSTRAINT "(\w+)"/;
+  const tables = changes.split(/\n\n(?=-- )/).filter((sql) => !byHand.has(constraint.exec(sql)?.[1] ?? ''));
+  const migrations = (await readMigrations(prismaDirectory)).map(({ sql }) => sql);
+  const functions = (await readFunctions(prismaDirectory)).filter(({ name, sql }) => {
+    const definition = new RegExp(`create\\s+(or\\s+replace\\s+)?function\\s+"?${name}"?\\s*\\(`, 'i');
+    return !migrations.findLast((migration) => definition.test(migration))?.includes(sql);
+  });
   const { before = [], after = [] } = Object.groupBy(functions, (one) => (one.beforeTables ? 'before' : 'after'));
-  return [...before.map(({ sql }) => sql), tables, ...after.map(({ sql }) => sql)].filter(Boolean).join('\n\n');
+  return [...before.map(({ sql }) => sql), ...tables, ...after.map(({ sql }) => sql)].filter(Boolean).join('\n\n');
 }
 
 /** Runs `work` on a temporary database that has all migrations. */
 async function ofMigrated<T>(serverUrl: string, prismaDirectory: string, work: (url: string) => Promise<T>) {
-  const database = await createThrowawayDatabase(serverUrl);
-  try {
-    await migrate(database.url, { prismaDirectory });
-    return await work(database.url);
-  } finally {
-    await database.drop();
-  }
-}
-
-function withoutKeysByHand(sql: string): string {
-  const isByHand = (name = '') => keysByTriggers.has(name) || name === keyBehindView;
-  const statements = sql.trim().split(/\n\n(?=-- )/);
-  return statements.filter((one) => !isByHand(/ (?:ADD|DROP) CONSTRAINT "(\w+)"/.exec(one)?.[1])).join('\n\n');
-}
-
-function isInstalled({ name, sql }: SqlFunction, migrations: readonly Migration[]): boolean {
-  const definition = new RegExp(`create\\s+(or\\s+replace\\s+)?function\\s+"?${name}"?\\s*\\(`, 'i');
-  return migrations.findLast((migration) => definition.test(migration.sql))?.sql.includes(sql) ?? false;
+  await using database = await createThrowawayDatabase(serverUrl);
+  await migrate(database.url, { prismaDirectory });
+  return await work(database.url);
 }
 
 /** Writes the next migration. Returns its folder; undefined if nothing has changed. */
@@ -81,19 +71,18 @@ const advice = `Now, before anything applies it:
 /** Returns the SQL that makes a database match a Prisma schema, as `prisma migrate diff` writes it. */
 async function schemaDiff(databaseUrl: string, schema: string): Promise<string> {
   const files = [{ path: 'schema.prisma', content: schema }];
-  return withSchemaEngine(databaseUrl, async (engine) => {
-    const { exitCode, stdout } = await engine.diff({
+  const { exitCode, stdout } = await withSchemaEngine(databaseUrl, (engine) =>
+    engine.diff({
       from: { tag: 'schemaDatasource', files, configDir: '.' },
       to: { tag: 'schemaDatamodel', files },
       script: true,
       exitCode: true,
       filters: { externalTables: [], externalEnums: [] },
-    });
-    return exitCode === DIFFERENT ? (stdout ?? '') : '';
-  });
+    }),
+  );
+  // 2 stands for a difference. Without one, the script is a comment.
+  return exitCode === 2 ? (stdout ?? '').trim() : '';
 }
-
-const DIFFERENT = 2;
 
 /** Runs `work` with the WebAssembly build of Prisma's schema engine. Many networks block the native one's download. */
 export async function withSchemaEngine<T>(databaseUrl: string, work: (engine: SchemaEngine) => Promise<T>): Promise<T> {
@@ -151,20 +140,18 @@ if (import.meta.main) {
 /** Checks the migrations, or writes a migration with this name. @returns what is wrong, for the developer */
 async function run(serverUrl: string, name: string): Promise<string | undefined> {
   const described = 'prisma/schema.prisma and prisma/functions';
-  if (name === '--check') {
+  if (name === '--catalog') {
+    await writeFile(catalogFile, await madeCatalog(serverUrl));
+  } else if (name === '--check') {
     const sql = await missingSql(serverUrl);
     if (sql !== '') return `The migrations do not match ${described}. They lack:\n\n${sql}`;
-    if ((await madeCatalog(serverUrl)) !== (await readFile(catalogFile(), 'utf8').catch(() => '')))
+    if ((await madeCatalog(serverUrl)) !== (await readFile(catalogFile, 'utf8').catch(() => '')))
       return 'prisma/catalog.json does not match the migrations: run "npm run migration -- --catalog".';
     console.log(`The migrations match ${described}.`);
-    return undefined;
+  } else {
+    const folder = await writeMigration(serverUrl, name);
+    if (folder === undefined) return `Nothing to write: the migrations already match ${described}.`;
+    console.log(`Wrote ${relative(process.cwd(), folder)}/migration.sql. ${advice}`);
   }
-  if (name === '--catalog') {
-    await writeFile(catalogFile(), await madeCatalog(serverUrl));
-    return undefined;
-  }
-  const folder = await writeMigration(serverUrl, name);
-  if (folder === undefined) return `Nothing to write: the migrations already match ${described}.`;
-  console.log(`Wrote ${relative(process.cwd(), folder)}/migration.sql. ${advice}`);
   return undefined;
 }

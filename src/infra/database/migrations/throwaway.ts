@@ -31,19 +31,19 @@ export async function startThrowawayPostgres(): Promise<{ readonly url: string; 
   };
 }
 
-export interface ThrowawayDatabase {
-  readonly url: string;
-  /** Closes every connection to the database and drops it. */
-  drop(): Promise<void>;
-}
+export type ThrowawayDatabase = Awaited<ReturnType<typeof createThrowawayDatabase>>;
 
-/** Creates a database for one task by copying `template`, to which no session may be connected meanwhile. */
-export async function createThrowawayDatabase(serverUrl: string, template = 'template0'): Promise<ThrowawayDatabase> {
+/**
+ * Creates a database for one task by copying `template`, to which no session may be connected meanwhile. `drop` also
+ * closes every connection to the database.
+ */
+export async function createThrowawayDatabase(serverUrl: string, template = 'template0') {
   const name = `throwaway_${randomUUID().replaceAll('-', '')}`;
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   await execute(serverUrl, `create database ${name} template ${template} strategy file_copy`);
-  return { url: url.href, drop: () => execute(serverUrl, `drop database ${name} with (force)`) };
+  const drop = () => execute(serverUrl, `drop database ${name} with (force)`);
+  return { url: url.href, drop, [Symbol.asyncDispose]: drop };
 }
 
 export async function execute(databaseUrl: string, sql: string): Promise<void> {
