@@ -127,7 +127,7 @@ async function pending(client: pg.Client, { prismaDirectory = projectPrisma, dat
   return migrations.filter(({ name }) => !records.has(name));
 }
 
-/** Refuses a database without the encoding UTF8: it might not store all names, or count bytes as characters. */
+/** Refuses a database whose encoding is not UTF8: it might reject names, or count bytes instead of characters. */
 async function requireUnicode(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ server_encoding: string }>('show server_encoding');
   const encoding = rows[0]?.server_encoding;

@@ -39,9 +39,13 @@ export async function missingSql(serverUrl: string, prismaDirectory = projectPri
 
 /** Runs `work` on a temporary database that has all migrations. */
 async function ofMigrated<T>(serverUrl: string, prismaDirectory: string, work: (url: string) => Promise<T>) {
-  await using database = await createThrowawayDatabase(serverUrl);
-  await migrate(database.url, { prismaDirectory });
-  return await work(database.url);
+  const database = await createThrowawayDatabase(serverUrl);
+  try {
+    await migrate(database.url, { prismaDirectory });
+    return await work(database.url);
+  } finally {
+    await database.drop();
+  }
 }
 
 /** Writes the next migration. Returns its folder; undefined if nothing has changed. */

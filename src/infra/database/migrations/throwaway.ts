@@ -42,8 +42,7 @@ export async function createThrowawayDatabase(serverUrl: string, template = 'tem
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   await execute(serverUrl, `create database ${name} template ${template} strategy file_copy`);
-  const drop = () => execute(serverUrl, `drop database ${name} with (force)`);
-  return { url: url.href, drop, [Symbol.asyncDispose]: drop };
+  return { url: url.href, drop: () => execute(serverUrl, `drop database ${name} with (force)`) };
 }
 
 export async function execute(databaseUrl: string, sql: string): Promise<void> {
