@@ -33,10 +33,7 @@ export async function startThrowawayPostgres(): Promise<{ readonly url: string; 
 
 export type ThrowawayDatabase = Awaited<ReturnType<typeof createThrowawayDatabase>>;
 
-/**
- * Creates a database for one task by copying `template`, to which no session may be connected meanwhile. `drop` also
- * closes every connection to the database.
- */
+/** Creates a database for one task by copying `template`, to which no session may be connected meanwhile. */
 export async function createThrowawayDatabase(serverUrl: string, template = 'template0') {
   const name = `throwaway_${randomUUID().replaceAll('-', '')}`;
   const url = new URL(serverUrl);
