@@ -6,7 +6,7 @@ import type { Data } from '../setup/gateway.ts';
 import { runOps, typeIn } from '../setup/ops.ts';
 import { credentialsIn, testTwoGateways } from './two-gateways.ts';
 
-// Compares a platform's ledger with that of its provider, a second instance, both by command and daily.
+// Compares a platform's ledger with that of its provider, a second instance, both on command and daily.
 
 const two = await testTwoGateways({ pollMs: 10 });
 const { upstream, gateway, spoil } = two;

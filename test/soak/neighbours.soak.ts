@@ -31,7 +31,7 @@ const roundMs = 4_000;
 const roundsInTurn = 2;
 /** How long a polite sender runs before its round, and how long after a storm the next round begins. */
 const leadMs = 1_000;
-/** How long a storm runs before its round, which is longer than refusals are delayed. */
+/** How long a storm runs before its round: longer than any refusal is delayed. */
 const stormLeadMs = 13_000;
 /** The maximum share of one processor that other processes may use in a round. */
 const mostOfOthers = Number(process.env.NEIGHBOUR_OTHERS ?? 0.05);
@@ -50,7 +50,7 @@ type Way = keyof typeof ways;
 
 const neighbours = {
   calm: { readsPerSecond: 200, paymentsPerSecond: 0 },
-  /** On its own, it uses about a third of two cores. At twice this rate, p99 varies tenfold even without a storm. */
+  /** Alone, this load uses about a third of two cores. At twice this rate, p99 varies tenfold even without a storm. */
   busy: { readsPerSecond: 150, paymentsPerSecond: 50 },
 } as const;
 type Neighbour = keyof typeof neighbours;
