@@ -23,7 +23,7 @@ const query =
 /**
  * Cuts off stock graphql-ws clients repeatedly, on two instances, while changes are committed out of order. Every other
  * client has only `resume: true`; the rest pass their last cursor. At the end, each client must have seen every change
- * to its objects, in the database's order, and only marked repeats.
+ * to its objects, in the database's order, and no unmarked repeats.
  */
 export async function torture(
   one: TestGateway,

@@ -19,7 +19,7 @@ import { accountQuery, expensive, type Kind, kinds, payment, type Storm } from '
  * alternate: only the measured platform is active; the other platform is polite and sends as much as its limit allows,
  * so that nothing is refused; the other platform storms, sending as fast as it gets responses. The test compares the
  * median p99 of the rounds with the storm to the higher of the other two medians. The requests that the limit allows
- * may thus slow down the measured platform, but a storm may hardly do more. Odd and even rounds in which the platform
+ * may thus slow down the measured platform, but a storm may add little. Odd and even rounds in which the platform
  * is alone show the noise, because nothing else differs between them. Rounds in which other processes were busy are
  * discarded and repeated.
  */
