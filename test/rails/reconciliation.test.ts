@@ -67,7 +67,7 @@ test('a difference in balances is reported with both sides until it is explained
   expect(await compare()).toEqual([]);
   expect(await open()).toEqual([]);
 
-  // More than was moved within the last minute, because recent movements may be counted on only one side.
+  // This is more than was moved within the last minute, because recent movements may be counted on only one side.
   await account.fund(await account.ownAccount('USD'), 10_000_000n);
   const again = { fault: 'OTHER_BALANCE', there: '200495.00 USD held' };
   expect(await compare()).toMatchObject([again]);
