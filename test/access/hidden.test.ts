@@ -7,7 +7,7 @@ import { type Scene, usAccount } from '../setup/scene.ts';
 
 /**
  * A token for a payment shows the payment, but not its customer. Hidden facts must not leak in other ways either, such
- * as through the wording of a refusal or by guessing values in a filter.
+ * as through the wording of a refusal or through guesses at values in a filter.
  */
 
 const t = await testGateway();

@@ -26,7 +26,7 @@ describe('refusals to one source', () => {
 
   test('are spread just as evenly while another source is flooding', () => {
     const both = pace();
-    // The other source sends two requests for each of this source's. If the two shared their slots, this source would
+    // The other source sends two requests for each request of this one. If they shared their slots, this source would
     // get only every third one.
     const turns = Array.from({ length: 900 }, () => [both.next('platform'), both.next('other'), both.next('other')]);
     expect(turns.map(([first]) => first)).toEqual(waits(900));

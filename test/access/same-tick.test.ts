@@ -134,7 +134,7 @@ test('every query field returns the same data when another platform requests it 
     await sameAlone((authorization, things) => {
       const given = neededArguments[name]?.(things);
       const field = `${name}${given ? `(${given})` : ''} ${selection(type, name.endsWith('s') ? 3 : 2)}`;
-      // Documents with a field that no plan reads, such as the viewer's, are resolved by the graphql-js executor.
+      // Documents with a field that no plan reads, such as `viewer`, are resolved by the graphql-js executor.
       // Totals are removed, because counting all rows below each row would cost too much.
       const query = `{ ${field.replaceAll(/\btotalCount\b|\btransactionTotals\s*\{[^{}]*(\{[^{}]*(\{[^{}]*\}[^{}]*)*\}[^{}]*)*\}/g, '')} viewer { kind } }`;
       return graphQlRequest(authorization, { query });

@@ -204,7 +204,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     const editor = page.locator('.lab-query .graphiql-editor');
     await editor.focus();
     expect(await editor.evaluate((element) => getComputedStyle(element).outlineOffset)).toBe('-3px');
-    // A copy without the id would fail, too. All of the copied text is visible.
+    // The operation cannot be copied without the id either. All of the copied text is visible.
     expect(await lab.copied('Copy as curl')).toContain('The variable $endpoint has no value yet');
     await page.keyboard.press('Escape');
     await lab.open('Fail on purpose');

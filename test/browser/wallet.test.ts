@@ -715,7 +715,7 @@ async function fillPayee(page: Page, owner: string, accountNumber: string): Prom
   return form;
 }
 
-/** Announces a payment to the wallet's customer, which stays PENDING until the platform approves it. Returns its id. */
+/** Announces a payment to the wallet's customer. It stays PENDING until the platform approves it. Returns its id. */
 async function announce(sandbox: TestPlatform, amount = 777): Promise<string> {
   return (await sandbox.announce(await sampleCustomer(sandbox), amount)).id;
 }

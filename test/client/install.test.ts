@@ -50,7 +50,7 @@ async function installClient(): Promise<InstalledClient> {
   return { folder, files, output };
 }
 
-/** Compiles a program under strict options. Errors in declarations of other libraries do not count: some are wrong. */
+/** Compiles a program under strict options. Ignores errors in other libraries' declarations: some are wrong. */
 async function compile(
   { folder }: InstalledClient,
   name: string,

@@ -108,7 +108,7 @@ test.runIf(canMount())('a server whose disk was full comes back once there is sp
   const user = await servers.startInProcess(onDiskOfItsOwn(servers.parent, 'size=256m'));
   const client = await openClient(user.url);
   const change = `select pg_logical_emit_message(true, 'filler', repeat('x', 1000000))`;
-  // Writes enough changes that recovery takes a moment and then runs out of space.
+  // Writes enough changes that recovery takes a moment before it runs out of space.
   for (let count = 0; count < 64; count += 1) await client.query(change);
   const filler = join(`/proc/${user.process.pid}/root`, servers.parent, 'filler');
   await expect(fill(filler)).rejects.toMatchObject({ code: 'ENOSPC' });

@@ -14,7 +14,7 @@ import { waitForLocks } from '../setup/locks.ts';
 const transactionMs = 1_000;
 const { url } = await testDatabase();
 const database = openAsOwner({ url });
-// With a single connection, its next user would notice late statements.
+// The pool has one connection, whose next user would notice late statements.
 const hasty = openAsOwner({ url, poolSize: 1, transactionMs });
 const single = openAsOwner({ url, poolSize: 1 });
 afterAll(() => Promise.all([database, hasty, single].map((one) => one.close())));

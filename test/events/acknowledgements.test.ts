@@ -61,7 +61,7 @@ async function stored(isExpected: (rows: Data[]) => boolean): Promise<Data[]> {
   );
 }
 
-/** Whether exactly this many streams with keys have started. From then on, they receive every change. */
+/** Whether exactly this many streams with keys have started. Once they have, they receive every change. */
 const haveBegun = (count: number) => (rows: Data[]) =>
   rows.length === count && rows.every(({ position }) => position !== null);
 const isBegun = haveBegun(1);

@@ -99,7 +99,7 @@ test('the end of a delivery is in the feed, even if the delivery ends because it
   expect((await t.owner.query(carried)).rows).toEqual([]);
   expect(receiver.received.filter(({ body }) => body.type === 'WEBHOOK_DELIVERY')).toEqual([]);
 
-  // Deliveries belong to the platform, so nothing that an app may see changes.
+  // Deliveries belong to the platform, so an app sees no event about them.
   const { customerId } = await t.platform.makeScene(0n);
   const app = await t.platform.appOf({ customerId });
   const { events: none } = await app.ask('{ events(filter: { types: [WEBHOOK_DELIVERY] }) { totalCount } }');

@@ -80,7 +80,7 @@ test('streams that open together check access in one statement, each for its own
       expect(await messages(raw, ids.length)).toMatchObject(ids.map((id) => ({ id, payload })));
     }
   });
-  // If it were not shared, each of the 23 streams would send its own check.
+  // If checks were not shared, each of the 23 streams would send its own.
   const asked = sent.filter((text) => text.includes('customer'));
   expect(asked.length).toBeGreaterThan(0);
   expect(asked.length).toBeLessThan(20);

@@ -62,7 +62,7 @@ async function nothingLeftOf(databaseUrl: string): Promise<void> {
   while (orders.length > 0 && (await query(databaseUrl, left)).length > 0) await delay(20);
 }
 
-/** Waits until a process has read the clock, because a clock step that is undone before that goes unnoticed. */
+/** Waits until a process has read the clock. A clock step that is undone earlier would go unnoticed. */
 async function clockRead(databaseUrl: string): Promise<void> {
   const isRead =
     "select from feed_epoch where seen_at between now() - interval '1 minute' and now() + interval '1 minute'";

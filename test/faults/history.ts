@@ -59,7 +59,7 @@ export interface Usage {
 /** Everything that is visible from the outside after the faults have ended. */
 export interface Evidence {
   readonly history: readonly Command[];
-  /** The text of responses that tell a client neither the outcome nor that the outcome is unknown. */
+  /** The texts of responses that report neither the outcome of a command nor that it is unknown. */
   readonly internalErrors: readonly string[];
   /** The receipts read at the end, by idempotency key. */
   readonly receipts: ReadonlyMap<string, Receipt>;

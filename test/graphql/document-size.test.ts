@@ -205,7 +205,7 @@ function sizeOf({ query, ...request }: Params): DocumentSize {
 /** A selection on a customer, followed by fragments, each of which spreads only later fragments. */
 type RandomDocument = readonly (readonly Selection[])[];
 
-/** Prints a selection of the part of a document at `from`. If `isExpanded`, spreads become inline fragments. */
+/** Prints a selection in the part of a document at index `from`. If `isExpanded`, spreads become inline fragments. */
 type Selection = (document: RandomDocument, from: number, isExpanded: boolean) => string;
 
 const setOf = (inner: readonly Selection[], ...at: Parameters<Selection>): string =>

@@ -25,7 +25,7 @@ async function send(query: string, variables: object): Promise<{ data: Data; err
   return answer;
 }
 
-/** Returns ids of which none is visible to this platform. */
+/** Returns ids that must find nothing: malformed, unknown, or another platform's. */
 function strangeIds(): string[] {
   const unknown = '00000000-0000-7000-8000-000000000000';
   return [
@@ -64,7 +64,7 @@ function strangeIds(): string[] {
 
 const fields = ['node', ...Object.keys(getters)];
 
-/** Reads an object by its id with `node` and with every typed getter, and expects it from the named ones alone. */
+/** Reads an object by its id with `node` and with every typed getter, and expects only `names` to return it. */
 async function expectBy(names: readonly string[], id: string, thing: object = {}): Promise<void> {
   const query = `query ($id: ID!) { ${fields.map((name) => `${name}(id: $id) { __typename id }`).join(' ')} }`;
   const data = Object.fromEntries(fields.map((name) => [name, names.includes(name) ? thing : null]));

@@ -307,7 +307,7 @@ test('in order of last change, ascending pages miss no row, and descending pages
   const change = (id: string) => t.owner.query('update customer set tax_id = tax_id where id = $1', [uuidIn(id)]);
   for (const sortOrder of ['ASC', 'DESC']) {
     const all = await model(customers, {}, sortOrder, undefined, 'UPDATED');
-    // While the list is being read, the first row of each page that has been read changes, as does the very last row.
+    // The first rows of the first two pages change once read; the very last row changes after the first page.
     const [last] = all.slice(-1);
     const changed: string[] = [];
     const seen: string[] = [];

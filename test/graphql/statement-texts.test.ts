@@ -39,7 +39,7 @@ const ends = [() => '', () => 'refused', refusal] as const;
 /** Casts this test's decisions to those of a run. */
 const of = (run: Run) => run as unknown as Decisions;
 
-/** A piece of SQL, and its text in a run as it would be without caches. */
+/** A piece of SQL, and the text that it would have in a run without caches. */
 interface Written {
   readonly piece: Piece;
   readonly textOf: (run: Decisions) => string;

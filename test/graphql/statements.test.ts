@@ -26,7 +26,7 @@ async function counted(query: string, variables: object = {}): Promise<{ data: D
   return first;
 }
 
-/** Runs a query that must cost one statement, and returns its data. */
+/** Runs a query that must take one statement, and returns its data. */
 async function inOne(query: string, variables?: object): Promise<Data> {
   const { data, statements } = await counted(query, variables);
   expect(statements).toHaveLength(1);

@@ -67,7 +67,7 @@ describe.each(transports)('over %s', (_name, send, text, data) => {
     expect(await send(bound, { query: other })).toMatchObject(notInSafelist);
     expect(await send(bound, { documentId: sha256(other) })).toMatchObject(notInList);
     expect(await send(bound, persisted(other))).toMatchObject(notInList);
-    // Nor can the token register a document by sending both, as automatic persisted queries do.
+    // Nor can the token register a document by sending its text with its hash, as automatic persisted queries do.
     expect(await send(bound, { query: other, ...persisted(other) })).toMatchObject(notInSafelist);
     expect(await send(bound, persisted(other))).toMatchObject(notInList);
   });

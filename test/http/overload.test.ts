@@ -183,7 +183,7 @@ test('an upload whose credentials are not cached counts as one without credentia
   own.request.push('ok');
   own.request.push(null);
   expect(String(await own.body)).toBe('ok');
-  // Invalid credentials do not help.
+  // Invalid credentials do not protect an upload.
   const wrong = upload('Basic eDp6');
   await setImmediate();
   isLookedUp(undefined);
@@ -214,7 +214,7 @@ const much = 'GET /2025-10-13/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n';
 test('unread responses occupy no place', async () => {
   const few = await ownGateway({ MAX_IN_FLIGHT: 8 });
   const sockets = await readNothing(few);
-  // More than the system buffers for them.
+  // Together, the responses exceed what the system buffers for these connections.
   for (let round = 0; round < 50; round++) {
     for (const socket of sockets) {
       socket.write(much.repeat(2));
@@ -280,7 +280,7 @@ const other = await few.newPlatform('other');
 describe('with three connections to the database', () => {
   const query = '{ customers { totalCount } }';
 
-  /** Runs six reads that wait for locked customers, `count` of them in the database, while another platform reads. */
+  /** Runs six reads of locked customers, of which `count` wait in the database, while another platform reads. */
   async function besideOther(count: number, run: () => Promise<Promise<unknown>[]>): Promise<void> {
     const lock = await lockedCustomers(few.databaseUrl);
     let ended = 0;

@@ -59,7 +59,7 @@ test('a refused webhook gets its response only after the delay, and occupies no 
       () => undefined,
     ),
   );
-  // As many requests as the gateway serves at a time. Once it has decided to refuse them, it serves others.
+  // These are as many requests as the gateway serves at a time. Once it has decided to refuse them, it serves others.
   for (let count = 0; count < 5; count += 1) {
     await vi.waitFor(async () => expect(await send(`Platform:${connected}`, secret)).toBe(200), 20_000);
   }

@@ -249,7 +249,7 @@ test.each([
     const first = await Promise.all(Array.from({ length: 51 }, () => post(platform, more, undefined, path)));
     expect(new Set(first.map((answer) => answer.status))).toEqual(new Set([status]));
 
-    // The clock is set back by two seconds, so the next refusal is delayed as if it came after forty more.
+    // The clock is set back by two seconds, so the next refusal is delayed as if forty more had preceded it.
     now -= 2_000;
     let isRefused = false;
     const late = post(platform, more, undefined, path).then((answer) => {

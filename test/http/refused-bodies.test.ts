@@ -54,7 +54,7 @@ const piece = `1000\r\n${' '.repeat(4_096)}\r\n`;
 test('a delayed refusal reads nothing of its request, and the connection then serves the next one', async () => {
   const platform = await exhausted();
   expect(await statusOf(platform)).toBe(429);
-  // The clock is set back, so the next refusal is delayed by two seconds, as if it came after 90 more.
+  // The clock is set back, so the next refusal is delayed by two seconds, as if 90 more had preceded it.
   now -= 4_500;
 
   const { socket, heard, port } = await begin('/graphql', platform);

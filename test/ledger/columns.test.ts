@@ -170,7 +170,7 @@ const locked = (sent: string, received: string, reference: string) =>
 const [sent, received] = ['total_sending_amount - 1', 'total_receiving_amount'];
 const refund = (columns: string) => `refund_reference = 'R', ${columns}`;
 const deleted = `is_deleted = true, status = 'INACTIVE'`;
-/** The smallest and largest amounts that a column accepts. `rest` sets the columns that change with the smallest. */
+/** The smallest and largest amounts that a column accepts. For the smallest, `rest` sets other columns to match. */
 const amountsOf = (what: string, column: string, rest = ''): [what: string, sound: string, broken: string][] => [
   [`${what} the minimum`, `${column} = 1${rest}`, `${column} = 0${rest}`],
   [`${what} the maximum`, `${column} = ${most}`, `${column} = ${most} + 1`],

@@ -33,7 +33,7 @@ export interface ModelQuote {
   readonly name: string;
   status: 'PENDING' | 'DONE' | 'EXPIRED';
   /**
-   * Whether the quote expired or was cancelled. After a late deposit it is DONE in the model, EXPIRED in the service.
+   * Whether the quote expired or was cancelled. After a late deposit, the model has DONE, and the service EXPIRED.
    */
   hasExpired: boolean;
 }

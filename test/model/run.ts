@@ -54,7 +54,7 @@ export async function runSequences(sequences: number): Promise<void> {
 
 /**
  * Runs sequences on one gateway, in all lanes at once.
- * @param share `seed` is the first lane's. `until`: when the run must have ended, in milliseconds since 1970
+ * @param share `seed`: the first lane's seed; `until`: when the run must have ended, in milliseconds since 1970
  */
 async function runOn(
   gateway: TestGateway,

@@ -139,7 +139,7 @@ export async function openWorld(on: TestGateway) {
     /** Moves a payment past its approval deadline. */
     passApproval: (transactionId: string) => passApproval(on, transactionId),
 
-    /** Moves an incoming payment whose pay request has not arrived past that request's deadline. */
+    /** Moves an incoming payment past the deadline for its pay request, which has not arrived. */
     passPayRequest: (transactionId: string) => passDelay(on, transactionId),
   };
 }

@@ -62,7 +62,7 @@ type Field = GraphQLField<unknown, unknown>;
 /** The fields that lead to a type, each with the type of the object that has it. */
 type Way = readonly { readonly field: Field; readonly on: GraphQLObjectType }[];
 
-/** The number of paths to a type to try. */
+/** The maximum number of paths that are tried for a type. */
 const mostWays = 8;
 
 /**

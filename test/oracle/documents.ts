@@ -62,7 +62,7 @@ const rootWeights: Readonly<Record<string, number>> = {
   webhookEndpoints: 2,
 };
 
-/** Fewer than the service's limits (graphql/limits/budget.ts), which count more for some fields. */
+/** Lower than the service's limits (graphql/limits/budget.ts), because those count more for some fields. */
 const budget = { fields: 60, directives: 12, cost: 900, depth: 12 };
 
 /**
@@ -80,7 +80,7 @@ export function drawDocument(schema: GraphQLSchema, choices: Choices, material: 
   }
 }
 
-/** Gives an alias of its own to one of any two fields that conflict (GraphQL specification, 5.3.2). */
+/** If two fields conflict (GraphQL specification, 5.3.2), gives one of them its own alias. */
 function withoutConflicts(schema: GraphQLSchema, document: DocumentNode, aliases = 0): DocumentNode {
   const errors = validate(schema, document, [OverlappingFieldsCanBeMergedRule]);
   if (errors.length === 0) return document;

@@ -6,7 +6,7 @@ import { passExpiry } from '../setup/passing-time.ts';
 import type { Scene } from '../setup/scene.ts';
 
 // Tests which quotes the expiry job finds, and which of them it expires. This gateway has no workers: the tests run the
-// expiry themselves.
+// job themselves.
 
 let scene: Scene;
 let quoted: Data;

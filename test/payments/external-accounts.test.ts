@@ -17,7 +17,7 @@ const customerId = (await platform.makeScene()).customerId;
 
 const beneficiary = { individual: { fullName: 'Grace Hopper', birthDate: '1990-12-09', nationality: 'US' } };
 
-/** Registers an account for the customer, and returns the member of the result. */
+/** Registers an account for the customer. Returns the success or the refusal. */
 async function register(input: object, as: TestPlatform = platform): Promise<Data> {
   return as.act(
     'createExternalAccount',

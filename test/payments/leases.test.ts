@@ -73,7 +73,7 @@ async function untilCompleted(...ids: readonly string[]): Promise<void> {
 
 test('the orders of a worker that died are taken over after about two seconds', { timeout: 15_000 }, async () => {
   const id = await transfer();
-  // Simulates the death of the worker right after this.
+  // Simulates a worker that dies right after it has leased the order.
   expect(await leaseOrders(payments.database.pool, 10)).toHaveLength(1);
   await untilCompleted(id);
 });

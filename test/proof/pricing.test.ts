@@ -11,8 +11,8 @@ import { convertedFee, quotes, roundings, wrongRoundings } from './theorems.ts';
 
 /**
  * The theorems about prices concern a model (pricing.smt2). These tests compare the model with the source: they
- * evaluate the text that the solver reads with the results of the real functions. test/soak/proofs.soak.ts proves the
- * theorems.
+ * evaluate the text that the solver reads, inserting the results of the real functions. test/soak/proofs.soak.ts proves
+ * the theorems.
  */
 
 const text = readFileSync(join(import.meta.dirname, 'pricing.smt2'), 'utf8');

@@ -78,7 +78,7 @@ beforeAll(async () => {
   const inside = await t.platform.quote(usdToEur(scene, { destination: { account: { accountId: scene.eur } } }));
   await t.platform.execute(inside.id);
   await note('inside', inside.transaction.id);
-  // Both payments are paid out in euros once they are pulled in dollars.
+  // Both payments first pull dollars and then pay out euros.
   await note('pulling', await pull(t.platform, scene), { direction: 'IN', state: 'UNDER_WAY' });
   const pulled = await pull(t.platform, scene, late);
   await vi.waitFor(async () => expect(await ordersOf(pulled)).toHaveLength(2), 20_000);

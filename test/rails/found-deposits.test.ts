@@ -11,7 +11,7 @@ import { tester, testGateway, uuidIn } from '../setup/gateway.ts';
 let page: (from: Date) => Promise<DepositsPage>;
 const minute = 60_000;
 const day = 1_440 * minute;
-/** At the beginning of each test, the provider's next query would start at this time. */
+/** At the beginning of each test, the next query for deposits would start at this time. */
 const start = new Date('2026-01-31T12:00:00.000Z');
 const after = (ms: number) => new Date(start.getTime() + ms);
 const t = await testGateway({ ROLE: 'serve' });

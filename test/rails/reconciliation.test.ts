@@ -6,7 +6,7 @@ import type { Data } from '../setup/gateway.ts';
 import { runOps, typeIn } from '../setup/ops.ts';
 import { credentialsIn, testTwoGateways } from './two-gateways.ts';
 
-// Compares a platform's ledger with that of its provider, a second instance, both by command and daily.
+// Compares a platform's ledger with that of its provider, a second instance, both on command and daily.
 
 const two = await testTwoGateways({ pollMs: 10 });
 const { upstream, gateway, spoil } = two;
@@ -67,7 +67,7 @@ test('a difference in balances is reported with both sides until it is explained
   expect(await compare()).toEqual([]);
   expect(await open()).toEqual([]);
 
-  // More than was moved within the last minute, because recent movements may be counted on only one side.
+  // This is more than was moved within the last minute, because recent movements may be counted on only one side.
   await account.fund(await account.ownAccount('USD'), 10_000_000n);
   const again = { fault: 'OTHER_BALANCE', there: '200495.00 USD held' };
   expect(await compare()).toMatchObject([again]);

@@ -7,7 +7,7 @@ import { bodyOf, passOn } from '../setup/pass-on.ts';
 export type UpstreamProxy = Awaited<ReturnType<typeof ownUpstreamProxy>>;
 
 /**
- * Starts a proxy in front of an upstream service, which runs until the end of the current test. It simulates network
+ * Starts a proxy in front of an upstream service. It runs until the end of the current test, and simulates network
  * faults and a service that contradicts itself.
  */
 export async function ownUpstreamProxy(target: string) {

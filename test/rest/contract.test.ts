@@ -129,7 +129,7 @@ describe('the contract', () => {
     const { t, rest, other } = catalog;
     const holder = await t.owner.connect();
     await holder.query('begin');
-    // The first call with a key holds these locks while it runs: plans lock their key, and plain records write it.
+    // The first call with a key holds these locks while it runs: plans lock their key, and plain records insert it.
     for (const text of [
       `select pg_advisory_xact_lock(hashtextextended($1::uuid::text || operation || ' held', 0)) from unnest($2::text[]) operation`,
       `insert into idempotency_record (platform_id, operation, key, request_hash) select $1, operation, 'held', '\\x00' from unnest($2::text[]) operation`,

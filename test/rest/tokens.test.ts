@@ -43,7 +43,7 @@ test('tokens are listed by name and time, without deleted ones, as in GraphQL', 
   const make = (name: string) => rest.make('/tokens', { name, permissions: ['VIEW', 'TRANSACT'] });
   const [made, two, three] = [await make('one'), await make('two'), await make('three')];
   await rest.call('DELETE', `/tokens/${three.id}`);
-  // The token's id was created before its time was read, which may be a millisecond later.
+  // A token's id is generated before its creation time is read, which may thus be a millisecond later.
   await t.owner.query(
     `update api_token set created_at = created_at + interval '1 millisecond' where name = 'one' and platform_id = $1`,
     [t.platform.platformId],

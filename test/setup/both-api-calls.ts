@@ -61,7 +61,7 @@ interface Entry {
 export const entriesOf = (metadata: Readonly<Record<string, string>> | undefined): Entry[] | undefined =>
   metadata && Object.entries(metadata).map(([key, value]) => ({ key, value }));
 
-/** Metadata for calls of both APIs: none, some, an empty map, and invalid maps. */
+/** Metadata for calls to both APIs: none, some, an empty map, and invalid maps. */
 export const anyMetadata = fc.constantFrom<Readonly<Record<string, string>> | undefined>(
   undefined,
   undefined,

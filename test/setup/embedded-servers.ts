@@ -99,7 +99,7 @@ export function canMount(): boolean {
   return spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
 }
 
-/** Returns a command that runs its arguments with an in-memory disk on the folder, which no other process sees. */
+/** Returns a command that runs its arguments with a private in-memory disk mounted on the folder. */
 export function onDiskOfItsOwn(folder: string, options: string): string[] {
   const mount = `mount -t tmpfs -o ${options} none "$0" && exec "$@"`;
   return ['unshare', '-m', 'sh', '-c', mount, folder];

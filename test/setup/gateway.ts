@@ -110,7 +110,7 @@ export function sandboxOf({ rails: { SANDBOX } }: Payments): Rail {
   return SANDBOX;
 }
 
-/** Starts a gateway that is stopped after the running test, whether or not it passes. */
+/** Starts a gateway that is stopped after the running test, whether the test passes or fails. */
 export async function ownGateway(...options: Parameters<typeof startTestGateway>): Promise<TestGateway> {
   const t = await startTestGateway(...options);
   onTestFinished(() => t.stop());

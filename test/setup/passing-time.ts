@@ -65,7 +65,7 @@ export function passHours({ databaseUrl }: TestGateway, hours: number): Promise<
   });
 }
 
-/** Lets the approval deadline of a payment pass, on both sides, or of all payments that await a second person. */
+/** Lets the approval deadline pass on both sides of a payment, or of all payments that await a second person. */
 export async function passApproval(
   { databaseUrl }: Pick<TestGateway, 'databaseUrl'>,
   transactionId?: string,

@@ -119,8 +119,8 @@ export async function readsTooMuch(
   for (const { text, isWhole } of argumentsOf(list, parents.most, node?.[field].edges.at(-1)?.cursor)) {
     const query = documentOf(text);
     const { rowsRead, isPlannedAnew, isPlannedOnce } = await planOf(t, { query, table }, { id });
-    // Enough for finding rows in two ways, each of which reads a page of 5, one row beyond it and one on the other side
-    // of the cursor, and for the parent's own accounts.
+    // Enough to read the parent's own accounts, and to find rows in two ways, each of which reads a page of 5, one row
+    // beyond it, and one on the other side of the cursor.
     const most = 30 + (isWhole ? 2 * known : 0);
     if (!isPlannedAnew && !isPlannedOnce) found.push(`${size}, ${text}: planned as Postgres estimates`);
     if (rowsRead > most) found.push(`${size}, ${text}: ${rowsRead} rows`);

@@ -23,7 +23,7 @@ const query =
 /**
  * Cuts off stock graphql-ws clients repeatedly, on two instances, while changes are committed out of order. Every other
  * client has only `resume: true`; the rest pass their last cursor. At the end, each client must have seen every change
- * to its objects, in the database's order, and only marked repeats.
+ * to its objects, in the database's order, and no unmarked repeats.
  */
 export async function torture(
   one: TestGateway,
@@ -71,7 +71,7 @@ export async function torture(
 }
 
 /**
- * Follows with a stock client, and records the messages of each of its connections.
+ * Follows changes with a stock client, and records the messages of each of its connections.
  * @param after where the client begins, if it passes its last cursor; undefined if it has `resume: true`
  */
 function follow(
@@ -163,7 +163,7 @@ export async function changesAfter(databaseUrl: string, platformId: string, curs
   return rows;
 }
 
-/** Makes changes at a rate until `isOver`, and returns them once all of them are in the feed. */
+/** Makes `rate` changes per second until `isOver`, and returns them once all of them are in the feed. */
 export async function makeChanges(
   { databaseUrl, platform: { platformId } }: TestGateway,
   customers: readonly string[],

@@ -388,7 +388,7 @@ test('followers lose nothing and reorder nothing, whatever happens to their conn
       return `${count()}; ${missing.length} late: ${missing.slice(0, 5).join('; ')}`;
     },
   );
-  // The client package also repeats nothing.
+  // Clients of the package also receive nothing twice.
   for (const { customerId, seen } of all) expect(seen).toEqual(of(customerId));
   if (page) {
     const expected = owners.slice(0, -1).map(of);

@@ -19,7 +19,7 @@ import { accountQuery, expensive, type Kind, kinds, payment, type Storm } from '
  * alternate: only the measured platform is active; the other platform is polite and sends as much as its limit allows,
  * so that nothing is refused; the other platform storms, sending as fast as it gets responses. The test compares the
  * median p99 of the rounds with the storm to the higher of the other two medians. The requests that the limit allows
- * may thus slow down the measured platform, but a storm may hardly do more. Odd and even rounds in which the platform
+ * may thus slow down the measured platform, but a storm may add little. Odd and even rounds in which the platform
  * is alone show the noise, because nothing else differs between them. Rounds in which other processes were busy are
  * discarded and repeated.
  */
@@ -31,7 +31,7 @@ const roundMs = 4_000;
 const roundsInTurn = 2;
 /** How long a polite sender runs before its round, and how long after a storm the next round begins. */
 const leadMs = 1_000;
-/** How long a storm runs before its round, which is longer than refusals are delayed. */
+/** How long a storm runs before its round: longer than any refusal is delayed. */
 const stormLeadMs = 13_000;
 /** The maximum share of one processor that other processes may use in a round. */
 const mostOfOthers = Number(process.env.NEIGHBOUR_OTHERS ?? 0.05);
@@ -50,7 +50,7 @@ type Way = keyof typeof ways;
 
 const neighbours = {
   calm: { readsPerSecond: 200, paymentsPerSecond: 0 },
-  /** On its own, it uses about a third of two cores. At twice this rate, p99 varies tenfold even without a storm. */
+  /** Alone, this load uses about a third of two cores. At twice this rate, p99 varies tenfold even without a storm. */
   busy: { readsPerSecond: 150, paymentsPerSecond: 50 },
 } as const;
 type Neighbour = keyof typeof neighbours;

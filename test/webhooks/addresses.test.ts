@@ -37,7 +37,7 @@ const t = await testGateway({ WEBHOOK_TIME_SCALE: 20_000 }, undefined, { webhook
 
 const message = { loopbackAllowed: true, headers: {}, body: '{}', timeoutMs: 1_000, readAnswer: false };
 
-/** Hosts that denote an internal address, each in a different spelling. */
+/** Hosts that denote an internal address, each written differently. */
 const insideHosts =
   `localhost LOCALHOST localhost. api.localhost router printer.local vault.internal db.internal. 127.0.0.1 127.1
   127.0.1 2130706433 0x7f000001 0x7f.1 0x7f.0x0.0x0.0x1 017700000001 0177.0.0.1 0177.0x0.1 127.0.0.1. ①②⑦.⓪.⓪.①

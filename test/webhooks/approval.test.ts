@@ -33,7 +33,7 @@ async function lastQuestion(): Promise<Data> {
 
 /** Announces a payment and responds to the approval request. Returns the payment's final status and reason. */
 async function decided(how: Answer): Promise<Data> {
-  // The payment's outcome is sent as well, which every receiver accepts.
+  // A webhook about the outcome is sent as well, and the receiver always accepts it.
   receiver.answer = (response, received, request) =>
     (isQuestion(received) ? how : answer(200))(response, received, request);
   const { id } = await announced(t.platform, scene);

@@ -1,7 +1,7 @@
 -- Begins a new epoch of the feed if server_name differs from the last epoch's server. A restore or a failover can undo
 -- events, whose numbers are then given to new events. Cursors of the undone events contain the earlier epoch, so they
--- are not mistaken for cursors of the new events (decision 77). A sequencer calls it on each new connection before it
--- numbers any event. Returns whether an operator has yet to confirm the restore.
+-- are not mistaken for cursors of the new events (decision 77). A sequencer calls this on each new connection, before
+-- it numbers any event. Returns whether an operator has yet to confirm the restore.
 create or replace function follow_server() returns boolean
   language plpgsql
   security definer set search_path = public, pg_temp

@@ -10,7 +10,7 @@
 -- thousand payments can be in flight at once, so exempt legs stop at 9,000,000,000,000,000,000, a thousand times the
 -- bound. A refund beyond that waits in SUSPENSE (src/domain/settlement/outcomes.ts), so no balance comes near 2^63 and
 -- no refund is retried forever. p_moved contains the amounts that the batch's earlier groups will add to balances, as
--- {account: amount}; null if no two groups move money of the same account.
+-- {account: amount}; null if no two groups move money on the same account.
 create or replace function check_balances(p_platform uuid, p_journals jsonb, p_moved jsonb) returns jsonb
   language plpgsql
 as $$

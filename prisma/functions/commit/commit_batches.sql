@@ -3,7 +3,7 @@
 -- groups; the caller ensures that they do not affect each other's checks, except through balances
 -- (src/domain/ledger/batches.ts). Each group is applied or refused on its own, as if the groups were committed one
 -- after another. Returns one answer for each group, in the order of the batches:
---   {outcome: now, refusal, result}    applied or refused by this call; with the row that its plan names as its result
+--   {outcome: now, refusal, result}    applied or refused by this call; result is the row that its plan names
 --   {outcome: first, refusal, result}  the outcome of the first call with its idempotency key
 --   {outcome: mismatch}                its idempotency key was used with different input
 -- All locks are taken first; then each batch is checked, applied and concluded (commit_batch).

@@ -1,5 +1,5 @@
 -- Runs after each insert or update of a customer. Writes the event of that version. A final decision on the identity
--- check is a KYC_STATUS; any other change (of details, a deletion, the start of a check) is a CUSTOMER_CHANGE, which
+-- check is a KYC_STATUS; any other change (new details, a deletion, the start of a check) is a CUSTOMER_CHANGE, which
 -- only appears in the feed.
 create or replace function announce_customer() returns trigger
   language plpgsql

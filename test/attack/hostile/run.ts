@@ -199,7 +199,7 @@ const internals: readonly (readonly [what: string, form: RegExp])[] = [
 ];
 /** The close codes of graphql-ws and WebSocket for server errors. */
 const faults = [4500, 1011];
-/** The size limit of a response in bytes: the data it reads plus the probe's own text, which an error may quote. */
+/** The maximum size of a response in bytes: the data that was read, plus the probe's text, which an error may quote. */
 function boundOf(probe: Probe): number {
   const sent = probe.transport === 'socket' ? probe.frames.join('') : `${probe.path}${probe.body ?? ''}`;
   // A document with mutations reads once for each of them, at most five times.

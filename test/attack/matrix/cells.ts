@@ -24,7 +24,7 @@ export interface Cell {
   readonly meaning: Exclude<Meaning, 'nothing'>;
   readonly isCommand: boolean;
   readonly isStream?: boolean;
-  /** Whether another cell is the same place over another transport. */
+  /** Whether another cell tests the same place over another transport. */
   readonly isRepeated?: boolean;
   /** Sends a request that names `value` at the place, and the objects of `own` everywhere else. */
   readonly send: (
@@ -236,7 +236,7 @@ const shapeOf = (text: string) =>
     .replace(/\$[\w-]+@/g, '$…@')
     .replace(/[\d,.]+/g, '0');
 
-/** Appends to the response's text any of the victim's values that it contains but that were not sent. */
+/** Adds a note to the response's text if it contains any of the victim's values that were not sent. */
 function withLeaks(reply: Reply, secrets: readonly string[], request: object): Reply {
   const sent = JSON.stringify(request);
   const told = secrets.filter((secret) => !sent.includes(secret) && reply.text.includes(secret));

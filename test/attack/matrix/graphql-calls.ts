@@ -178,7 +178,7 @@ type Field = GraphQLField<unknown, unknown>;
 
 const rootTypes: readonly string[] = ['Query', 'Mutation', 'Subscription'];
 
-/** Every field that can be called: those of the three root types, and those of nodes that take arguments. */
+/** All fields to call: the fields of the three root types, and the fields of nodes whose arguments name something. */
 export const calls: readonly Call[] = [
   ...fieldsOf(schema.getQueryType()).map((field) => callOf('query', 'Query', field)),
   ...Object.keys(inputs).map((name) => {

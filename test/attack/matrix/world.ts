@@ -47,7 +47,7 @@ export async function openMatrix() {
   const usedKeys = await useKeys(owner, spent);
   const asSeen = ({ platformId, authorization }: TestPlatform) => connect(counting.url, platformId, authorization);
   const app = (bound: object) => owner.at(counting.url).payingApp(bound);
-  // The app is bound to another of the victim's payments, not the one that requests name. A payment shows the ids of
+  // The app is bound to a different payment of the victim than the one named in requests. A payment shows the ids of
   // its accounts, so the matrix names none of these accounts.
   const source = { realtimeFunding: { customerId: victim.Customer, currency: 'USDC' } };
   const sibling = await owner.quote(between('', victim.outsideEur, 12_340_000, { source }));

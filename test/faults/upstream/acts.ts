@@ -17,9 +17,9 @@ export interface Payer {
 }
 
 export interface Ways {
-  /** Undefined while no instance serves. */
+  /** Undefined while no instance is up. */
   readonly platform: () => TestPlatform | undefined;
-  /** Undefined while upstream does not serve. */
+  /** Undefined while upstream is down. */
   readonly account: () => TestPlatform | undefined;
   readonly bank: string;
 }

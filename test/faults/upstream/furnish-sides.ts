@@ -63,7 +63,7 @@ export async function startTwoSides(
   toUpstream.goOn();
   return {
     ...{ here, upstream, payers },
-    /** Connect as the gateway's platform and as its upstream account. Undefined while no instance serves. */
+    /** Connect as the gateway's platform and as its upstream account. Undefined while no instance is up. */
     ...{ platform: asPlatform, account: asAccount },
     ways: [toUpstream, toHere],
     /** Connects to the same upstream account at a different address. */
@@ -111,7 +111,7 @@ async function makePayer(
   return { scene, failing: accounts, depositsTo };
 }
 
-/** Records the part of the upstream balance that is not in the books as the platform's own money. */
+/** Records as the platform's own money the part of the upstream balance that is not in the books. */
 async function nameOwnMoney(here: Side): Promise<void> {
   const period = ['--from', '2020-01-01T00:00:00Z', '--to', '2100-01-01T00:00:00Z'];
   await here.ops('rails', 'reconcile', platformName, ...period);

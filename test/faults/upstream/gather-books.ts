@@ -17,7 +17,7 @@ export interface Before {
 
 /**
  * Reads the state that the restore of upstream will undo: its payments, and the gateway's orders that had settled.
- * Meanwhile, only the instance started by this function serves upstream.
+ * Meanwhile, the only instance on upstream's database is the one that this function starts.
  */
 export async function beforeUpstream({ here, upstream, accountAt }: TwoSides) {
   const settings = { ROLE: 'serve' } as const;

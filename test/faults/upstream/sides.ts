@@ -43,7 +43,7 @@ export async function startSide(
   return {
     databaseUrl: database.url,
     instances,
-    /** The address of an instance that serves, or undefined if there is none. */
+    /** The address of an instance that is up, or undefined if there is none. */
     get url() {
       return instances.find(({ isUp }) => isUp)?.url;
     },
