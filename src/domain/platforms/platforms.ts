@@ -80,7 +80,7 @@ async function requireMayTake(
  * Assigns a UMA domain to a platform, for the addresses of its new customers. The operator has verified who owns the
  * domain.
  * @returns the domain as stored
- * @throws Refusal INVALID_INPUT (not a domain), CONFLICT (another platform's)
+ * @throws Refusal INVALID_INPUT (not a domain), CONFLICT (it belongs to another platform)
  */
 export async function giveUmaDomain(database: Database, platformId: string, operator: Operator, written: string) {
   const umaDomain = umaDomainIn(written, ['domain']);

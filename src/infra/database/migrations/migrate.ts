@@ -36,7 +36,7 @@ export interface MigrateOptions {
   /** The embedded server's folder, if it holds the database. Errors name it as the folder to remove for a reset. */
   readonly dataDirectory?: string | undefined;
   readonly log?: (line: string) => void;
-  /** How long it waits for locks. For tests only. */
+  /** How long a migration waits for locks. For tests only. */
   readonly patience?: Patience;
 }
 

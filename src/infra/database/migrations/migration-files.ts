@@ -18,7 +18,7 @@ export interface Migration {
 export interface SqlFunction {
   readonly name: string;
   readonly sql: string;
-  /** Whether column defaults call it, so that it must precede the tables, whose row types other functions may use. */
+  /** Whether column defaults call it; if so, it precedes the tables. Others follow, because they may use row types. */
   readonly beforeTables: boolean;
 }
 
