@@ -162,9 +162,9 @@ function umaDomainOf(name: string): string {
 }
 
 export interface PlatformSettings extends Expecting {
-  /** The domain for new customers' UMA addresses. It is the platform's own. */
+  /** The domain for new customers' UMA addresses, which must be the platform's own. */
   readonly umaDomain?: string | null | undefined;
-  /** The currencies of new customers' internal accounts; replaces the list. */
+  /** The currencies of new customers' internal accounts; replaces the previous list. */
   readonly currencies?: readonly string[] | null | undefined;
   /** Which tokens are restricted to registered documents. */
   readonly trustedDocuments?: TrustedDocumentPolicy | null | undefined;
