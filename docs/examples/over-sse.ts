@@ -5,8 +5,8 @@ import { type App, type Following, followed } from './follow-transactions.ts';
 
 /**
  * Follows transactions over server-sent events with graphql-sse. These are ordinary HTTP responses, which also pass
- * proxies that block WebSockets. A token cannot be renewed on an open stream: when it expires, the server cuts the
- * stream, and the client reconnects with a new token.
+ * through proxies that block WebSockets. A token cannot be renewed on an open stream: when it expires, the server cuts
+ * the stream, and the client reconnects with a new token.
  */
 export function followOverSse(app: App): Following {
   const payments = openPayments({ url: app.url, token: app.token });

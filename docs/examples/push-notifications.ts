@@ -66,7 +66,7 @@ export async function handleWebhook(
   }
   const { type, webhookId, version, transaction } = event;
   const title = transaction && titles[type]?.[transaction.status];
-  // There is nobody to notify: it is a TEST, a payment under way or a payment of the platform itself. If this webhook
+  // Nobody is notified of a TEST, a payment in progress or a payment of the platform itself. If this webhook
   // asks to approve an incoming payment, 202 leaves the decision to approveTransaction or rejectTransaction.
   if (!title || transaction.platformCustomerId === null) return 202;
   if (!(await server.isNewer(transaction.id, version))) return 202;

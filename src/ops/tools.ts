@@ -109,7 +109,7 @@ export function addCommand<Args extends unknown[]>(group: Program, name: string,
   return group.command(name).action(withDatabase(work));
 }
 
-/** The command as typed, as recorded in its act. */
+/** The command as typed, which its act records. */
 const actOf = (group: Program, name: string) => (group.name() === 'ops' ? name : `${group.name()} ${name}`);
 
 /** Adds a command that changes something. Its operator and the reason are recorded in its act (`acts`). */

@@ -57,7 +57,7 @@ export interface Rail {
    */
   giveBack?(order: RailOrder): Promise<void>;
 
-  /** Returns the amount for a collection without one. If this method is omitted, every collection needs an amount. */
+  /** Returns the amount to collect if none is given. If this method is omitted, every collection needs an amount. */
   collectionAmount?(currency: Currency): bigint;
 
   /** Estimates how long an order will take, in milliseconds from now. Required of rails that pay out or collect. */
@@ -216,7 +216,7 @@ export type RailOutcome =
        * The amount that arrived, in the smallest unit. If it differs, a case is opened; the payment stays in progress.
        */
       readonly amount?: bigint | undefined;
-      /** The amount that a payout took; with a lock, in the sending currency. Without a lock, by default `amount`. */
+      /** The amount that a payout took: with a lock, in the sending currency; without one, `amount` by default. */
       readonly sent?: bigint | undefined;
       /** The receiving institution's report about the receiver of a payment to a UMA address, by field name. */
       readonly information?: Readonly<Record<string, string>> | undefined;

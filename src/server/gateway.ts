@@ -107,7 +107,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
 }
 
-/** Starts the parts of an instance, and adds those to `running` that must be stopped. */
+/** Starts the parts of an instance, and adds to `running` those that must be stopped. */
 async function startParts(
   options: GatewayOptions,
   running: Running,

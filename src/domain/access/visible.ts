@@ -45,7 +45,7 @@ export function visibleLookups(caller: Caller): Prisma.LookupWhereInput {
   return seesLookups(caller) ? where(rules.lookup, caller) : { AND: [matchesNothing] };
 }
 
-/** Returns whether the caller sees lookups: servers do, and apps that may look up receivers. */
+/** Returns whether the caller sees lookups: servers do, and so do apps that may look up receivers. */
 export function seesLookups({ kind, grants }: Pick<Caller, 'kind' | 'grants'>): boolean {
   return kind === 'PLATFORM' || grants.includes('LOOK_UP_RECEIVERS');
 }
@@ -66,7 +66,7 @@ export function visibleApiTokens(viewer: Viewer): Prisma.ApiTokenWhereInput {
   return { AND: [seen, { revokedAt: null }] };
 }
 
-/** Returns the condition for the client tokens that a viewer may see. With MANAGE, these are all, even revoked ones. */
+/** Returns the condition for the client tokens that a viewer may see: with MANAGE, all of them, even revoked ones. */
 export function visibleClientTokens(viewer: Viewer): Prisma.ClientTokenWhereInput {
   return viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;
 }

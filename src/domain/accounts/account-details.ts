@@ -61,7 +61,7 @@ interface WarnedAccount extends Pick<GivenAccount, 'accountType' | 'details'> {
 /**
  * Returns warnings about an accepted account, for anyone about to pay it: a name that its rail transmits with different
  * characters and, in the sandbox, details that PRODUCTION would refuse.
- * @param createdAt when it was created
+ * @param createdAt when the account was created
  */
 export function accountWarnings(account: WarnedAccount, environment: Environment, createdAt: Date): InvalidField[] {
   const name = nameFault(account);
@@ -96,7 +96,7 @@ function digitFaultsOf({ accountType, details }: WarnedAccount, now: Date): Inva
   return checkDigitFaults(accountType, details, info, now);
 }
 
-/** Returns the faults in an account's check digits and other values that no real account can have. */
+/** Returns the faults in an account's details: wrong check digits, and other values that no real account can have. */
 function checkDigitFaults(
   type: ExternalAccountType,
   details: AccountDetails,
@@ -154,7 +154,7 @@ export function carriedOwner(type: ExternalAccountType, beneficiary: Beneficiary
   return name === undefined || !characters ? name : carriedName(name, characters).text;
 }
 
-/** Returns the account owner's name, to compare with its bank's record; undefined for a wallet. */
+/** Returns the account owner's name, for comparison with the bank's record; undefined for a wallet. */
 export function ownerName(beneficiary: Beneficiary | null): string | undefined {
   return beneficiary === null || beneficiary.beneficiaryType === 'INDIVIDUAL'
     ? beneficiary?.fullName

@@ -52,8 +52,8 @@ const at = pathsIn<CreateExternalAccount & UpdateExternalAccount>();
 /**
  * Registers an external bank account or wallet. In the sandbox, it is ACTIVE immediately unless its suffix selects
  * another status. If the rail needs more time for its check, `checkDueAccounts` queries it again later.
- * @throws Refusal INVALID_BANK_ACCOUNT, INVALID_CURRENCY, INVALID_INPUT, USER_NOT_FOUND, CUSTOMER_DELETED (meanwhile),
- *   CONFLICT (it exists), IDEMPOTENCY_MISMATCH
+ * @throws Refusal INVALID_BANK_ACCOUNT, INVALID_CURRENCY, INVALID_INPUT, USER_NOT_FOUND, CUSTOMER_DELETED (deleted in
+ *   the meantime), CONFLICT (it exists), IDEMPOTENCY_MISMATCH
  */
 export const createExternalAccount = command((payments, caller, input: CreateExternalAccount) => ({
   operation: 'createExternalAccount',
@@ -322,7 +322,7 @@ function verificationColumns(check: AccountVerification) {
   return { beneficiaryVerificationStatus: check.verification, beneficiaryVerifiedName: check.verifiedName };
 }
 
-/** Returns the name of an external account's owner, to compare with its bank's record; undefined for a wallet. */
+/** Returns the name of an external account's owner, for comparison with the bank's record; undefined for a wallet. */
 function ownerOf(account: Account): string | undefined {
   // Stored in this form by createExternalAccount.
   return ownerName(trustedJson<Beneficiary | null>(account.beneficiary));

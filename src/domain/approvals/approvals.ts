@@ -131,7 +131,7 @@ async function decide(
   const { database, log } = payments;
   const { platformId, id: transactionId } = result.row;
   const failure = 'could not wake the order of a payment that was approved or rejected; it continues at its deadline';
-  // The decision is final even if its order cannot be woken.
+  // The decision is final even if its order cannot be made due immediately.
   wakeOrders(database.pool, platformId, transactionId).then(
     () => database.commits.emit('committed'),
     (error: unknown) => log.warn({ err: error, transactionId }, failure),
@@ -317,7 +317,7 @@ function planApproval(caller: Caller, found: PendingApproval & Waiting, expected
     ],
     orders: orderId === null ? [] : [{ id: orderId, dueInMs: isBetween ? null : 0, begins: true }],
   };
-  // A pull's or a deposit's money has not arrived yet.
+  // The money of a pull or a deposit has not arrived yet.
   if (type === 'INCOMING' || source?.kind !== 'INTERNAL') return approved;
   const flow = flowOf(transaction, source.id, found.lock);
   if (!isBetween) return isReserved ? approved : { ...approved, journals: [debit(flow)] };

@@ -313,7 +313,7 @@ const endStatement = statement<{ customerId: string }>(
 );
 
 /**
- * Schedules a customer's check for now, even after a final answer, because the provider has reported a change. The
+ * Makes a customer's check due now, even after a final answer, because the provider has reported a change. The
  * parameters are the platform and the customer.
  */
 export const wakeIdentityCheck = statement<object>(

@@ -94,7 +94,7 @@ const seenMs = 900_000;
 /** Streams opened within this time, in milliseconds, share a statement. */
 const collectMs = 3;
 const maxBatch = 500;
-/** A subject's keys are counted each time it has started this fraction of the maximum number of streams. */
+/** How many new streams of a subject lead to a count of its keys, as a fraction of the maximum number of keys. */
 const countedPart = 0.1;
 
 /** The resume points of this process's streams. Streams that open together share a statement, as do updates. */
@@ -240,7 +240,7 @@ export class ResumePoint {
   #isBegun: boolean;
   #acknowledged: FeedPosition | null = null;
   #sent: bigint | null;
-  /** Whether none of the client's other connections can have received more. */
+  /** Whether it is certain that no other connection of the client has received more. */
   #isNewest: boolean;
 
   /** @param found the stored point that the stream resumes, if there is one */
@@ -297,7 +297,7 @@ export class ResumePoint {
     if (this.#isBegun) this.#store.release(this);
   }
 
-  /** The state to store. `sent` is set once none of the client's other connections can have received more. */
+  /** The state to store. `sent` is set once it is certain that no other connection of the client has received more. */
   get written(): readonly [position: string | null, epoch: number | null, sent: string | null] {
     const isKnown = this.state !== 'open' && this.#isNewest;
     const { sequence = null, epoch = null } = this.#acknowledged ?? {};

@@ -174,7 +174,7 @@ async function checkRowsSince(client: pg.Client, onProgress: Progress): Promise<
   return Array.from(found, ([rule, rows]) => ({ rule, rows })).filter(({ rows }) => rows.length > 0);
 }
 
-/** Identifies the rules' version. If a rule has changed, old rows have not been checked against it. */
+/** Identifies the version of the rules. If a rule has changed, old rows have not been checked against it. */
 const rulesDigest = createHash('sha256')
   .update(JSON.stringify(ledgerRules.map(({ rule, offenders }) => [rule, offenders(allRows)])))
   .digest();

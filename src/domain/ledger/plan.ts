@@ -27,7 +27,7 @@ export interface Plan {
     readonly rail_order?: readonly NewOrder[];
     /** External accounts that the rail checks again, each after a delay in milliseconds. */
     readonly account_check?: readonly { readonly accountId: string; readonly dueInMs: number }[];
-    /** Customers whose identity the rail checks again after a delay in milliseconds, or null after its final answer. */
+    /** Customers whose identity the rail checks again, each after a delay in ms; null if its answer is final. */
     readonly identity_check?: readonly { readonly customerId: string; readonly dueInMs: number | null }[];
   };
   readonly quotes?: readonly QuoteMove[];
@@ -40,7 +40,7 @@ export interface Plan {
   readonly journals?: readonly Journal[];
   /** The approval of a balance correction, which the plan's only journal makes. */
   readonly adjustments?: readonly Approval[];
-  /** The case that the plan's only journal (a difference) settles, with the order that this concludes. */
+  /** The case that the plan's only journal (a difference) settles, and the order that is thereby concluded. */
   readonly cases?: readonly SettledCase[];
   /**
    * When the rail is queried again for an order, in milliseconds from now; null once the order has its outcome.
@@ -72,7 +72,7 @@ export interface Spend {
   readonly waits?: true;
 }
 
-/** Carried out if the quote turns out to have expired. Changes nothing that the plan does not name. */
+/** Carried out if the quote turns out to have expired. Changes only what the plan names. */
 export interface Alternative extends Pick<Plan, 'quotes' | 'transactions' | 'journals'> {
   /** Quotes that must be EXPIRED and not paid yet, which are locked but not changed. */
   readonly expired?: readonly { readonly id: string }[];
@@ -101,7 +101,7 @@ export type NewOrder = Pick<model.RailOrder, 'platformId' | 'id' | 'transactionI
     readonly dueInMs?: number;
   };
 
-/** New values of a row's columns. Of a transaction, a plan can change only those that apply_plans.sql reads. */
+/** New values of a row's columns. A plan can change only those columns of a transaction that apply_plans.sql reads. */
 type Changes<Row> = Partial<Omit<Row, 'platformId' | 'id' | Stamped>>;
 
 /** A change of a row's status, which the database refuses unless the row has one of the statuses in `from`. */

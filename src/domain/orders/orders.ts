@@ -55,7 +55,7 @@ interface LeasedRow extends Lease {
 /** A due order with all data that its outcome may need, as read with the lease. */
 export interface DueOrder extends Omit<LeasedRow, 'incoming'> {
   readonly lock: RateLock | undefined;
-  /** The receiving transaction: the receiver's here, once announced, or this transaction itself if it is INCOMING. */
+  /** The receiving transaction: that of a receiver here, once it is announced, or this one if it is INCOMING. */
   readonly incoming: Incoming | undefined;
 }
 
@@ -85,12 +85,12 @@ export async function leaseOrders(on: Queryable, limit: number): Promise<DueOrde
   return rows.map((row) => ({ ...row, lock: lockOf(row.rateLock), incoming: incomingOf(row) }));
 }
 
-/** Ends the leases of orders without an outcome, except those that were woken or concluded in the meantime. */
+/** Ends the leases of orders without an outcome, except those that were made due or concluded in the meantime. */
 export const postponeOrders = postponing(orders);
 
 /**
  * Renews the leases of orders until `end` is called, which resolves after the last renewal. A lease that has changed is
- * not renewed: it belongs to another process, or its order was woken.
+ * not renewed: it belongs to another process, or its order was made due.
  */
 export function renewLeases(on: Queryable, orders: readonly DueOrder[], log: Logger): { end(): Promise<void> } {
   let renewing: Promise<void> | undefined;

@@ -80,7 +80,7 @@ async function requireMayTake(
  * Assigns a UMA domain to a platform, for the addresses of its new customers. The operator has verified who owns the
  * domain.
  * @returns the domain as stored
- * @throws Refusal INVALID_INPUT (not a domain), CONFLICT (another platform's)
+ * @throws Refusal INVALID_INPUT (not a domain), CONFLICT (it belongs to another platform)
  */
 export async function giveUmaDomain(database: Database, platformId: string, operator: Operator, written: string) {
   const umaDomain = umaDomainIn(written, ['domain']);
@@ -162,9 +162,9 @@ function umaDomainOf(name: string): string {
 }
 
 export interface PlatformSettings extends Expecting {
-  /** The domain for new customers' UMA addresses. It is the platform's own. */
+  /** The domain for new customers' UMA addresses, which must be the platform's own. */
   readonly umaDomain?: string | null | undefined;
-  /** The currencies of new customers' internal accounts; replaces the list. */
+  /** The currencies of new customers' internal accounts; replaces the previous list. */
   readonly currencies?: readonly string[] | null | undefined;
   /** Which tokens are restricted to registered documents. */
   readonly trustedDocuments?: TrustedDocumentPolicy | null | undefined;

@@ -35,7 +35,7 @@ import {
  *
  * Except for rounding, the amounts satisfy the rate law, (send − fees) × k = receive. With RECEIVING locked, or one
  * variable fee, it holds within one smallest unit of one of the two currencies. With SENDING locked and two variable
- * fees, each of which is rounded on its own, it holds within half a receiving unit and one sending unit together.
+ * fees, each of which is rounded on its own, it holds within the sum of half a receiving unit and one sending unit.
  */
 
 export interface Pricing {

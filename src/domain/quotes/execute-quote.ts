@@ -95,8 +95,8 @@ async function planExecution(payments: Payments, caller: Caller, input: ExecuteQ
 }
 
 /**
- * Cancels a quote that has been neither executed nor paid: it is EXPIRED immediately, as is its transaction. A deposit
- * that arrives afterwards is credited, as it is after an expiry.
+ * Cancels a quote that has been neither executed nor paid: it becomes EXPIRED immediately, as does its transaction. A
+ * deposit that arrives afterwards is credited, as it is after an expiry.
  * @throws Refusal QUOTE_NOT_FOUND, QUOTE_EXPIRED (also if it was cancelled before), CONFLICT (executed or paid),
  *   IDEMPOTENCY_MISMATCH
  */
@@ -230,7 +230,7 @@ const nextExpiryStatement = statement<{ waitMs: number }>(
    from quote where status = 'PENDING' order by expires_at limit 1`,
 );
 
-/** The quotes that could not be expired and for which this has been logged. Further failures are not logged. */
+/** The quotes for which a failure to expire has been logged. Their further failures are not logged. */
 const loggedQuotes = boundedCache<true>(10_000);
 
 /** Returns the number of milliseconds until the next open quote expires; undefined if no quote is open. */
@@ -265,7 +265,7 @@ export async function expireQuotes(payments: Payments, limit: number) {
   return { found: expired.length, done: refusals.filter(isDone).length };
 }
 
-/** Plans the end of an unexecuted quote and its transaction as EXPIRED, valid only before or only after its expiry. */
+/** Plans to mark an unexecuted quote and its transaction as EXPIRED, but only before or only after its expiry. */
 export function quoteEnd(
   quote: Pick<Quote, 'id' | 'transactionId'>,
   reason: string,

@@ -22,7 +22,7 @@ export interface LockedPrice {
 
 /**
  * Locks a quote's rate with the rail, before the quote is stored. No money moves, so there is nothing to undo if the
- * quote is then refused. Its lock expires unused.
+ * quote is then refused: its lock expires unused.
  * @param listed the price at the rail's indicative rates
  * @returns undefined for a quote without a lock: the rail does not lock rates, nothing is converted, or the money does
  *   not go from an internal account to an account that the rail knows

@@ -54,7 +54,7 @@ export interface Destination {
   /** The UMA address of a receiver that the rail has found; undefined for any other receiver. */
   readonly elsewhere: string | undefined;
   readonly target: Target;
-  /** The customers who must be able to receive, and the accounts that must be ACTIVE: the destination and its owner. */
+  /** The customers who must be able to receive money, and the accounts that must be ACTIVE. */
   readonly receivers: readonly string[];
   readonly accounts: readonly string[];
   /** The receiving internal account; undefined if the money leaves, or if only the lookup identifies the receiver. */

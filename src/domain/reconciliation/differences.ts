@@ -23,10 +23,10 @@ export interface Difference {
 export type Reconciled = Awaited<ReturnType<typeof reconcile>>;
 
 /**
- * Selects the orders of a period that move money outside or need a conversion by the rail, and the orders named by
- * movements. An order whose pull has settled is followed by a payout, and counts as settled whatever the payout's
- * outcome. If an operator settled an order for which the provider moved a different amount, that amount is used,
- * because the difference is already booked.
+ * Selects the orders of a period that move money into or out of the service or need a conversion by the rail, and the
+ * orders named by movements. An order whose pull has settled is followed by a payout, and counts as settled whatever
+ * the payout's outcome. If an operator settled an order for which the provider moved a different amount, that amount is
+ * used, because the difference is already booked.
  */
 const ordersStatement = statement<OrderHere>(
   'orders_to_reconcile',

@@ -163,7 +163,7 @@ async function finish(
 
 // The daily reconciliation: the service compares each day once it is over, and again while it has open differences.
 
-/** The number of days for which the service keeps comparing a day that was missed or has open differences. */
+/** For how many days a missed day is still compared, and a day with open differences is compared again. */
 const missedDays = 7;
 const openDays = 31;
 

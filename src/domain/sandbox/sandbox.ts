@@ -160,7 +160,7 @@ function planFailure({ id, transactionId, sendingCurrency }: Quote, what: string
 function planLateDeposit(quote: Quote, arrived: Journal, amount: bigint): Alternative {
   return {
     // The previous plan was refused because of the time. This plan checks only the status, so it works even if the
-    // clock was set back since.
+    // clock has been set back since.
     ...planFailure(quote, `${amount} arrived after the quote's expiry`, 'QUOTE_EXPIRED'),
     journals: [arrived],
     otherwise: { expired: [{ id: quote.id }], journals: [arrived] },

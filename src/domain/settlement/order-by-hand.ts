@@ -97,8 +97,8 @@ const firstStatement = statement<object>(
 
 /**
  * Takes the lease of a payment's order, even from a running worker: the database accepts that worker's outcome only if
- * it arrives before the operator's. One transaction makes the order the first that is due and leases it, so that no
- * other process can lease it. An order that has ended is left alone, because its money may still be returned.
+ * it arrives before the operator's. One transaction moves the order to the front of the queue and leases it, so that
+ * no other process can lease it. An order that has ended is left alone, because its money may still be returned.
  */
 async function takeOrder({ database }: Payments, transactionId: string): Promise<DueOrder | undefined> {
   return inTransaction(database, async ({ client }) => {
@@ -198,7 +198,7 @@ interface Release {
   readonly settledAt: Date;
 }
 
-/** The columns of a refund. It goes to the internal account that paid, or else to the source owner's. */
+/** The columns of a refund. It goes to the internal account that paid, or else to that of the source's owner. */
 const columns = `t.platform_id, p.name as platform_name, to_jsonb(t) as transaction,
   (select o.rate_lock from rail_order o where o.platform_id = t.platform_id and o.transaction_id = t.id and o.kind = 'PAYOUT') as rate_lock,
   (select f.id from account f left join account s on s.platform_id = t.platform_id and s.id = t.source_account_id

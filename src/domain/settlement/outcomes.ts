@@ -75,7 +75,7 @@ export function planDelivery(order: DueOrder, { watchMs, information }: Settled)
     transactions: [move],
   };
   if (!isPayout) return groupOf(order, { ...sent, journals: collectionJournals(order) });
-  // A different receiver has its own transaction: the money leaves in the sender's and arrives in the receiver's.
+  // A different receiver has its own transaction: money leaves in the sender's transaction and arrives in the other.
   const isOwn = to?.customerId === transaction.customerId;
   const plan = {
     ...sent,

@@ -77,7 +77,7 @@ const headStatement = forCaller(
   ),
 );
 
-/** Reads a statement's head from one snapshot. @throws Refusal ACCOUNT_NOT_FOUND also if it is external; INVALID_INPUT */
+/** Reads a statement's head from one snapshot. @throws Refusal ACCOUNT_NOT_FOUND (also if external), INVALID_INPUT */
 export async function readStatementHead(
   { pool }: Pick<Database, 'pool'>,
   caller: Caller,

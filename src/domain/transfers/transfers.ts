@@ -100,7 +100,7 @@ function transferring<Input extends TransferIn>(operation: keyof typeof transfer
 
 /**
  * Sends money in one currency from an internal to an external account. The source is debited immediately. The
- * transaction is PENDING until the rail has delivered or failed.
+ * transaction is PENDING until the rail has delivered the money or has failed.
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,
  *   INSUFFICIENT_BALANCE, LIMIT_EXCEEDED, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT,
  *   IDEMPOTENCY_MISMATCH
@@ -200,7 +200,7 @@ function ownersOf(...accounts: readonly Account[]): string[] {
   return [...new Set(accounts.map((account) => account.customerId))].filter((id) => id !== null);
 }
 
-/** Returns the rows of a transfer by a rail. Its expected settlement is counted from the database's time in its id. */
+/** Returns the rows of a transfer by a rail. Its expected settlement is computed from the time in its id. */
 function railRows(
   rail: Rail,
   transaction: NewRow<Transaction>,

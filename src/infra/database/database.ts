@@ -45,7 +45,7 @@ export interface Database {
   readonly url: string;
   /** Returns the parameters of a connection with its own session, in the same role and with the same settings. */
   connectionFor(use: string): ConnectionConfig;
-  /** Returns the parameters of a connection like the pool's, but outside it. Its session may be shared. */
+  /** Returns the parameters of a connection outside the pool that is otherwise the same. Its session may be shared. */
   connectionLikePool(use: string): ConnectionConfig;
   readonly pool: pg.Pool;
   readonly prisma: PrismaClient;

@@ -25,7 +25,7 @@ export interface Lease {
 interface Claim {
   /** The column that counts the leases of a row, or null: `attempts` by default. */
   readonly counter?: string | null;
-  /** The condition of the partial index on due rows, if it has one that the due time does not imply. */
+  /** The condition of the partial index on due rows, unless the due time implies it. */
   readonly where?: string;
   /** Common table expressions. The last one, `due`, selects `ctid as row`: by default, for the $1 rows due first. */
   readonly due?: string;

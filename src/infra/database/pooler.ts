@@ -54,7 +54,7 @@ function loginOf(url: string): string {
 /** Connects through a pooler, and detects its capabilities. @throws OperatorError if it cannot be used */
 export async function findPooler(url: string, direct: string): Promise<Pooler> {
   const { database, missing, prepares } = await withClient(url, (client) =>
-    // In one transaction, so that it is one session.
+    // In one transaction, so that all statements run in the same session.
     inRolledBackTransaction(client, async () => ({
       database: await identityOf(client),
       prepares: await preparesStatements(client),

@@ -34,7 +34,7 @@ interface TransactionOptions {
   readonly onBroken?: (error: Error) => void;
 }
 
-/** Runs `work` in one transaction on the caller's connection, as `inTransaction` does on one of the pool's. */
+/** Runs `work` in one transaction on the caller's connection, as `inTransaction` does on a pool's connection. */
 export async function transactionOn<T>(
   client: pg.ClientBase,
   work: () => Promise<T>,

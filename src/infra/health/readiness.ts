@@ -103,7 +103,7 @@ export class ReadinessWatch {
   close(): void {
     this.#closed = true;
     clearInterval(this.#timer);
-    // The server might not respond, or the connection might just be opening.
+    // The server might not respond, or the connection might still be opening.
     this.#connection.drop();
     void this.#connection.close();
   }

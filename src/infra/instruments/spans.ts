@@ -58,7 +58,7 @@ interface SpanOptions {
   readonly isRoot?: boolean;
 }
 
-/** How many characters of a statement its span includes at most. */
+/** The maximum number of characters of a statement that its span includes. */
 const statementLength = 1_000;
 
 /** Starts a statement's span. Returns the callback for its result or error; undefined if no span is active. */

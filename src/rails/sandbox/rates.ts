@@ -44,7 +44,7 @@ const minSendingWorth = '0.1';
 
 const defaultVariableFeeRate = '0.003';
 
-/** The maximum amount to send, in the smallest unit. It is the API's, because the sandbox adds no limit of its own. */
+/** The maximum amount to send, in the smallest unit. It is the API's limit, because the sandbox adds none. */
 const maxSendingAmount = maxAmount;
 
 /** The number of decimal places of a rate, as in the API's samples. Rates below `minUsualRate` have more. */

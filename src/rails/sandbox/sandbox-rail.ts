@@ -208,7 +208,7 @@ function simulatedDeposit(scenario: unknown, amount: bigint): port.Deposit {
   return { amount: short ? amount / 2n : amount, twice: deposit === 'TWICE', late: deposit === 'LATE' };
 }
 
-/** An account's first status, and its status after `paces` steps, by default one. */
+/** An account's first status, and its status after `paces` steps (one by default). */
 interface Course<Status> {
   readonly first: Status;
   readonly later?: Status;

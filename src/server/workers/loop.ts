@@ -24,7 +24,7 @@ export function startLoop(name: string, log: Logger, round: () => Promise<number
   succeeded.setToCurrentTime();
   const states = FaultStates.of(log);
   let stopped = false;
-  /** Each round has its own, so that a `wake` during the round ends the pause after it. */
+  /** Each round has its own controller, so that a `wake` during the round ends the pause after it. */
   let waking = new AbortController();
 
   async function run(): Promise<void> {

@@ -42,7 +42,7 @@ const betweenBatchesMs = 100;
 /** The pause if another process was sequencing. That process did the work; later changes wait for the next step. */
 const contendedSequencerMs = 10;
 
-/** Creates the function that returns a sequencer's pause in ms. No count means that another process was sequencing. */
+/** Creates the function that returns a sequencer's pause in ms. Without a count, another process was sequencing. */
 export function sequencerPauses(): (count: number | undefined) => number {
   let latest = busySequencerMs;
   return (count) => {

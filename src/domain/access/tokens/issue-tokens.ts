@@ -43,7 +43,7 @@ type Target = ReturnType<typeof targetOf>;
  * Mints a token for an app, bound to exactly one customer, quote or transaction.
  * @throws Refusal INVALID_INPUT, FORBIDDEN (the caller lacks a permission, or its token is no longer valid),
  *   USER_NOT_FOUND, QUOTE_NOT_FOUND, TRANSACTION_NOT_FOUND, CUSTOMER_DELETED (the customer that it would be bound to),
- *   CONFLICT (the idempotency key has already created a token, whose value is not stored), SERVICE_UNAVAILABLE
+ *   CONFLICT (a token was already created with the idempotency key; its value is not stored), SERVICE_UNAVAILABLE
  */
 export async function createClientToken(
   database: Database,
@@ -189,7 +189,7 @@ export interface NewServerToken {
 /**
  * Issues a token for a server. The secret is returned here and stored nowhere.
  * @throws Refusal INVALID_INPUT, FORBIDDEN (the caller lacks a permission, or its token is no longer valid), CONFLICT
- *   (the idempotency key has already created a token)
+ *   (a token was already created with the idempotency key)
  */
 export const issueApiToken = recordCommand((_database, caller, input: NewServerToken) => {
   const name = checkText(input.name, ['name'], longest.memo);

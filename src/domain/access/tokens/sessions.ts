@@ -34,7 +34,7 @@ export interface Connection {
 
 export interface Session {
   readonly viewer: Viewer;
-  /** Replaces the token with a newer one of the same subject; false if that one does not permit all open operations. */
+  /** Replaces the token with a newer one of the same subject; returns false if that forbids an open operation. */
   renew(viewer: Viewer): Promise<boolean>;
   /**
    * Registers an operation, such as a subscription, whose connection is closed once its token no longer permits it.

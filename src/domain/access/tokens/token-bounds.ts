@@ -4,7 +4,7 @@ import { type Queryable, statement } from '../../../infra/database/statement.ts'
 import type { Transaction } from '../../../infra/database/transaction.ts';
 import type { Caller } from '../caller.ts';
 
-// A token's expiry, addresses and documents stay within its creator's.
+// A token's expiry, addresses and documents must lie within those of the token that creates it.
 
 /** @throws Refusal INVALID_INPUT for a malformed range, or an IPv6 range narrower than a /64 network */
 export function rangesIn(addresses: readonly string[]): string[] {
@@ -92,8 +92,8 @@ export async function registered(
 
 // One lock per platform serializes the creation of tokens and webhook endpoints with the revocation of API tokens.
 // Creation takes it in shared mode, revocation in exclusive mode. A revoked token therefore cannot create anything, and
-// the second of two revocations sees the first. It is an advisory lock because those are granted in the order of the
-// requests. With a row lock, a steady stream of shared locks would starve the exclusive one.
+// the second of two revocations sees the first. It is an advisory lock, because advisory locks are granted in the order
+// of the requests. With a row lock, a steady stream of shared locks would starve the exclusive one.
 const lockName = "hashtextextended('tokens of ' || $1, 0)";
 
 const shareStatement = statement<object>('share_tokens', `select pg_advisory_xact_lock_shared(${lockName})`);

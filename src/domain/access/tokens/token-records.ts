@@ -30,7 +30,7 @@ function createdBetween(after: Given<Date>, before: Given<Date>): Prisma.ApiToke
   return { createdAt: { ...(after && { gte: after }), ...(before && { lte: before }) } };
 }
 
-/** Converts a row to its token's record, which excludes the secret. */
+/** Converts a row to the token's record, which excludes the secret. */
 export function apiTokenRecord(row: ApiToken & { readonly replacedBy?: { readonly id: string } | null }) {
   return {
     id: publicId('ApiToken', row.id),

@@ -34,7 +34,7 @@ const ofSessions = [
 ];
 
 /**
- * Returns an address with only its first host and without session settings, which pg would let override the program's.
+ * Returns an address with only its first host and without session settings, which would override the program's own.
  * The settings are returned separately: `options` in the form of server command-line options such as `-c work_mem=8MB`.
  */
 export function readAddress(given: string) {

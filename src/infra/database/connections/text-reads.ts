@@ -154,7 +154,7 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   /** Whether the standby has yet to replay the required position. If so, none of the results count. */
   isBehind = false;
   readonly #required: Replayed | undefined;
-  /** The number of results before the first read's: those of the guard, the platform setting and the plan mode. */
+  /** The number of results that precede those of the reads: of the guard, the platform setting and the plan mode. */
   #before = 0;
   #row: readonly (string | null)[] = [];
   /** Set by pg, which waits for this callback. */

@@ -88,7 +88,7 @@ async function schemaDiff(databaseUrl: string, schema: string): Promise<string> 
   return exitCode === 2 ? (stdout ?? '').trim() : '';
 }
 
-/** Runs `work` with the WebAssembly build of Prisma's schema engine. Many networks block the native one's download. */
+/** Runs `work` with the WebAssembly build of Prisma's schema engine. Many networks block downloads of native builds. */
 export async function withSchemaEngine<T>(databaseUrl: string, work: (engine: SchemaEngine) => Promise<T>): Promise<T> {
   const pool = new pg.Pool({ connectionString: databaseUrl });
   const adapter = bindMigrationAwareSqlAdapterFactory(new CatalogAdapter(pool));
