@@ -147,7 +147,7 @@ const common = new Set(
   'and are can does for from how right show that the was what when where which who why with you'.split(' '),
 );
 
-/** Returns the words of a text that matter, without the endings of their forms: "retries" and "retrying" are "retr". */
+/** Returns the significant words of a text without their endings: "retries" and "retrying" both become "retr". */
 function wordsOf(text: string): string[] {
   const all = text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
   const rare = all.filter((word) => !common.has(word));

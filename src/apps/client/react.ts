@@ -140,7 +140,7 @@ export function useLiveList<Result, Variables, R extends Row>(
 export function useCountdown(expiresAt: string | undefined, serverTime: string | undefined): number | undefined {
   const [end, setEnd] = useState<number>();
   const [, setTick] = useState(0);
-  // Before the first paint, so that no countdown is shown without its time.
+  // Runs before the first paint, so that no countdown is shown without its time.
   useLayoutEffect(() => {
     if (expiresAt === undefined || serverTime === undefined) {
       setEnd(undefined);

@@ -3,7 +3,7 @@ import type { CarriedName } from './step.ts';
 
 interface Carried {
   readonly value: string;
-  /** The order of collection. A tab takes each value only once, so later edits are not overwritten. */
+  /** The position in the order of collection. A tab takes each value only once, so later edits are not overwritten. */
   readonly number: number;
 }
 

@@ -118,7 +118,7 @@ function readOf(type: GraphQLObjectType, field: Field): Read {
     return leaf(({ row }) => [`'"${type.name}:' || ${row}.id || '"'`]);
   if (typeof resolve !== 'function' || !isLeafType(getNamedType(field.type)))
     throw notReadable(`${type.name}.${field.name}`);
-  // A resolver of a row or of a JSON value: the field's builder has checked its type.
+  // The field's builder has checked that the resolver accepts its row or JSON value.
   if (model === undefined) return computedOfValue(field, resolve as never);
   if (typeof select !== 'object' || select === null) throw notReadable(`${type.name}.${field.name}`);
   return computedOfRow(model, field, select as Select, resolve as never);

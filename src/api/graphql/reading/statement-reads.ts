@@ -58,7 +58,7 @@ export const statementRow: MadeRead = () => ({
           from (select ${moment(args, 'from')} as period_from, ${moment(args, 'to')} as period_to offset 0) m offset 0) ${alias}`,
 });
 
-/** The balance of a statement's account at the account version in one of the statement's columns. */
+/** The balance of a statement's account at its opening or closing version. */
 export const statementBalance =
   (version: 'openingVersion' | 'closingVersion'): MadeRead =>
   () => {
