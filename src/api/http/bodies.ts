@@ -46,7 +46,7 @@ export function discardRest(response: ServerResponse): void {
     bytes += chunk.length;
     if (isOver || bytes <= bodyBytes) return;
     isOver = true;
-    // Not immediately, because the stream resumes reading when this function returns.
+    // Pauses later, because the stream would resume reading when this function returns.
     setImmediate(() => socket.pause());
     if (response.writableFinished) cut();
     else response.once('finish', cut);

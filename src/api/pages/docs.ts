@@ -12,7 +12,7 @@ const root = path.resolve(import.meta.dirname, '../../..');
 /** The repository's documentation and the files that it refers to, as glob patterns. */
 const documented = [
   ...['*.md', 'docs/**/*', 'bench/*.md', 'src/**/*.md', 'schema.graphql', 'LICENSE', 'Dockerfile'],
-  // By extension, since deploy/compose/secrets holds passwords and keys in files without one.
+  // Listed by extension, because deploy/compose/secrets has passwords and keys in files without an extension.
   'deploy/**/*.{json,service,sh,yaml,yml}',
 ];
 

@@ -169,7 +169,7 @@ function price(schema: GraphQLSchema, type: Fields, { args, extensions }: Field)
   const { read } = extensions;
   const isRoot = type === schema.getQueryType();
   const costs = read?.costs ?? extensions.costs;
-  // For example, an account has payments from it and payments to it.
+  // For example, an account's payments are found in two ways: as its outgoing and as its incoming payments.
   const ways = read?.ways ?? 1;
   const ofRead = (one: Read) => (one.kind === 'page' ? prices.list * ways : Math.max(1, queriesOf(one) * prices.rows));
   const search = read &&

@@ -61,7 +61,7 @@ export class Acknowledgements {
     this.#messages = 0;
     this.#question += 1;
     this.#askedAt = performance.now();
-    // As text, because a client might not return a number unchanged.
+    // Sent as text, because a client might not return a number unchanged.
     this.#sendPing({ acknowledge: String(this.#question) });
   }
 }

@@ -264,7 +264,7 @@ follow('Transaction', Transaction, {
   },
 });
 
-/** Returns the options of a stream that determine when a transaction in it has ended. */
+/** Returns the stream options that determine when a transaction in the stream has ended. */
 function ends(
   { payments: { database } }: Context,
   until: typeof StreamEnd.$inferType,
