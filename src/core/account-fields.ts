@@ -14,7 +14,7 @@ export interface AccountForm {
   canonical(value: string): string;
   /** Explains more precisely than `form` why a value is refused; undefined if there is nothing to add. */
   explain?(value: string): string | undefined;
-  /** Returns why no account can have this value (in canonical form), such as wrong check digits. */
+  /** Returns why no account can have this value (in canonical form): for example, its check digits are wrong. */
   check?(value: string, details: AccountDetails, given: string): string | undefined;
   expiry?(value: string): Date | undefined;
 }
@@ -27,7 +27,7 @@ export interface AccountField extends AccountForm {
   readonly optional?: true;
   /** Returns why this optional detail is required given the other details; undefined if it is not. */
   requiredBeside?(details: AccountDetails): string | undefined;
-  /** Describes how spellings of the same value may differ. */
+  /** Describes how notations of the same value may differ. */
   readonly differIn?: string;
   /** The form for comparisons, if it differs from the canonical form. */
   compared?(value: string): string;
@@ -100,7 +100,7 @@ export function written(form: string, { runs, between = spaces, capitals = false
   };
 }
 
-/** Accepts two forms, and explains a fault in terms of the second, whose spelling is stored. */
+/** Accepts two forms, and explains a fault in terms of the second, which is the form that is stored. */
 const eitherForm = (form: string, one: AccountForm, other: AccountForm): AccountForm => ({
   form,
   pattern: new RegExp(`${one.pattern.source}|${other.pattern.source}`),

@@ -54,7 +54,7 @@ export class Cursors {
         this.#deciphers.set(numbered, decipher);
         return position;
       } catch {
-        // Not encrypted with this key. How a decipher behaves after a failure is not specified, so it is dropped.
+        // The key is a different one. How a decipher behaves after a failure is not specified, so it is dropped.
         this.#deciphers.delete(numbered);
       }
     }

@@ -1,7 +1,7 @@
 export const defaultPageSize = 20;
 export const maxPageSize = 100;
 
-/** Bounded by time-ordered ids or feed sequences, so that pages do not shift and are equally fast at any depth. */
+/** A page bounded by time-ordered ids or feed sequences: pages do not shift, and are equally fast at any depth. */
 export interface Page<Key> {
   readonly size: number;
   /** True if the page is read from the end of the list: the rows are read in the opposite order, then reversed. */

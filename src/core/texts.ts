@@ -36,7 +36,7 @@ export function nameOfCharacter(character: string): string {
  * Returns why a string in canonical form is refused, as the end of a sentence; undefined if it is valid. Control,
  * format, private-use and unassigned characters are refused, except for joiners that a script needs. At least one
  * character must be visible.
- * @param isKey whether programs compare it: then joiners and all other blank glyphs are refused too
+ * @param isKey whether programs compare the string; if so, joiners and all other blank glyphs are refused, too
  */
 export function textFault(text: string, maxLength: number, isKey = false): string | undefined {
   // A character has at most two UTF-16 units, so a string that is far too long need not be examined further.

@@ -204,7 +204,7 @@ export class TestPlatform {
     return (await this.followed(updates, { id })).map(({ status }) => status);
   }
 
-  /** Waits until a transaction has this status, even if it gets the status only after another final one. */
+  /** Waits until a transaction has this status, even if it had another final status before. */
   async untilStatus(id: string, status: string): Promise<void> {
     const updates =
       'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }, until: FINAL) { status } }';

@@ -100,7 +100,7 @@ function answerLate(response: ServerResponse, api: Api): void {
   else answer(response, 504, errorBody(api, 504, message, { code: api === 'REST' ? code : 'TIMEOUT' }));
 }
 
-/** Refuses a malformed request, after a delay if its client sends many of them. Not counted towards rate limits. */
+/** Refuses a malformed request, after a delay if its client sends many. It does not count towards rate limits. */
 export async function refuseForm({ callers }: Admission, response: ServerResponse, status: number, body: object) {
   holdBody(response);
   await callers.waitToRefuse(response.req, callers.find(response.req));

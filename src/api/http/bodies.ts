@@ -6,7 +6,7 @@ import { endGently, lingerMs } from './connections.ts';
 /** The maximum size of a request body, in bytes. */
 export const bodyBytes = 100 * 1024;
 
-/** How many bodies are read at once for platforms, and for callers without credentials: at most 100 MB in total. */
+/** How many bodies are read at once, for platforms and for unknown callers. Together they take at most 100 MB. */
 export const maxReads = 900;
 export const maxStrangers = 100;
 
@@ -46,7 +46,7 @@ export function discardRest(response: ServerResponse): void {
     bytes += chunk.length;
     if (isOver || bytes <= bodyBytes) return;
     isOver = true;
-    // Not immediately, because the stream resumes reading when this function returns.
+    // Pauses later, because the stream would resume reading when this function returns.
     setImmediate(() => socket.pause());
     if (response.writableFinished) cut();
     else response.once('finish', cut);
@@ -60,8 +60,8 @@ function endWithResponse(response: ServerResponse): void {
 }
 
 /**
- * Reads whole request bodies. Slow bodies do not delay others: if there are too many reads for strangers, the oldest of
- * them is evicted; if there are too many for platforms, the oldest read of the platform with the most reads is evicted.
+ * Reads whole request bodies. Slow bodies do not delay others: if too many reads are for unknown callers, the oldest of
+ * these is evicted; if too many are for platforms, the oldest read of the platform with the most reads is evicted.
  */
 export class BodyReader {
   readonly #reads = new BoundedWaits(maxReads);

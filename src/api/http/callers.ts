@@ -18,7 +18,7 @@ const knownMs = 1_000;
 interface Known {
   readonly authorization: string;
   readonly viewer: Viewer;
-  /** When the credentials were last verified, by the rate limits' clock. */
+  /** When the credentials were last verified, according to the clock of the rate limits. */
   readonly at: number;
 }
 

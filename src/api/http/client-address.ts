@@ -7,9 +7,8 @@ import { type Address, isWithin, type Range } from '../../core/address-ranges.ts
 export type AddressOf = (request: IncomingMessage) => string;
 
 /**
- * Returns the function that finds a client's address. Behind trusted proxies, that is the last address in
- * X-Forwarded-For that is not a trusted proxy's: each proxy appends its client's address, and anything before it may be
- * forged.
+ * Returns the function that finds a client's address. Behind trusted proxies, it is the last address in X-Forwarded-For
+ * that does not belong to one of them: each proxy appends its client's address, and anything before it may be forged.
  * @param trusted the proxies' address ranges; if empty, the header is ignored
  */
 export function addressFinder(trusted: readonly Range[]): AddressOf {

@@ -5,8 +5,8 @@ import { BoundedWaits } from './bounded-waits.ts';
 
 export interface ConnectionLimits {
   /**
-   * The maximum number of connections per instance. Strangers (clients without valid credentials) can use at most half
-   * of them, and a single address a quarter.
+   * The maximum number of connections per instance. Clients without valid credentials can use at most half of them, and
+   * a single address a quarter.
    */
   readonly most: number;
   /** Returns a client's address; undefined for a trusted proxy, which connects on behalf of many clients. */
@@ -24,7 +24,7 @@ interface Connection {
   /** The response that carries `Connection: close`, once it has been chosen. */
   last: ServerResponse | undefined;
   upgraded: boolean;
-  /** Stops counting the connection as a stranger's. */
+  /** Stops counting the connection as one of a client without valid credentials. */
   endStranger: (() => void) | undefined;
 }
 
@@ -34,7 +34,7 @@ export const lingerMs = 500;
 /** Tracks and limits a server's connections, and ends them when the server stops. */
 export class Connections {
   readonly #limits: ConnectionLimits;
-  /** Strangers' connections. Above the limit, the address with the most connections loses its oldest one. */
+  /** The connections without valid credentials. Above the limit, the address with the most loses its oldest one. */
   readonly #strangers: BoundedWaits;
   readonly #all = new Map<Socket, Connection>();
   #announcing = false;
@@ -59,7 +59,7 @@ export class Connections {
     return this.#announcing;
   }
 
-  /** Counts a response as open. Returns false for a request that follows the connection's last one (RFC 9112, 9.6). */
+  /** Counts a response as open. Returns false for a request after the connection's final one (RFC 9112, 9.6). */
   begin(response: ServerResponse): boolean {
     const connection = this.#all.get(response.req.socket);
     if (!connection || connection.last) {

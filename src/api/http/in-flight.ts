@@ -58,7 +58,7 @@ export class InFlight {
     const { count, byTenant } = this.load;
     const own = byTenant.get(tenant) ?? 0;
     const tenants = byTenant.size + (own === 0 ? 1 : 0);
-    // Not twice `limit`: more requests than that may have been admitted before processing became slow.
+    // Twice `limit` may be less than the number of requests that were admitted before processing became slow.
     return own < limit / tenants && tenants > 1 && count < 2 * this.#limits.maxInFlight;
   }
 }

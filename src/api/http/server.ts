@@ -45,7 +45,7 @@ interface HttpOptions {
   readonly providers: ProviderWebhooks;
   readonly pages: Pages;
   readonly readiness: ReadinessWatch;
-  /** The log for a line about each request, written when its response ends; undefined to log none. */
+  /** The log that gets a line about each request when its response ends; undefined to log none. */
   readonly requestLog: Logger | undefined;
   /** Whether a platform's credentials are publicly known. If so, a request's Host must be this machine. */
   readonly isSandbox: boolean;

@@ -94,7 +94,7 @@ function hasPackages(): boolean {
 if (!hasPackages()) {
   console.log('The packages of the lab and the REST console are not installed: the service starts without them.');
 } else {
-  // Built next to the current output, so that a service starting meanwhile finds the old or the new one.
+  // Built next to the current output, so that a service that starts meanwhile finds either the old or the new one.
   const folder = `${bundleFolder}-${process.pid}`;
   await mkdir(folder, { recursive: true });
   await writeFile(path.join(folder, 'bundle.json'), JSON.stringify(await bundle(folder)));

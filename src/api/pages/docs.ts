@@ -12,7 +12,7 @@ const root = path.resolve(import.meta.dirname, '../../..');
 /** The repository's documentation and the files that it refers to, as glob patterns. */
 const documented = [
   ...['*.md', 'docs/**/*', 'bench/*.md', 'src/**/*.md', 'schema.graphql', 'LICENSE', 'Dockerfile'],
-  // By extension, since deploy/compose/secrets holds passwords and keys in files without one.
+  // Listed by extension, because deploy/compose/secrets has passwords and keys in files without an extension.
   'deploy/**/*.{json,service,sh,yaml,yml}',
 ];
 
@@ -147,7 +147,7 @@ const common = new Set(
   'and are can does for from how right show that the was what when where which who why with you'.split(' '),
 );
 
-/** Returns the words of a text that matter, without the endings of their forms: "retries" and "retrying" are "retr". */
+/** Returns the significant words of a text without their endings: "retries" and "retrying" both become "retr". */
 function wordsOf(text: string): string[] {
   const all = text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
   const rare = all.filter((word) => !common.has(word));

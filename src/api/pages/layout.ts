@@ -128,7 +128,7 @@ const style = readFileSync(path.resolve(import.meta.dirname, '../../apps/pages.c
 
 /** The parts of the pages that the settings allow. */
 export interface Shown {
-  /** The platform whose credentials are publicly known, which only the local sandbox has. */
+  /** The local sandbox's platform, whose credentials are publicly known; undefined elsewhere. */
   readonly sandbox: SandboxPlatform | undefined;
   readonly lab: boolean;
   /** Whether the OpenAPI document, its console and the documentation are public. */

@@ -93,7 +93,7 @@ function plain<Part>(part: Part): Part {
   return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, plain(value)])) as Part;
 }
 
-// Defines the bodies that the service posts to a platform as webhooks in the OpenAPI document.
+// Describes, for the OpenAPI document, the webhook bodies that the service posts to a platform.
 
 const customer = {
   customerId: id('Customer', 'The customer who owns the account; absent if the platform itself does.').optional(),

@@ -74,7 +74,7 @@ export function repeatable<Item extends z.ZodType<string>>(item: Item, descripti
     .openapi({ type: 'array', items: { type: 'string', ...values }, maxItems: maxListLength, description });
 }
 
-/** Defines an enum parameter. If it is repeated, a record matches if it has any of the values. */
+/** Defines an enum parameter, which may be repeated: a record matches if it has any of the values. */
 export function anyOf<const Values extends Readonly<Record<string, string>>>(values: Values, description: string) {
   return repeatable(z.enum(values), description);
 }

@@ -42,7 +42,7 @@ interface RestOptions extends DocumentModules {
 
 export type RestServer = ReturnType<typeof createRestServer>;
 
-/** Creates the REST server, which handles requests whose body was read before. It is undefined if it was too long. */
+/** Creates the REST server. It handles requests whose body has been read, or is undefined because it was too long. */
 export function createRestServer(options: RestOptions) {
   const { webhooks, credentials, replicas, bodyBytes, openapi } = options;
   const { payments } = webhooks;
@@ -173,7 +173,7 @@ async function answerByFetch(handle: RestApp['fetch'], response: ServerResponse,
   // No handler uses the host, which the client can set to anything.
   const request = new Request(`http://localhost${incoming.url}`, {
     method,
-    // Admission has checked that a body is JSON. The router would refuse some valid spellings of its type.
+    // Admission has checked that a body is JSON. The router would refuse some valid forms of its media type.
     headers: Object.entries({ ...incoming.headers, ...(hasBody && { 'content-type': 'application/json' }) }).map(
       ([name, value]): [string, string] => [name, String(value)],
     ),

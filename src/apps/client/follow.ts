@@ -76,7 +76,7 @@ export function follow<Result, Variables>(
   };
 }
 
-/** Runs a stream to its end. `untilHurry` creates one attempt's signal, aborted by the stream or by `hurry`. */
+/** Runs a stream to its end. `untilHurry` creates an attempt's signal, aborted with the stream or by `resumeNow`. */
 async function run<Result, Variables>(
   client: SubscribingClient,
   options: FollowOptions<Result, Variables>,
@@ -98,7 +98,7 @@ async function run<Result, Variables>(
     let begun: string | undefined;
     try {
       const stored = isLoaded ? null : await abortable(options.store?.load() ?? none, hurry);
-      // Otherwise the stream begins after the cursor in the variables, if they contain one.
+      // If nothing is stored, the stream begins after the cursor in the variables, if they contain one.
       if (stored !== null) resuming.after = stored;
       isLoaded = true;
       if (resuming.after === null && options.begin) {

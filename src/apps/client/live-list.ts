@@ -13,7 +13,7 @@ export interface ListMessage<R extends Row> {
   readonly changes: readonly { readonly op: 'ENTER' | 'UPDATE' | 'LEAVE'; readonly node: R }[];
 }
 
-/** A list in its current state, newest first, no longer than requested. */
+/** A list in its current state, newest first, with at most as many rows as requested. */
 export interface LiveList<R extends Row> {
   readonly rows: readonly R[];
   /** Whether more rows follow these. */

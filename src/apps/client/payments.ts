@@ -66,7 +66,7 @@ interface ResponseBody {
   readonly errors?: readonly ResponseError[];
 }
 
-/** Reads a response. Returns an empty object if it is not the service's, but a proxy's HTML page, for example. */
+/** Reads a response. Returns an empty object for one that the service did not send, such as a proxy's HTML page. */
 export async function bodyOf(response: Response): Promise<ResponseBody> {
   const text = await response.text();
   try {

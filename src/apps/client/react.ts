@@ -136,7 +136,7 @@ export function useLiveList<Result, Variables, R extends Row>(
  */
 export function useCountdown(expiresAt: string | undefined, serverTime: string | undefined): number | undefined {
   const [seconds, setSeconds] = useState<number>();
-  // Before the first paint, so that no countdown is shown without its time.
+  // Runs before the first paint, so that no countdown is shown without its time.
   useLayoutEffect(() => {
     if (expiresAt === undefined || serverTime === undefined) return setSeconds(undefined);
     const end = performance.now() + Date.parse(expiresAt) - Date.parse(serverTime);

@@ -12,7 +12,7 @@ interface Sink {
   next(result: unknown): void;
 }
 
-/** Where a subscription resumes. Updated in place, so that a library that resends it sends the newest cursor. */
+/** Where a subscription resumes. Updated in place, so that a library that resends a request sends the newest cursor. */
 export interface Resuming {
   /** The cursor of the last message; null asks for cursors in the messages that follow. */
   after: string | null;

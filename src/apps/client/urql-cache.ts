@@ -4,7 +4,7 @@ import { connections, embedded, possibleTypes } from './generated/schema-facts.t
 /** The type of a Graphcache resolver, taken from the library's function so that its own types need not be imported. */
 type Resolver = ReturnType<typeof relayPagination>;
 
-/** Joins a list's pages. Those read from its end are a list of their own, as in Apollo's settings. */
+/** Joins a list's pages. Pages read from the list's end form a list of their own, as in Apollo's settings. */
 const listOf = (): Resolver => {
   const pagination = relayPagination();
   return (parent, args, cache, info) => {

@@ -36,7 +36,7 @@ export function makeAccessible(root: HTMLElement): void {
     filter?.setAttribute('aria-label', 'Filter');
     filter?.setAttribute('placeholder', 'Filter by any words');
     for (const heading of root.querySelectorAll('h3.opblock-tag, .models h4')) heading.ariaLevel = '2';
-    // Otherwise their accessible names differ from their visible text.
+    // Without this, the buttons' accessible names would differ from their visible text.
     for (const button of root.querySelectorAll('.modal-btn[aria-label]')) button.removeAttribute('aria-label');
     if (!opener || root.querySelector('.modal-ux')) return;
     if (document.activeElement === document.body) opener.focus();

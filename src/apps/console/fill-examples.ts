@@ -31,7 +31,7 @@ export async function findIds(
   return found;
 }
 
-/** Replaces the example ids in a document with the platform's, and puts new numbers into names that must be unique. */
+/** Replaces a document's example ids with the platform's ids, and puts new numbers into names that must be unique. */
 export function fillExamples<Document extends ExampleDocument>(
   document: Document,
   ids: ReadonlyMap<string, string>,

@@ -29,7 +29,7 @@ const original = (await (await fetch(settings.document)).json()) as ExampleDocum
 const documentUrl = new URL(settings.document, location.href);
 original.servers = original.servers.map(({ url }) => ({ url: new URL(url, documentUrl).href }));
 
-/** Puts the sandbox's own ids into the examples, those of the newest quotes and payments included. */
+/** Puts the sandbox's own ids into the examples, including those of the newest quotes and payments. */
 async function filled(): Promise<ExampleDocument> {
   const { credentials, payer = {} } = settings;
   if (!credentials) return original;

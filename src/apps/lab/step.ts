@@ -1,6 +1,6 @@
 /** The building blocks of the lab's journey. */
 
-/** The placeholder of each variable until a response provides its value, and the tab that provides it. */
+/** For each variable: its placeholder until a response provides the value, and the tab with that response. */
 const open = {
   customer: ['Customer:…', 'the tab Look around'],
   payerName: ['…', 'the tab Look around'],

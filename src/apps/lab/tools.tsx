@@ -103,7 +103,7 @@ export function DocumentTools({ authorization }: { readonly authorization: strin
         className="card"
         aria-label="The operation"
         onToggle={({ newState }) => {
-          // Unless a click outside has moved the focus elsewhere.
+          // Returns the focus, unless a click outside has moved it elsewhere.
           if (
             newState === 'closed' &&
             document.activeElement === document.body &&

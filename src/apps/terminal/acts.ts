@@ -141,7 +141,7 @@ interface TriggerOptions extends SandboxScenarioInput {
   readonly follow?: true;
 }
 
-/** Triggers something in the sandbox, so that its events occur; without a name, lists the triggers. */
+/** Does something in the sandbox that causes events; without a name, lists the triggers. */
 export const trigger: Work<[string | undefined, TriggerOptions]> = async (job, name, options) => {
   const { service, screen, json } = job;
   if (name === undefined)

@@ -41,7 +41,7 @@ export function openService() {
   return { payments, apollo };
 }
 
-/** Keeps the pages after the first one when that one is read again, which happens after each payment. */
+/** Keeps the later pages when the first page is read again, which happens after each payment. */
 function keepingPages(merge: FieldMergeFunction): FieldMergeFunction {
   return (known, page, options) => {
     const last = page?.edges?.at(-1)?.cursor;

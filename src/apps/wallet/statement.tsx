@@ -5,7 +5,7 @@ import { More, partyText } from './history.tsx';
 import { wordOf } from './payment.tsx';
 import { breakable, locale, reasonOf, timeText } from './service.ts';
 
-/** Opens a dialog as soon as it is on the page. When it is closed, the focus returns to what opened it. */
+/** Opens a dialog as soon as it is on the page. When it is closed, the focus returns to the element that opened it. */
 function open(dialog: HTMLDialogElement | null): void {
   if (dialog && !dialog.open) dialog.showModal();
 }

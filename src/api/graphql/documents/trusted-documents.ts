@@ -27,13 +27,13 @@ const registerStatement = statement<{ hash: string }>(
    select $1, * from unnest($2::text[], $3::text[], $4::bytea[]) on conflict do nothing returning hash`,
 );
 
-/** A cache entry: a document's text and the hashes under which it is registered; both empty if it is unknown. */
+/** A cache entry: a document's text and the hashes under which it is registered. An unknown document has neither. */
 interface Known {
   readonly text: string | undefined;
   readonly hashes: readonly string[];
 }
 
-/** Returns a document's SHA-256, excluding the tokens that GraphQL ignores: white space, commas and comments. */
+/** Returns the SHA-256 of a document without the tokens that GraphQL ignores: white space, commas and comments. */
 export function documentDigest(text: string): Buffer {
   return digest('sha256', stripIgnoredCharacters(text), 'buffer');
 }
@@ -80,7 +80,7 @@ export class TrustedDocuments {
   /**
    * Registers documents, and returns how many are new.
    * @param problemIn returns why a document could not be executed, or undefined
-   * @throws Refusal FORBIDDEN, INVALID_INPUT (a document cannot be executed; too many documents); registers none then
+   * @throws Refusal FORBIDDEN, INVALID_INPUT (a document cannot be executed; too many documents): none is registered
    */
   async register(
     caller: Caller,

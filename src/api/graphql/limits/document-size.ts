@@ -53,7 +53,7 @@ export interface Measure {
   readonly schemaField: FieldNode | undefined;
 }
 
-/** The list, or the field with its own price, where selecting fewer rows or fields would reduce the cost the most. */
+/** The list, or the field with its own price, in which selecting less would reduce the cost the most. */
 export interface CostlyPath {
   readonly path: readonly string[];
   readonly cost: number;
@@ -273,7 +273,7 @@ class Measurement {
     const definition = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
     const { own, rows, isVariable } = definition ? costOfField(this.#argumentValue, field, definition) : costOfUnknown;
     if (definition && isVariable) this.variableFields.push([field, definition]);
-    // In a connection, only the rows repeat.
+    // Of a connection's fields, only `edges` and `nodes` count once per row.
     const isOnce = definition !== undefined && name !== 'edges' && name !== 'nodes' && isConnection(parent);
     const inner = field.selectionSet
       ? this.#expand(field.selectionSet, definition && getNamedType(definition.type))

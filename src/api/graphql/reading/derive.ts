@@ -118,7 +118,7 @@ function readOf(type: GraphQLObjectType, field: Field): Read {
     return leaf(({ row }) => [`'"${type.name}:' || ${row}.id || '"'`]);
   if (typeof resolve !== 'function' || !isLeafType(getNamedType(field.type)))
     throw notReadable(`${type.name}.${field.name}`);
-  // A resolver of a row or of a JSON value: the field's builder has checked its type.
+  // The field's builder has checked that the resolver accepts its row or JSON value.
   if (model === undefined) return computedOfValue(field, resolve as never);
   if (typeof select !== 'object' || select === null) throw notReadable(`${type.name}.${field.name}`);
   return computedOfRow(model, field, select as Select, resolve as never);
@@ -169,7 +169,7 @@ function price(schema: GraphQLSchema, type: Fields, { args, extensions }: Field)
   const { read } = extensions;
   const isRoot = type === schema.getQueryType();
   const costs = read?.costs ?? extensions.costs;
-  // For example, an account has payments from it and payments to it.
+  // For example, an account's payments are found in two ways: as its outgoing and as its incoming payments.
   const ways = read?.ways ?? 1;
   const ofRead = (one: Read) => (one.kind === 'page' ? prices.list * ways : Math.max(1, queriesOf(one) * prices.rows));
   const search = read &&

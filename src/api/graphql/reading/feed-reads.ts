@@ -94,7 +94,7 @@ const accountOfKind =
   (env: Env, alias: string): Sql =>
     sql`${snapshot('Account')(env, alias)} and ${alias}.kind = ${literal(kind)}`;
 
-/** The changed row as of the change, of any type. */
+/** The changed row, of any type, as of the change. */
 export const changedSubject: MadeRead = () => ({
   kind: 'rowOf',
   costs: 'past',

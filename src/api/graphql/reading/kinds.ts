@@ -67,7 +67,7 @@ export function rowThere(
   const last = requireRelation(near, path.at(-1) ?? '');
   const { type, relationFromFields: own = [] } = last;
   return ({ row = '' }, alias) => {
-    // The relations before the last lead to its foreign key, which the compiler cannot infer for a list.
+    // The other relations lead to the last one's foreign key. The compiler cannot infer that from a list of names.
     const join =
       before.length === 0
         ? joinOf(last, row, alias)
@@ -104,10 +104,10 @@ export const rowSeen =
 export interface ManyOptions {
   /** The columns that order the rows, beginning with those of the first relation. */
   readonly orderBy: readonly string[];
-  /** A column, and the enum values to which it restricts the rows. */
+  /** A column, and the enum values that it has in the rows of the list. */
   readonly only?: readonly [column: string, values: readonly string[]];
   readonly visible?: Visible;
-  /** If set, the list is complete once some row's value in this column is at least the parent's. */
+  /** If set, the list is complete once a row has at least the value that the parent has in this column. */
   readonly completeBy?: string;
 }
 
@@ -126,7 +126,7 @@ const currencyOf = (property: 'name' | 'symbol' | 'decimals'): Read => {
   return leaf((env) => [`case ${env.code} ${cases.join(' ')} end`]);
 };
 
-/** SQL that maps each currency code to the currency's smallest unit in major units, as a numeric with its scale. */
+/** SQL that maps each currency code to the value of the smallest unit in major units, such as 0.01. */
 const smallestUnit = currencies
   .map(
     ({ code, decimals }) => `when ${literal(code)} then ${decimals === 0 ? '1' : `0.${'1'.padStart(decimals, '0')}`}`,

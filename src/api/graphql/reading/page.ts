@@ -201,7 +201,7 @@ export class PageWriter {
       const args = run.args(this.#selected.field, this.#selected.node);
       const key = read.key(args);
       const pageArgs: PageArgs = { sortOrder: key.sortOrder, ...args };
-      // A key is used only with the order that has parsed it.
+      // A key is used only with the order that parsed it.
       const page = parsePage(pageArgs, (cursor, argument) => keyIn(read, key, run, cursor, argument) as never);
       return { page, key, where: read.where(run.viewer, args) };
     });

@@ -62,7 +62,7 @@ export function textAt(model: string | undefined, path: Path): (env: Env) => str
 
 /**
  * Returns the SQL for the JSON at a path.
- * @throws Error (the returned function) for a column that the model does not have
+ * @throws Error, from the returned function, for a column that the model does not have
  */
 export function jsonAt(model: string | undefined, path: Steps): (env: Env) => string {
   return (env) => at(model, stepsOf(path), env, '->');

@@ -15,7 +15,7 @@ import type { Model } from './reads.ts';
 import { runField } from './run.ts';
 import { stockNode } from './stock.ts';
 
-/** An object that a plan has read for the executor, in response form: resolvers pick its fields by response key. */
+/** An object that a plan has read in the form of the response: resolvers pick its fields by response key. */
 interface Planned {
   /** The name of the object's type, under a key that no field can have. */
   readonly '': string;
@@ -79,7 +79,7 @@ export async function readNode(
 
 /**
  * Finds a field, in the form `Type.field`, below the one being resolved that no resolver can compute from the row.
- * @param showsExisting whether the available rows existed before. If so, all their fields except the ids need a plan.
+ * @param showsExisting whether the available rows may predate the mutation. If so, all fields except ids need a plan.
  */
 export function findFurtherRead(info: GraphQLResolveInfo, showsExisting: boolean): string | undefined {
   const { schema } = info;

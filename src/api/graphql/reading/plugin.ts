@@ -36,7 +36,7 @@ type Resolver<Types extends SchemaTypes> = GraphQLFieldResolver<unknown, Types['
 export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   /**
    * Adds the maximum length, which `wrongArgument` enforces, to the descriptions of lists in inputs, unless they state a
-   * lower one.
+   * lower maximum.
    */
   override onInputFieldConfig(field: PothosInputFieldConfig<Types>): PothosInputFieldConfig<Types> {
     if (field.type.kind !== 'List' || /At most \d+\./.test(field.description ?? '')) return field;

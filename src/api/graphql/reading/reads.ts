@@ -13,7 +13,7 @@ export type Model = Prisma.ModelName;
 /** The SQL expressions from which a value is computed. `row` is the alias of a table's row, `json` a jsonb value. */
 export type Env = Readonly<Record<string, string>>;
 
-/** How a field is read, and what it costs if that is above the average for its kind. */
+/** How a field is read, and its cost if that is above the average for its kind. */
 export type Read = {
   readonly costs?: Costs;
   /** The number of ways to find the rows of a list or a sum, if there are several. */
@@ -26,7 +26,7 @@ export type Read = {
   | { readonly kind: 'values'; readonly from: (env: Env, alias: string, args: ArgumentsOf) => Rows }
   /** Another row, or null: `from` is the FROM clause with its conditions. */
   | { readonly kind: 'row'; readonly from: (env: Env, alias: string, args: ArgumentsOf) => Sql }
-  /** The row found for the first of these types that has one, or null. */
+  /** The row of the first of these types for which a row is found, or null. */
   | { readonly kind: 'rowOf'; readonly types: Readonly<Record<string, (env: Env, alias: string) => Sql>> }
   /** A page of rows. `list` is the name in its cursors; `where` selects visible rows that match the filter. */
   | {

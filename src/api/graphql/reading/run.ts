@@ -70,7 +70,7 @@ function planQuery({ schema, document, operation }: Prepared, variables: Variabl
 /** Plans of fields, keyed by a field's first node and then by everything else that determines a plan. */
 const fieldPlansOf = oncePer((_node: FieldNode) => new Map<string, PlanStatement>());
 
-/** The starting point of a field's read: an available row, or rows named by public ids. Neither for a query field. */
+/** The starting point of a field's read: an available row, or rows named by public ids. A query field has neither. */
 interface FieldRead {
   /** The row that has the field, as the columns of a table in JSON; undefined for a field of the query. */
   readonly row?: { readonly table: string; readonly json: string } | undefined;

@@ -205,7 +205,7 @@ interface SharedText {
   readonly text: string;
   /** Returns the text with values in place of parameters, which is the same for identical queries. */
   readonly meaning: () => string;
-  /** The indexes in `texts` of the places that read the query. */
+  /** The indexes of the elements of `texts` that read the query. */
   places: readonly number[];
 }
 

@@ -23,7 +23,7 @@ function periodOf(args: Readonly<Record<string, unknown>>): Partial<Period> {
   return { ...(from && { from }), ...(to && { to }) };
 }
 
-/** An account's entries, in the order in which they changed its balance: each has its own account version. */
+/** An account's entries, in the order in which they changed its balance: each entry has its own account version. */
 export const entriesRead: PageRead = {
   kind: 'page',
   list: 'LedgerEntry',
@@ -58,7 +58,7 @@ export const statementRow: MadeRead = () => ({
           from (select ${moment(args, 'from')} as period_from, ${moment(args, 'to')} as period_to offset 0) m offset 0) ${alias}`,
 });
 
-/** The balance of a statement's account at the account version in one of the statement's columns. */
+/** The balance of a statement's account at its opening or closing version. */
 export const statementBalance =
   (version: 'openingVersion' | 'closingVersion'): MadeRead =>
   () => {

@@ -69,7 +69,7 @@ export async function stockRows(
     const of = model;
     const { type } = requireRelation(of, name);
     const isLast = position === path.length - 1;
-    // A check of whether the caller may see the row selects nothing from it.
+    // No fields are selected from a row that is read only to check whether the caller may see it.
     const isShown = isLast && modelOf(getNamedType(info.returnType)) === type;
     const order = orderBy[position];
     const below = rows.map(async (one) => {
@@ -120,7 +120,7 @@ function isOfType(row: Row, typeName: string, { schema }: GraphQLResolveInfo): b
   });
 }
 
-/** Reads a page of a list, restricted to rows that relations of a row lead to. */
+/** Reads a page of a list, restricted to the rows that a row's relations lead to. */
 export async function stockPage(
   read: PageRead,
   relations: readonly string[],

@@ -142,7 +142,7 @@ declare global {
         visible: Visible,
         options: Described,
       ): FieldRef<Types, never, Kind>;
-      /** The rows of a relation or, with a second relation, of that relation in each of these rows. */
+      /** The rows that a relation leads to or, with a second one, the rows that this leads to from each of them. */
       many(
         relations: string | readonly string[],
         type: ObjectRef<Types, unknown>,
@@ -192,7 +192,7 @@ function ofRow(t: Builder, type: unknown, made: MadeRead, options: Options, reso
 /** The resolver for stock execution. */
 type StockResolver = (row: Row, args: Row, context: Context, info: GraphQLResolveInfo) => unknown;
 
-/** Creates a field that a statement reads even below an available row, and in stock execution if it lacks `resolve`. */
+/** Creates a field that a statement reads even below an available row and, without `resolve`, in stock execution. */
 function ofOthers(t: Builder, type: unknown, made: MadeRead, options: Options, resolve?: StockResolver) {
   return t.field({ ...options, type, resolve, extensions: { made, isOnlyPlanned: true } });
 }
@@ -204,7 +204,7 @@ function isHidden(model: string | undefined, [relation, visible]: readonly [stri
   return sql`${row}.${column} is null or not exists (select from ${rowThere(model, [relation], visible)({ row }, 'a')})`;
 }
 
-/** The rows of a relation or, with a second relation, of that relation in each of these rows. */
+/** The rows that a relation leads to or, with a second one, the rows that this leads to from each of them. */
 const rowsAt =
   ([first = '', second]: readonly string[], { orderBy, only, visible, completeBy }: ManyOptions): MadeRead =>
   ({ model }) => {
@@ -310,7 +310,7 @@ const words = {
       env: (env) => env,
       ...(nullIf !== undefined && { unless: ({ row }: Env) => [`${row}.${columnName(nullIf)} is null`] }),
     });
-    // A copy, because Pothos marks a row that was read as a node with the node's type, which is not in the union.
+    // A copy, because Pothos adds the node's type, which is not in the union, to each row that was read as a node.
     const shown = (row: Row) => (nullIf !== undefined && row[nullIf] === null ? null : { ...row });
     return (needsOthers ? ofOthers : ofRow)(this, type, read, options, shown);
   },

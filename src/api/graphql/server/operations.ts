@@ -144,7 +144,7 @@ export class Operations {
     const requests = requestsForCost(args.size.cost);
     const tooMany = requests > 1 ? await countMore(context, requests - 1) : undefined;
     if (tooMany) return { errors: [tooMany] };
-    // Only for queries does the cost reflect the work of executing them.
+    // Only a query's cost reflects the work of executing the operation.
     const answer = await (requests > 1 && args.operation.operation === 'query'
       ? inExpensiveTurn(expensive, context.viewer.platformId, () => this.#runInTime(args))
       : this.#runInTime(args));
@@ -313,8 +313,8 @@ const labelOf = oncePer(({ operation, selectionSet: { selections } }: OperationD
 });
 
 /**
- * Returns the result of a query, a mutation, or opening a stream, or TIMEOUT if it takes longer than `limitMs`. The
- * database ends statements after 10 s; a mutation may still take effect.
+ * Returns the result of a query, of a mutation or of opening a stream; TIMEOUT if the work takes longer than `limitMs`.
+ * The database ends statements after 10 s; a mutation may still take effect.
  */
 function withTimeLimit<Result>(
   work: Promise<Result>,

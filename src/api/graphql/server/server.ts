@@ -43,7 +43,7 @@ export function createGraphqlServer(options: GraphqlOptions) {
     contextOf: (transport) => contextOf(options, transport),
     present: (error) => presentError(error, log),
   });
-  // Over HTTP, Yoga serves event streams with their own connection, and unusual or malformed requests.
+  // Yoga serves GET, HEAD and QUERY requests, and event streams for operations other than subscriptions.
   return { operations, yoga: createYogaServer(operations, options) };
 }
 

@@ -19,7 +19,7 @@ import { failure } from '../failure.ts';
 import type { Message } from '../schema/streams/stream.ts';
 import type { SentDocuments } from './sent-documents.ts';
 
-/** Suffices because most members get an event at about the same time. A late member executes the event again. */
+/** Enough, because most members get an event at about the same time. A late member executes the event again. */
 const maxStored = 32;
 
 /** The subscriptions that get the same result for the same event. */
@@ -102,7 +102,7 @@ function newGroup(args: Prepared): Group {
   return group;
 }
 
-/** Returns a key for everything but the document that affects a result: the scope and the variables below the root. */
+/** Returns a key for what affects a result besides the document: the scope and the variables below the root. */
 function groupKey({ operation, document, variableValues, contextValue }: Prepared): string {
   // Everything about the caller except its token belongs to the key, because it may affect what the caller sees.
   const { tokenId: _token, makers: _makers, subject: _subject, expiresAt: _end, ...scope } = contextValue.viewer;

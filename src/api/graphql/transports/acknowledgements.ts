@@ -6,9 +6,9 @@ const askMs = 250;
 const askMessages = 50;
 
 /**
- * Tracks which messages a socket's client has received, for streams that resume by a key. A client of
- * graphql-transport-ws answers a ping with a pong that has the same payload once it has passed on every earlier
- * message, so a ping yields an acknowledgement without any code in the app. At most one ping is outstanding.
+ * Tracks which messages a socket's client has received, for streams that resume by a key. Once a client of
+ * graphql-transport-ws has passed on every earlier message, it answers a ping with a pong that has the same payload,
+ * so a ping yields an acknowledgement without any code in the app. At most one ping is outstanding.
  */
 export class Acknowledgements {
   readonly #sendPing: (payload: object) => void;
@@ -61,7 +61,7 @@ export class Acknowledgements {
     this.#messages = 0;
     this.#question += 1;
     this.#askedAt = performance.now();
-    // As text, because a client might not return a number unchanged.
+    // Sent as text, because a client might not return a number unchanged.
     this.#sendPing({ acknowledge: String(this.#question) });
   }
 }

@@ -29,8 +29,8 @@ export function acceptedTypes({ headers }: IncomingMessage): readonly MediaType[
 }
 
 /**
- * Responds to a JSON POST or QUERY, whose body has been read, as Yoga would, but without the Fetch standard's objects:
- * creating them takes longer than the operation.
+ * Responds to a JSON POST, whose body has been read, as Yoga would, but without the Fetch standard's objects: creating
+ * them takes longer than the operation.
  */
 export async function answerJsonRequest(
   { operations }: GraphqlServer,

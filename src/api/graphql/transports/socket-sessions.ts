@@ -114,7 +114,7 @@ function admitSocket({ limits, sockets }: SocketOptions, socket: WebSocket, view
   return undefined;
 }
 
-/** Counts an operation against its token's limits. If it exceeds them, returns the error once it may be sent. */
+/** Counts an operation against its token's limits. Beyond a limit, returns the error after the pause for refusals. */
 export async function countOperation(
   { limits, pace }: SocketOptions,
   { session }: Extra,
@@ -158,7 +158,7 @@ function superviseSocket(socket: WebSocket): Connection {
 
 /**
  * Takes the credentials (`authorization`, in any letter case) from a message's payload. graphql-ws keeps the payload of
- * the first message, and returns that of a ping in its pong, where logs may record it.
+ * the first message, and returns a ping's payload in the pong, where logs may record it.
  */
 export function takeAuthorization(payload: Record<string, unknown> | undefined): string | undefined {
   let authorization: string | undefined;

@@ -40,7 +40,7 @@ import {
 
 /**
  * permessage-deflate (RFC 7692) with little memory for each socket. Short messages are compressed, too, because they
- * repeat earlier ones; protocol messages are not. Clients send little, so that direction is not compressed.
+ * repeat earlier ones; protocol messages are not. Clients send little, so their messages are not compressed.
  */
 const compression = {
   zlibDeflateOptions: { memLevel: 4, level: 6 },

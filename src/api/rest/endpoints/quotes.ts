@@ -198,7 +198,7 @@ function quotePaths(body: Body): PathTable<CreateQuote> {
     table.push([['destination', 'currency'], ['receivingCurrencyCode']]);
   const field = !senderCustomerInfo && senderUserInfo ? 'senderUserInfo' : 'senderCustomerInfo';
   table.push([['senderCustomerInfo'], [field]]);
-  // The request identifies a fact by its key in an object, the command by its position in a list.
+  // In the request, a fact is identified by its key in an object; in the command's input, by its position in a list.
   for (const [position, name] of Object.keys(senderCustomerInfo ?? senderUserInfo ?? {}).entries()) {
     table.push(renamed(['senderCustomerInfo', position], [field, name]));
   }

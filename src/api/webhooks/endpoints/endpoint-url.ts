@@ -13,7 +13,7 @@ export function isLoopbackHost(url: URL): boolean {
 
 /**
  * Parses the URL of an endpoint: https to a public host name, or, with `loopbackAllowed`, http or https to this
- * machine. Checks the URL after parsing, which normalizes alternative spellings.
+ * machine. Checks the URL after parsing, which normalizes equivalent forms.
  * @throws Refusal INVALID_INPUT with the reason
  */
 export function parseEndpointUrl(text: string, loopbackAllowed: boolean): URL {

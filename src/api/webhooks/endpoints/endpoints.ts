@@ -170,7 +170,7 @@ export interface EndpointChange extends Expecting {
 const enabledState = { status: 'ENABLED', failures: 0, failingSince: null, disabledAt: null, notice: null } as const;
 
 /**
- * Changes an endpoint. A new URL starts with no failures, regardless of the old one's, and gets a test event. Enabling
+ * Changes an endpoint. A new URL starts with no failures, even if the old one had some, and gets a test event. Enabling
  * an endpoint does not send the events that it missed; replaying the range does.
  * @throws Refusal FORBIDDEN (the caller's token is revoked or may not approve payments), WEBHOOK_ENDPOINT_NOT_FOUND
  */

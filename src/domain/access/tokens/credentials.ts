@@ -23,7 +23,7 @@ export class Credentials {
   readonly #apps: ClientTokens;
   readonly #brake: CredentialBrake;
   readonly #viewers: ReturnType<typeof boundedCache<Viewer>>;
-  /** Headers verified earlier bypass the brake, even while someone at the same address is guessing credentials. */
+  /** Headers verified earlier bypass the limit on failures, even while someone at their address guesses credentials. */
   readonly #proven = boundedCache<true>(proven.max, proven.ttlMs);
 
   constructor(database: Database, apps: ClientTokens, brake: CredentialBrake, cacheMs: number = authenticated.ttlMs) {

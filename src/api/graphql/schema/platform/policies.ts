@@ -189,7 +189,7 @@ const PolicyApprovalInput = builder.inputType('PolicyApprovalInput', {
   }),
 });
 
-/** Converts an amount so that both of its forms are the same input for an idempotency key. */
+/** Converts an amount so that, for an idempotency key, both of its forms count as the same input. */
 const comparable = (amount: typeof AmountInput.$inferInput, currency: string | null | undefined) =>
   comparableAmount(givenAmount(amount), currencyOf(currency ?? ''));
 

@@ -13,7 +13,7 @@ import type { Context } from '../../context.ts';
 import { cursorUndone, failure, invalidInput } from '../../failure.ts';
 
 /**
- * Implements the mechanism behind all subscriptions. They read the same feed, and differ in which events they select
+ * Implements the mechanism behind all subscriptions, which read the same feed and differ in which events they select
  * and how they present them. Every subscription delivers only events that the caller may see.
  */
 

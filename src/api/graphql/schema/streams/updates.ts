@@ -100,7 +100,7 @@ function statuses<Noun extends FollowedNoun>(
       description: `${before}, and for the current state at the start of the stream.`,
       resolve: ({ change }) => change?.previousStatus,
     }),
-    // Every noun with this status has a column of that name.
+    // Every noun with a status of this name has a column of the same name.
     [name]: t.field({
       type,
       nullable,
@@ -264,7 +264,7 @@ follow('Transaction', Transaction, {
   },
 });
 
-/** Returns the options of a stream that determine when a transaction in it has ended. */
+/** Returns the stream options that determine when a transaction in the stream has ended. */
 function ends(
   { payments: { database } }: Context,
   until: typeof StreamEnd.$inferType,

@@ -58,7 +58,7 @@ export async function watchList(
   if (resumeAfter !== undefined) await refuseExpired(resumeAfter, wanted, context);
   // Read before the page: changes made in between are in the page, and are sent again as changes.
   const from = resumeAfter ?? (await feedHead(context.payments.database, context.viewer.platformId));
-  // Without a cursor, a resumed stream starts with the page again until its client has acknowledged it.
+  // Without a cursor, a resumed stream starts with the page again until its client has acknowledged the page.
   await context.resumePoint?.begin(snapshot && resumeAfter === undefined ? null : from.sequence);
   const channel = await subscribe(context, from.sequence, wanted);
   const first: ListMessage | undefined =
@@ -75,7 +75,7 @@ interface Following {
   readonly first: ListMessage | undefined;
 }
 
-/** Returns the message stream of a watched list. Its `return` takes effect immediately, like the channel's own. */
+/** Returns the message stream of a watched list. Its `return` takes effect immediately, like that of the channel. */
 function listStream(
   context: Context,
   channel: Channel<Event>,
