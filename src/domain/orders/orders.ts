@@ -55,7 +55,7 @@ interface LeasedRow extends Lease {
 /** A due order with all data that its outcome may need, as read with the lease. */
 export interface DueOrder extends Omit<LeasedRow, 'incoming'> {
   readonly lock: RateLock | undefined;
-  /** The receiving transaction: that of a receiver here, once it is announced, or this one if it is INCOMING. */
+  /** The INCOMING transaction: the order's own, or that of a receiver in this service, once it is announced. */
   readonly incoming: Incoming | undefined;
 }
 

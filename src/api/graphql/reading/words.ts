@@ -266,7 +266,7 @@ const words = {
   },
   currency(this: Builder, ...[code, options]: Given<'currency'>) {
     const read: MadeRead = ({ model }) => ({ kind: 'value', env: (env) => ({ code: paths.textAt(model, code)(env) }) });
-    // Values behind a relation are selected with the row.
+    // The values of a related row are selected with the row.
     const select = Array.isArray(code) && this.model && paths.relationOf(this.model, code[0]) && selectOf(code);
     return ofRow(this, 'Currency', read, { ...options, ...(select && { select }) }, (row) =>
       requiredCurrency(String(paths.valueAt(row, code))),
