@@ -30,7 +30,7 @@ const list = (field: string, args: string) => `{ ${field}(${args}) { edges { nod
 const amountIndexes = ['sent', 'received'].map((side) => `transaction_platform_id_${side}_currency_${side}_amount_idx`);
 const changed = 'updatedAfter: "2001-01-01T00:00:00Z", updatedBefore: "2001-01-01T00:00:00.010Z"';
 
-/** For each filter that must be planned for its value: a rare value, and the indexes that the plan must use. */
+/** The filters that must be planned for their value, each with a rare value and the indexes that the plan must use. */
 const filterCases: readonly (readonly [table: FilledTable, filter: string, ...indexes: readonly string[]])[] = [
   ['transaction', 'status: [REFUNDED]', 'transaction_platform_id_status_id_idx'],
   ['transaction', 'type: [INCOMING]', 'transaction_platform_id_type_id_idx'],

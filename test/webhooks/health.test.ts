@@ -45,7 +45,7 @@ test('a failing endpoint becomes FAILING, and after days is disabled with a noti
     disabled = await readEndpoint(fast.platform, id);
   }
   expect(disabled.notice).toMatch(/^Disabled: every attempt since \d{4}-.+Z has failed, the last one: answered 500$/);
-  // Right after that, pending deliveries are given up, in batches.
+  // Immediately afterwards, pending deliveries are abandoned in batches.
   await endpointUntil(fast.platform, id, hasAll('FAILED'));
 
   // A deposit reaches the feed a moment after its response.

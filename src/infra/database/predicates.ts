@@ -11,7 +11,7 @@ type Row = Readonly<Record<string, unknown>>;
 /** Finds a row of the same platform that another row refers to. Undefined if there is none. */
 export type FindRow = (model: string, id: string) => Row | undefined;
 
-/** A test of whether a row meets conditions. `find` finds the rows that `references` lists. */
+/** Tests whether a row meets conditions. `find` reads the rows listed in `references`. */
 export interface Predicate {
   readonly matches: (row: Row, find: FindRow) => boolean;
   /** The fields that refer to other rows whose fields the conditions also test. */

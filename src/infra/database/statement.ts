@@ -59,7 +59,7 @@ function rowOf<Row>(columns: readonly { field: string; noun: Noun | undefined }[
   const row: Record<string, unknown> = {};
   for (const [position, { field, noun }] of columns.entries()) {
     const value = values[position];
-    // Statements return a noun as the JSON of its row.
+    // Statements return each row as JSON.
     row[field] = noun && value !== null ? rowFromSnapshot(noun, value as object) : value;
   }
   return row as Row;

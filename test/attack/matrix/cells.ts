@@ -15,7 +15,7 @@ export interface Reply {
   readonly text: string;
 }
 
-/** A place in the requests of either API that names an object. */
+/** A place in a request of either API where an object is named. */
 export interface Cell {
   /** The field or endpoint, and the place in its input. */
   readonly where: string;
