@@ -42,7 +42,7 @@ export function demandedTag(context: Context<RestEnvironment>): string | undefin
   return weak ? '' : tag;
 }
 
-/** Returns the version in an entity tag. If there is none, returns 0, which no record has. */
+/** Returns the version in an entity tag, or 0, which no record has, for any other tag. */
 export const versionIn = (tag: string) => (/^[1-9]\d{0,8}$/.test(tag) ? Number(tag) : 0);
 
 /** Lets a read-only endpoint read from replicas, if there are any. */

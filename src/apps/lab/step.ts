@@ -16,7 +16,7 @@ const open = {
 /** The name of a variable whose value responses can provide. */
 export type CarriedName = keyof typeof open;
 
-/** Returns a message about a variable that still has its placeholder; undefined if there is none. */
+/** Returns a message if a variable still has its placeholder. */
 export function missingIn(variables: Readonly<Record<string, unknown>>): string | undefined {
   const [name, [, tab] = []] =
     Object.entries(open).find(([one, [placeholder]]) => variables[one] === placeholder) ?? [];

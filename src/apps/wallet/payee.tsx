@@ -65,7 +65,7 @@ interface Outcome {
   readonly faults?: Readonly<Record<string, string>>;
   readonly refusal?: string;
   readonly notes?: readonly string[];
-  /** The new payee in its latest known state, which is kept even if the payee leaves the list as INACTIVE. */
+  /** The new payee as last read. It stays here even after it has left the list as INACTIVE. */
   readonly payee?: Payee;
 }
 

@@ -41,7 +41,7 @@ export function PaymentDrawing({ payment, children }: PaymentDrawingProps) {
   );
 }
 
-/** Describes the next step; undefined if there is none, or if the document does not select it. */
+/** Describes the payment's next step, if it has one and the document selects it. */
 function nextOf({ timeline, final, approvalDueAt, expectedSettlementAt, refund }: DrawnPayment): string | undefined {
   switch (timeline.at(-1)?.status) {
     case 'CREATED':

@@ -27,7 +27,7 @@ export function paceOf(scale: number, random: () => number = Math.random) {
     disableAfterMs: (5 * dayMs) / scale,
     /** How long the previous secret is still used for signing after a rotation. */
     rotationMs: dayMs / scale,
-    /** Returns the milliseconds until the next attempt, or undefined if there is none. `retryAfter` is in seconds. */
+    /** Returns the milliseconds until the next attempt, or undefined after the last one. `retryAfter` is in seconds. */
     nextInMs(failures: number, retryAfter: number | undefined): number | undefined {
       const seconds = schedule[failures - 1];
       if (seconds === undefined) return undefined;
