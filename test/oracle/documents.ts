@@ -1,5 +1,4 @@
 import {
-  astFromValue,
   type DocumentNode,
   type FieldNode,
   type GraphQLArgument,
@@ -11,6 +10,7 @@ import {
   getNamedType,
   isAbstractType,
   isCompositeType,
+  isEnumType,
   isInputObjectType,
   isInterfaceType,
   isLeafType,
@@ -346,8 +346,22 @@ class Writer {
   }
 }
 
-/** Writes a value as a literal. */
+/** Writes a value as a literal. Enum values are given by name, not by their internal value. */
 export function literal(value: unknown, type: GraphQLInputType): string {
-  const node = astFromValue(value, isNonNullType(type) ? type.ofType : type);
-  return node ? print(node) : 'null';
+  if (value === null) return 'null';
+  const inner = isNonNullType(type) ? type.ofType : type;
+  if (isListType(inner))
+    return `[${[value]
+      .flat()
+      .map((one) => literal(one, inner.ofType))
+      .join(', ')}]`;
+  if (isEnumType(inner)) return String(value);
+  if (isInputObjectType(inner)) {
+    const fields = inner.getFields();
+    const parts = Object.entries(value as object).flatMap(([name, one]) =>
+      fields[name] ? [`${name}: ${literal(one, fields[name].type)}`] : [],
+    );
+    return `{ ${parts.join(', ')} }`;
+  }
+  return JSON.stringify(value);
 }
