@@ -81,7 +81,7 @@ export async function startServing(
     clientToken: config.STREAMS_PER_CLIENT_TOKEN,
   });
   const keepAliveMs = pace?.keepAliveMs ?? config.KEEP_ALIVE_MS;
-  const turns = new Turns(Math.max(1, config.DATABASE_POOL - connectionsForOthers), config.MAX_IN_FLIGHT);
+  const turns = new Turns(Math.max(1, config.DATABASE_POOL - connectionsForOthers), config.MAX_IN_FLIGHT, callers.now);
   const takeTurn = (platformId: string) => turns.takeTurn(platformId);
   if (config.STOCK_READS)
     log.warn('STOCK_READS is on: graphql-js and Prisma answer GraphQL queries, with a statement for each parent');

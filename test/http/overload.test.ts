@@ -47,7 +47,7 @@ test('excess requests are refused immediately if theirs is the only active platf
   const release = await heldTransfer(one);
   const statusOf = async (platform: TestPlatform) => (await platform.send('{ viewer { kind } }')).status;
 
-  // The clock that paces refusals is stopped, so delayed refusals would take an hour.
+  // The clock is stopped, so the other platform remains active, and delayed refusals would take an hour.
   for (let refused = 0; refused < 80; refused += 1) expect(await statusOf(one.platform)).toBe(503);
 
   // The first request's platform is not known yet.

@@ -1,4 +1,5 @@
 import { WorkSlot } from '../../core/outside-wait.ts';
+import type { Clock } from '../../domain/access/limits/rate-limits.ts';
 
 /** The tenant whose share of the capacity a request uses. */
 export interface Tenant {
@@ -34,11 +35,13 @@ export class Turns {
   #lastPlatform: string | undefined;
   #lastAt = Number.NEGATIVE_INFINITY;
   #sharedUntil = 0;
+  readonly #now: Clock;
 
   /** Processes up to `most` requests of one tenant at a time, or `mostAlone` of the only active platform. */
-  constructor(most: number, mostAlone: number) {
+  constructor(most: number, mostAlone: number, now: Clock = () => performance.now()) {
     this.#most = most;
     this.#mostAlone = mostAlone;
+    this.#now = now;
   }
 
   /** Waits for the platform's turn to run one of several operations on a connection or to send a stream's message. */
@@ -79,12 +82,12 @@ export class Turns {
   /** Returns whether this is the only active platform: no other platform's request was admitted in the last second. */
   isAlone({ key, isPlatform }: Tenant): boolean {
     if (!isPlatform) return false;
-    return key === this.#lastPlatform ? !this.#isShared : performance.now() >= this.#lastAt + sharedMs;
+    return key === this.#lastPlatform ? !this.#isShared : this.#now() >= this.#lastAt + sharedMs;
   }
 
   /** Whether several platforms are active and must take turns. */
   get #isShared(): boolean {
-    return performance.now() < this.#sharedUntil;
+    return this.#now() < this.#sharedUntil;
   }
 
   /** Callers without credentials are always limited, and never cause a platform to be limited. */
@@ -133,7 +136,7 @@ export class Turns {
 
   #note({ key, isPlatform }: Tenant): void {
     if (!isPlatform) return;
-    this.#lastAt = performance.now();
+    this.#lastAt = this.#now();
     if (key === this.#lastPlatform) return;
     if (this.#lastPlatform !== undefined) this.#sharedUntil = this.#lastAt + sharedMs;
     this.#lastPlatform = key;
