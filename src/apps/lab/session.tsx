@@ -222,6 +222,7 @@ function Variables() {
       </div>
       <VariableEditor className={shown === 'variables' ? '' : 'hidden'} />
       <HeaderEditor className={shown === 'headers' ? '' : 'hidden'} />
+      {shown === 'headers' && <small>The credentials of this page are sent unless you set authorization here.</small>}
     </section>
   );
 }
