@@ -46,8 +46,8 @@ export async function readPaymentParties(on: Queryable, payment: PartyColumns): 
 type SourceColumns = Pick<Quote | Transaction, 'sourceKind' | 'sourceAccountId' | 'customerId'>;
 
 /**
- * Returns a payment's source, or undefined if it is unknown. `withCustomer` adds the customer who pays from an account,
- * as in quotes. `currency` is the currency of a source that is not an account.
+ * Returns a payment's source, or undefined if it is unknown. `withCustomer` adds the paying customer to a source
+ * account, as in quotes. `currency` is the currency of any other source.
  */
 function sourceRecord(
   payment: SourceColumns,
@@ -63,8 +63,7 @@ function sourceRecord(
         sourceType: 'ACCOUNT' as const,
         accountId: accountPublicId(parties.sourceAccount.kind, payment.sourceAccountId),
         ...(options.withCustomer && customer),
-        // The account's own currency: the payment may deliver in another currency, and only the sender's transaction
-        // has the sent amount.
+        // Not the parameter `currency`, which is the received currency if the sent amount is unknown.
         currency: parties.sourceAccount.currency,
       };
     case 'REALTIME_FUNDING':

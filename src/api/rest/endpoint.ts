@@ -43,7 +43,7 @@ interface Endpoint<Params, Query, Body> {
 interface ServedEndpoint<Params, Query, Body, Item> extends Endpoint<Params, Query, Body> {
   /** The permission that callers need; VIEW by default. */
   readonly access?: keyof typeof accesses;
-  /** The operation that callers must be allowed to run, instead of `access`. */
+  /** The operation that callers must be allowed to run. It takes the place of `access`. */
   readonly operation?: Operation;
   /** The schema and the description of the response; `null` stands for no body. */
   readonly answer: readonly [z.ZodType<Item> | null, string];
@@ -93,7 +93,7 @@ interface RoutedEndpoint<Params, Query, Body>
   readonly handle: (given: Params & Query & Body, context: RestContext) => Promise<Response>;
 }
 
-/** The handlers that check access to endpoints that run no command. A `LOOKUP` needs VIEW and stores its result. */
+/** The access checks for endpoints that run no command. A `LOOKUP` stores its result, so it cannot use a replica. */
 export const accesses = {
   VIEW: [allow((viewer) => requirePermission(viewer, 'VIEW')), onReplicas],
   LOOKUP: [allow((viewer) => requirePermission(viewer, 'VIEW'))],
@@ -231,7 +231,7 @@ function mayRun(operation: Operation): MiddlewareHandler<RestEnvironment> {
   });
 }
 
-/** Accepts an empty body with any content type, because many clients send one and there is no JSON to parse. */
+/** Accepts a request without a body, whatever its content type. Many clients send a content type in any case. */
 const acceptNoBody: MiddlewareHandler<RestEnvironment> = async (context, next) => {
   if (!context.req.raw.body) context.req.raw.headers.delete('content-type');
   await next();
