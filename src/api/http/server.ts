@@ -72,10 +72,10 @@ const connectionLimits = {
 const backlog = 8_192;
 
 /**
- * How long an idle connection stays open, in milliseconds: longer than load balancers keep idle connections (60 s for
- * AWS and nginx, 75 s for others), so that none of them sends a request on a closing connection, and longer than the
- * interval between stream heartbeats. The Keep-Alive header announces a few seconds less, so that clients close
- * connections first.
+ * How long an idle connection stays open, in milliseconds. It must be longer than load balancers keep idle connections
+ * (60 s for AWS and nginx, 75 s for others), or they may send requests on a closing connection. It must also be longer
+ * than the interval between stream heartbeats. The Keep-Alive header announces a few seconds less, so that clients
+ * close connections first.
  */
 const idleLimits = { keepAliveTimeout: 80_000, keepAliveTimeoutBuffer: 5_000 } as const;
 
@@ -112,7 +112,7 @@ export async function startHttpServer(options: HttpOptions) {
         response.destroy(error instanceof Error ? error : undefined),
       );
     if (waiting) waiting.push(answer);
-    // When several requests arrive together, the last one must end the connection, so read all before handling any.
+    // If several requests arrive together, the last response must end the connection, so read all before handling any.
     else if (connections.announcing) setImmediate(answer);
     else answer();
   });
@@ -131,7 +131,7 @@ export async function startHttpServer(options: HttpOptions) {
     url: `http://${host}:${port}`,
     connections,
     async close(): Promise<void> {
-      // A client that received its response now would reconnect to the closing port.
+      // Requests wait until the port is closed, because a client that got its response now would reconnect to it.
       waiting = [];
       await closePort(server);
       for (const answer of waiting) setImmediate(answer);

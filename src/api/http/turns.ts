@@ -30,7 +30,7 @@ export class Turns {
   readonly #mostAlone: number;
   /** The work in progress, by tenant, and separately the expensive work within it. */
   readonly #atWork = new Map<string, AtWork>();
-  /** Waiting work whose turn has come. */
+  /** Work whose turn has come, but which has not begun yet. */
   readonly #beginning: (() => void)[] = [];
   #lastPlatform: string | undefined;
   #lastAt = Number.NEGATIVE_INFINITY;
@@ -44,7 +44,7 @@ export class Turns {
     this.#now = now;
   }
 
-  /** Waits for the platform's turn to run one of several operations on a connection or to send a stream's message. */
+  /** Waits for the platform's turn. Each operation of a shared connection and each message of a stream takes a turn. */
   async takeTurn(platformId: string): Promise<WorkSlot> {
     const tenant = { key: platformId, isPlatform: true };
     await this.begin(tenant);
@@ -57,7 +57,7 @@ export class Turns {
     return this.#begin(tenant.key, this.#mostOf(tenant));
   }
 
-  /** Resumes, without waiting, work on a request that gave up its turn; `end` must follow. */
+  /** Resumes a request that gave up its turn. It does not wait for a new turn. `end` must follow. */
   resume({ key }: Tenant): void {
     this.#of(key).count += 1;
   }

@@ -142,7 +142,7 @@ function sectionsOf(file: string, pageTitle: string, text: string, isInternal: b
   });
 }
 
-/** Words in questions that almost every section contains. */
+/** Words that are not searched for, because almost every section contains them. */
 const common = new Set(
   'and are can does for from how right show that the was what when where which who why with you'.split(' '),
 );

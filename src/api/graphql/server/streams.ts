@@ -104,7 +104,7 @@ function newGroup(args: Prepared): Group {
 
 /** Returns a key for what affects a result besides the document: the scope and the variables below the root. */
 function groupKey({ operation, document, variableValues, contextValue }: Prepared): string {
-  // Everything about the caller except its token belongs to the key, because it may affect what the caller sees.
+  // The key includes everything about the caller that may affect what the caller sees.
   const { tokenId: _token, makers: _makers, subject: _subject, expiresAt: _end, ...scope } = contextValue.viewer;
   // A missing variable differs from a null one.
   const variables = variablesBelowRoot(operation, document).map((name) =>
@@ -113,7 +113,7 @@ function groupKey({ operation, document, variableValues, contextValue }: Prepare
   return JSON.stringify([scope, variables]);
 }
 
-/** All variables except those in arguments of the subscription's own field. */
+/** The variables that are used outside the arguments of the subscription's own field. */
 const variablesBelowRoot = oncePer((operation: OperationDefinitionNode, document: DocumentNode): readonly string[] => {
   const names = new Set<string>();
   const rootArguments = new Set<ASTNode>(

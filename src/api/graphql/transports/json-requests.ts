@@ -29,8 +29,8 @@ export function acceptedTypes({ headers }: IncomingMessage): readonly MediaType[
 }
 
 /**
- * Responds to a JSON POST, whose body has been read, as Yoga would, but without the Fetch standard's objects: creating
- * them takes longer than the operation.
+ * Responds to a JSON POST whose body has been read, in the same way as Yoga. It avoids the Fetch standard's objects,
+ * because creating them takes longer than the operation.
  */
 export async function answerJsonRequest(
   { operations }: GraphqlServer,
@@ -56,7 +56,7 @@ export async function answerByYoga(
   );
   await sendAnswer(response, {
     status: answer.status,
-    // The response is sent as a whole, with its length.
+    // Omits these headers, because the response is sent as a whole, with its length.
     headers: Object.fromEntries([...answer.headers].filter(([name]) => !ofConnection.has(name.toLowerCase()))),
     body: await answer.text(),
   });

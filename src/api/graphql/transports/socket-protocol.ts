@@ -8,7 +8,9 @@ import { type Extra, type SocketOptions, socketLimits } from './socket-sessions.
 
 type ProtocolOptions = Pick<SocketOptions, 'pace' | 'addressOf' | 'keepAliveMs' | 'log'>;
 
-/** The close codes for protocol violations, which do not include 4403 and 4408. */
+/**
+ * The close codes for protocol violations. Neither a forbidden connection (4403) nor a slow one (4408) is a violation.
+ */
 const breaches: ReadonlySet<number> = new Set([
   CloseCode.BadRequest,
   CloseCode.Unauthorized,
@@ -21,7 +23,7 @@ const sentByClients: ReadonlySet<string> = new Set(['connection_init', 'ping', '
 
 /**
  * Serves graphql-transport-ws on the sockets of a server. The graphql-ws server for `ws` prints a stack trace for each
- * client's error. Here a protocol violation is logged in one line, and the socket is closed at the pace set for
+ * error of a client. Here a protocol violation is logged in one line, and the socket is closed at the pace set for
  * refusals. Returns the function that closes the server once its sockets have closed.
  */
 export function serveProtocol(
@@ -146,7 +148,7 @@ interface ClientMessage {
 
 type Begun = NonNullable<Extra['begun']>;
 
-/** Allows for the client's open operations and for as many others that the service is still ending. */
+/** The limit includes the client's open operations and as many completed ones that the service has not ended yet. */
 const maxUnderWay = 2 * socketLimits.operations;
 
 /**
