@@ -34,8 +34,7 @@ async function bundle(folder: string): Promise<Bundle> {
     jsx: 'automatic',
     define: { 'process.env.NODE_ENV': '"production"' },
     loader: { '.ttf': 'file' },
-    // GraphiQL formats variables with Prettier's CommonJS file of this name, which does not export its parsers in a
-    // bundle.
+    // GraphiQL formats variables with Prettier's CommonJS file of this name. In a bundle, its parsers are not found.
     alias: { 'prettier/parser-babel': 'prettier/plugins/babel' },
     ...{ entryNames: '[name]-[hash]', chunkNames: '[name]-[hash]', assetNames: '[name]-[hash]' },
     legalComments: 'none',

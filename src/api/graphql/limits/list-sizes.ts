@@ -52,9 +52,7 @@ export function argumentReader({ document, operationName, variables }: SentDocum
 interface FieldCost {
   /** The cost of the field itself: its price, the values in its list arguments, and the search for its rows. */
   readonly own: number;
-  /**
-   * The number of rows for which a list's subfields are counted. Undefined for a list without a size, which is short.
-   */
+  /** The number of rows for which a list's subfields count. Undefined for a list without a size, which is short. */
   readonly rows: number | undefined;
   readonly isVariable: boolean;
 }

@@ -19,7 +19,7 @@ import { failure } from '../failure.ts';
 import type { Message } from '../schema/streams/stream.ts';
 import type { SentDocuments } from './sent-documents.ts';
 
-/** Enough, because most members get an event at about the same time. A late member executes the event again. */
+/** The number of results to keep. Most members get an event at about the same time. A late one executes it again. */
 const maxStored = 32;
 
 /** The subscriptions that get the same result for the same event. */
@@ -102,7 +102,7 @@ function newGroup(args: Prepared): Group {
   return group;
 }
 
-/** Returns a key for what affects a result besides the document: the scope and the variables below the root. */
+/** Returns a key for what affects a result besides the document: the caller's scope, and variables below the root. */
 function groupKey({ operation, document, variableValues, contextValue }: Prepared): string {
   // The key includes everything about the caller that may affect what the caller sees.
   const { tokenId: _token, makers: _makers, subject: _subject, expiresAt: _end, ...scope } = contextValue.viewer;

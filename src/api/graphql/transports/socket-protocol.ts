@@ -8,9 +8,7 @@ import { type Extra, type SocketOptions, socketLimits } from './socket-sessions.
 
 type ProtocolOptions = Pick<SocketOptions, 'pace' | 'addressOf' | 'keepAliveMs' | 'log'>;
 
-/**
- * The close codes for protocol violations. Neither a forbidden connection (4403) nor a slow one (4408) is a violation.
- */
+/** The close codes for protocol violations. A forbidden (4403) or late (4408) connection_init is no violation. */
 const breaches: ReadonlySet<number> = new Set([
   CloseCode.BadRequest,
   CloseCode.Unauthorized,

@@ -120,7 +120,7 @@ export const changedMetadata = changed(map).describe(
   `Your own key-value pairs, which replace all that are stored with the object; {} or null removes them. ${bounds}`,
 );
 
-/** Defines a string that is validated by a rule of the domain, which returns what is wrong with it, if anything. */
+/** Defines a string that is validated by a rule of the domain. The rule returns what is wrong, or undefined. */
 export const checked = (faultIn: (value: string) => string | undefined) =>
   z.string().superRefine((value, context) => {
     const message = faultIn(value);
