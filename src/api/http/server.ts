@@ -58,7 +58,7 @@ interface HttpOptions {
   readonly headersMs?: number | undefined;
 }
 
-/** In bytes and milliseconds. TCP keep-alive detects connections whose client has vanished. */
+/** Node's limits, in bytes and milliseconds. TCP keep-alive detects connections whose client has vanished. */
 const connectionLimits = {
   maxHeaderSize: 16 * 1024,
   requestTimeout: 30_000,

@@ -81,8 +81,8 @@ interface FieldRead {
 }
 
 /**
- * The reasons why whole-query plans failed, keyed by the operation's context: fields that the executor runs afterwards
- * fail for the same reason, without sending a statement.
+ * The errors with which whole queries failed, by the operation's context. The executor then runs the query's fields,
+ * which fail with the same error instead of sending statements.
  */
 const faults = new WeakMap<Context, unknown>();
 
@@ -161,7 +161,9 @@ function answerTooLarge(limit: number): GraphQLError {
 
 type Extensions = NonNullable<ExecutionResult['extensions']>;
 
-/** A response written entirely by the database: its text is sent unchanged, and parsed only if it is needed as data. */
+/**
+ * A response written entirely by the database. Its text is sent unchanged, and is parsed only if its data is needed.
+ */
 export class TextAnswer {
   readonly #data: string;
   readonly #extensions: Extensions | undefined;
@@ -187,7 +189,7 @@ export class TextAnswer {
 
 /**
  * Executes a query with one statement, if the database can produce the whole response. Returns undefined for other
- * operations and if the statement fails: the executor then runs the operation, and reports errors with locations.
+ * operations, or if the statement fails. The executor then runs the operation and reports errors with locations.
  */
 export async function answerByPlan(args: Prepared): Promise<TextAnswer | undefined> {
   const { schema, document, operation, variableValues, contextValue: context } = args;
