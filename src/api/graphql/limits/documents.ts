@@ -116,7 +116,7 @@ function parseDocument(text: string): DocumentNode {
 /** The sentence that graphql-js appends to a message: ` Did you mean "a", "b", or "c"?` */
 const suggestion = / Did you mean [^?]+\?$/;
 
-/** Removes the executor's suggestions: when it coerces variables, they reveal names that `hideSuggestions` hides. */
+/** Removes suggestions from the executor's errors. `hideSuggestions` does not apply to errors about variables. */
 export function removeSuggestions(errors: readonly GraphQLError[]): void {
   for (const error of errors) error.message = error.message.replace(suggestion, '');
 }

@@ -22,7 +22,7 @@ export interface SentDocument {
   readonly document: DocumentNode;
   /** The operation whose variable defaults are used, if the document has several. */
   readonly operationName?: string | null | undefined;
-  /** The variables as sent by the client, not coerced. */
+  /** The variables as the client sent them, before coercion. */
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
 }
 

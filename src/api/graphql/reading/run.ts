@@ -161,9 +161,7 @@ function answerTooLarge(limit: number): GraphQLError {
 
 type Extensions = NonNullable<ExecutionResult['extensions']>;
 
-/**
- * A response written entirely by the database. Its text is sent unchanged, and is parsed only if its data is needed.
- */
+/** A response that the database has written. Its text is sent unchanged, and is parsed only if its data is needed. */
 export class TextAnswer {
   readonly #data: string;
   readonly #extensions: Extensions | undefined;

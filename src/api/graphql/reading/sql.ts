@@ -174,9 +174,7 @@ function mergeText<Other>(pieces: readonly (string | Other)[]): (string | Other)
   return result;
 }
 
-/**
- * The maximum number of cached SQL strings per statement. Paging orders and omitted arguments lead to different ones.
- */
+/** The number of cached SQL strings per statement. They differ by paging order and by the arguments omitted. */
 const maxTexts = 8;
 
 /**

@@ -49,10 +49,10 @@ export type Extra = {
   /** An operation that the client has completed keeps its slot until the service has ended it as well. */
   readonly places: Slots;
   readonly leave: Map<string, () => void>;
-  /** Whether each subscription resumes by its own id when it is sent again on another socket. */
+  /** Whether a subscription resumes when its client sends it again, with the same id, on another socket. */
   resumes?: boolean;
   acknowledgements?: Acknowledgements;
-  /** Why the operation that is starting is refused: it exceeds the limit, or has inexact JSON. */
+  /** Why the operation that is starting must be refused, if it exceeds the limit or has inexact JSON. */
   begun?: { readonly isTooMany: boolean; readonly inexact: InexactJson | undefined };
   /** Whether the client has violated the protocol, so that the socket is about to be closed. */
   isRefused?: boolean;
@@ -72,7 +72,9 @@ export interface SocketOptions
   readonly compresses: boolean;
 }
 
-/** Opens a socket's session. Returns false for invalid credentials: clients replace them on 4403, but not on 4500. */
+/**
+ * Opens a socket's session. Returns false for invalid credentials, which closes it with 4403. Clients then renew them.
+ */
 export async function openSession(
   options: SocketOptions,
   extra: Extra,
@@ -87,7 +89,7 @@ export async function openSession(
   });
   if (!viewer) {
     await pace.wait(`address ${extra.address}`);
-    // If the lookup failed, the credentials may be valid: clients retry after 1013, but not after an exception.
+    // If only the lookup failed, the credentials may be valid. Clients retry after 1013, but not after 4403 or 4500.
     if (failure !== undefined) extra.socket.close(closeTryAgain, failure);
     return false;
   }
