@@ -39,7 +39,10 @@ function statusOf({ data, errors = [] }: ExecutionResult, type: JsonType): numbe
   );
 }
 
-/** Returns the highest status of the errors, if any. An error that leaves application/json at 200 counts as 200. */
+/**
+ * Returns the highest status of the errors, if any. An error whose status does not apply to application/json counts as
+ * 200.
+ */
 export function requestStatus({ errors = [] }: ExecutionResult, type: JsonType): number | undefined {
   let highest: number | undefined;
   for (const { extensions } of errors) {

@@ -69,8 +69,8 @@ export interface MeasuredOperation extends Prepared {
 }
 
 /**
- * Runs operations identically for every transport: authenticates the caller; parses, limits and validates the document;
- * executes or subscribes within the time limit; and presents errors.
+ * Runs operations in the same way for every transport. It authenticates the caller, parses, limits and validates the
+ * document, executes the operation or opens its stream within the time limit, and presents errors.
  */
 export class Operations {
   readonly documents: Documents;

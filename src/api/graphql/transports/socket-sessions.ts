@@ -72,9 +72,7 @@ export interface SocketOptions
   readonly compresses: boolean;
 }
 
-/**
- * Opens a socket's session. Returns false for invalid credentials, which closes it with 4403. Clients then renew them.
- */
+/** Opens a socket's session. Returns false for invalid credentials, so that the close code makes clients renew them. */
 export async function openSession(
   options: SocketOptions,
   extra: Extra,

@@ -40,8 +40,7 @@ import {
 
 /**
  * permessage-deflate (RFC 7692) with little memory for each socket. Even short messages are compressed, because they
- * resemble earlier ones. Only the protocol's own messages are shorter than `threshold`. Clients send little, so their
- * messages are not compressed.
+ * resemble earlier ones, but protocol messages are not. Clients send little, so their messages are not compressed.
  */
 const compression = {
   zlibDeflateOptions: { memLevel: 4, level: 6 },

@@ -158,7 +158,7 @@ export const AddressSchema = requestObject('Address', {
   country: countryCode('The country, as an ISO 3166-1 alpha-2 code.'),
 }).describe('A postal address.');
 
-/** Fields that customers and owners of bank accounts share, for people and companies. */
+/** The fields that customers have in common with the owners of bank accounts: for people, and for companies. */
 export const personFields = {
   birthDate: day('Date of birth.').optional(),
   nationality: countryCode('Nationality, as an ISO 3166-1 alpha-2 code.').optional(),

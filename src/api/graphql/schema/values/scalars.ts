@@ -77,7 +77,7 @@ builder.scalarType('PathSegment', {
 builder.scalarType('DateTime', {
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
   description: 'A point in time in RFC 3339 format. Returned in UTC with milliseconds: 2026-01-31T09:30:00.000Z.',
-  // Serialized as a string, like BigInt; a plan already reads it as a string.
+  // Serialized as a string, like BigInt. A plan has already read it as a string.
   serialize: (value: Date | string) => (typeof value === 'string' ? value : value.toISOString()) as never,
   ...textParsers(
     parseTimestamp,
