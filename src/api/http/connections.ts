@@ -34,7 +34,7 @@ export const lingerMs = 500;
 /** Tracks and limits a server's connections, and ends them when the server stops. */
 export class Connections {
   readonly #limits: ConnectionLimits;
-  /** The connections without valid credentials. Above the limit, the address with the most loses its oldest one. */
+  /** The connections without valid credentials. Above the limit, the address with the most loses its oldest. */
   readonly #strangers: BoundedWaits;
   readonly #all = new Map<Socket, Connection>();
   #announcing = false;
@@ -82,7 +82,7 @@ export class Connections {
     this.#all.get(socket)?.endStranger?.();
   }
 
-  /** From now on, responses whose headers have not been sent say `Connection: close` and end their connections. */
+  /** Makes all responses whose headers have not been sent say `Connection: close` and end their connections. */
   announceEnd(): void {
     this.#announcing = true;
     for (const connection of this.#all.values()) {

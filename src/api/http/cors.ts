@@ -85,8 +85,7 @@ export function protectResponse(response: ServerResponse): void {
 
 /**
  * Returns whether a request names this machine in its Host header. A page from another site can make its host name
- * resolve to this machine (DNS rebinding). The page then has the service's origin, but its requests contain its own
- * host name.
+ * resolve to this machine (DNS rebinding). The page then has the service's origin, but its requests name its own host.
  */
 export function namesThisMachine({ headers: { host = '' } }: IncomingMessage): boolean {
   return isThisMachine(URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : '');

@@ -188,7 +188,7 @@ export class Planner implements DocumentWalker {
         const parts = Array.from(knownOf(run).keys(), (type): Sql => [tables.get(type) ?? '']);
         if (!isList) return parts[0] ?? `'null'`;
         if (parts.length === 0) return literal(`[${ids.map(() => 'null').join(',')}]`);
-        // An id in a different form may contain characters that Postgres rejects.
+        // Any other id is replaced, because it may contain characters that Postgres rejects.
         const idList = run.bind(ids.map((id) => (knownUuid(id, types) === undefined ? '' : id)));
         return sql`(select '[' || coalesce(string_agg(coalesce(r.json, 'null'), ',' order by u.position), '') || ']' from unnest(${idList}::text[]) with ordinality as u(id, position) left join (${joinSql(parts, ' union all ')}) r on r.id = u.id)`;
       },

@@ -64,7 +64,7 @@ function rowOf(model: string, row: object) {
   return { table: tableOf(model), json };
 }
 
-/** Reads the row behind a public id of one of these types, with the field's selections; null if the caller may not see it. */
+/** Reads the row with this id, if it is of one of these types, with the field's selections; null if hidden. */
 export async function readNode(
   id: string,
   types: readonly string[],
@@ -78,7 +78,7 @@ export async function readNode(
 }
 
 /**
- * Finds a field, in the form `Type.field`, below the one being resolved that no resolver can compute from the row.
+ * Returns the first field below the one being resolved that no resolver can compute from the row, as `Type.field`.
  * @param showsExisting whether the available rows may predate the mutation. If so, all fields except ids need a plan.
  */
 export function findFurtherRead(info: GraphQLResolveInfo, showsExisting: boolean): string | undefined {

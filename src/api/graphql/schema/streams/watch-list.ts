@@ -114,9 +114,7 @@ function listStream(
     });
   }
 
-  /**
-   * Waits until the current slot of `waitMs` ends. All watchers of a list have the same slots, so they share messages.
-   */
+  /** Waits for the end of the current slot of `waitMs`. All watchers of a list share slots and therefore messages. */
   const restOfSlot = () =>
     delay(waitMs - (Date.now() % waitMs), undefined, { signal: over.signal }).catch(() => undefined);
 
