@@ -39,7 +39,7 @@ export interface Context
   /** The maximum age of a stream's cursor, in days. */
   readonly retentionDays: number;
   /**
-   * Whether the client disconnected or the operation timed out. If so, nothing begins, but a running command completes.
+   * Whether the client disconnected or the operation timed out. Then nothing begins, but a running command completes.
    */
   isAbandoned: () => boolean;
   /** The maximum number of bytes that one read may add to a response. */

@@ -17,10 +17,10 @@ export type CursorArgument = 'after' | 'before';
  * the first or the last few.
  *
  * - A cursor names a position in the list's order. It stays valid when its row no longer matches the filter or is gone.
- * - If `before` comes before `after`, the page is empty, as it is in graphql-relay, the reference implementation. Taken
- * literally, the specification would ignore `before`.
- * - If `first` and `last` are both omitted, the page has the default size. It has the last rows before `before` if that
- * is the only cursor, and otherwise the first ones.
+ * - If the cursor `before` precedes the cursor `after`, the page is empty, as in graphql-relay, the reference
+ * implementation. Taken literally, the specification would ignore `before`.
+ * - If `first` and `last` are both omitted, the page has the default size. These are the last rows before `before` if
+ * that is the only cursor, and otherwise the first rows.
  *
  * @throws GraphQLError INVALID_INPUT for a size outside 0 to 100, for `first` with `last`, and for a cursor of a
  * different list

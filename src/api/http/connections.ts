@@ -34,7 +34,7 @@ export const lingerMs = 500;
 /** Tracks and limits a server's connections, and ends them when the server stops. */
 export class Connections {
   readonly #limits: ConnectionLimits;
-  /** The connections without valid credentials. Above the limit, the address with the most loses its oldest. */
+  /** The connections without valid credentials. Above the limit, the address with the most loses its oldest one. */
   readonly #strangers: BoundedWaits;
   readonly #all = new Map<Socket, Connection>();
   #announcing = false;

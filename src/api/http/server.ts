@@ -131,7 +131,7 @@ export async function startHttpServer(options: HttpOptions) {
     url: `http://${host}:${port}`,
     connections,
     async close(): Promise<void> {
-      // Requests wait until the port is closed, because a client that got its response now would reconnect to it.
+      // Requests wait, because a client that got its response now would reconnect to the closing port.
       waiting = [];
       await closePort(server);
       for (const answer of waiting) setImmediate(answer);

@@ -44,7 +44,7 @@ export class Turns {
     this.#now = now;
   }
 
-  /** Waits for the platform's turn. Each operation of a shared connection and each message of a stream takes a turn. */
+  /** Waits for the platform's turn. Each operation on a WebSocket and each message of a stream takes a turn. */
   async takeTurn(platformId: string): Promise<WorkSlot> {
     const tenant = { key: platformId, isPlatform: true };
     await this.begin(tenant);
@@ -57,7 +57,7 @@ export class Turns {
     return this.#begin(tenant.key, this.#mostOf(tenant));
   }
 
-  /** Resumes a request that gave up its turn. It does not wait for a new turn. `end` must follow. */
+  /** Resumes a request that gave up its turn, without waiting for another turn. `end` must follow. */
   resume({ key }: Tenant): void {
     this.#of(key).count += 1;
   }

@@ -4,12 +4,12 @@ import { trustedJson } from '../../infra/database/rows.ts';
 
 /** Defines the fields that several records have in common. Values that are null are omitted. */
 
-/** Returns the time at which a customer or account was frozen as a field, or no field if it is not frozen. */
+/** Returns the field `frozenAt` of a customer or account, or no field if it is not frozen. */
 export function frozenRecord({ frozenAt }: { readonly frozenAt: Date | null }): { readonly frozenAt?: string } {
   return frozenAt === null ? {} : { frozenAt: frozenAt.toISOString() };
 }
 
-/** Returns a row's metadata as a field, or no field if it has none. */
+/** Returns the field `metadata` of a row, or no field if it has no metadata. */
 export function metadataRecord({ metadata }: { readonly metadata: unknown }): { readonly metadata?: Metadata } {
   // checkMetadata validated the metadata before it was stored.
   const noted = trustedJson<Metadata | null>(metadata);
@@ -45,7 +45,7 @@ export function jsonNumber(decimal: string): number {
   return Number(decimal);
 }
 
-/** Returns all four fields of the currency with a stored code. Stored codes are always known. */
+/** Returns the currency with this code, with all four fields. A stored code is always known. */
 export function currencyRecord(code: string) {
   return { ...requiredCurrency(code) };
 }

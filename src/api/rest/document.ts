@@ -74,8 +74,8 @@ export function restDocument(app: RestApp) {
 }
 
 /**
- * Replaces each `allOf` of a reference and its description by a reference with a description, as OpenAPI 3.1 allows.
- * Code generators would turn the `allOf` into `A & unknown`.
+ * Moves a description, or null, out of an `allOf` and next to its reference, as OpenAPI 3.1 allows. Code generators
+ * would turn the `allOf` into `A & unknown`.
  */
 function plain<Part>(part: Part): Part {
   if (typeof part !== 'object' || part === null) return part;

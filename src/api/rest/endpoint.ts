@@ -231,7 +231,7 @@ function mayRun(operation: Operation): MiddlewareHandler<RestEnvironment> {
   });
 }
 
-/** Accepts a request without a body, whatever its content type. Many clients send a content type in any case. */
+/** Accepts any content type of an empty body, because many clients send a content type even without a body. */
 const acceptNoBody: MiddlewareHandler<RestEnvironment> = async (context, next) => {
   if (!context.req.raw.body) context.req.raw.headers.delete('content-type');
   await next();

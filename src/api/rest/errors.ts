@@ -133,7 +133,7 @@ const sizeWords: Readonly<Record<string, string>> = { string: 'characters', arra
 z.config({
   customError: (issue) => {
     if (issue.code === 'invalid_type') {
-      // This also applies to a parameter that is repeated.
+      // A parameter that is sent more than once also arrives as a list.
       if (Array.isArray(issue.input) && issue.expected !== 'array') return 'must be a single value, not a list';
       return `must be ${typeWords[issue.expected] ?? issue.expected}`;
     }
@@ -206,7 +206,7 @@ function asRestError(thrown: unknown, log: Logger): RestError {
   if (thrown instanceof HTTPException && thrown.status === 400) {
     return new RestError('INVALID_REQUEST_FORMAT', 'the body is not well-formed JSON');
   }
-  // The body is empty, and its content type is not JSON. Other such bodies are refused in src/api/http/admission.ts.
+  // The body is empty, but its content type is not JSON. A body with content was refused in src/api/http/admission.ts.
   if (thrown instanceof HTTPException && thrown.status === 415) {
     return new RestError('INVALID_REQUEST_FORMAT', 'a request body must be application/json', { status: 415 });
   }

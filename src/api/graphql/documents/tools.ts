@@ -93,7 +93,7 @@ function descriptionOf({ description, loc }: OperationDefinitionNode): string | 
   return lines.join('\n').trim() || undefined;
 }
 
-/** Returns where a mutation takes `validateOnly` and its key. Throws if it has no dry run, or several fields. */
+/** Locates `validateOnly` and the idempotency key in a mutation's variables. Throws if the mutation has no dry run. */
 function placesIn({ schema, document }: Source, { selectionSet }: OperationDefinitionNode, name: string) {
   const [field, ...others] = selectionSet.selections;
   if (field?.kind !== Kind.FIELD || others.length > 0)

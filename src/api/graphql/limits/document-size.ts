@@ -130,7 +130,7 @@ function variableKey(request: DocumentRequest, fields: readonly VariableField[])
 /** A type of the schema; undefined if a document names one that does not exist. */
 type Type = GraphQLNamedType | undefined;
 
-/** The counts of a selection set with fragments expanded. They do not depend on where it is spread. */
+/** The counts of a selection set with fragments expanded, relative to its level. They are the same at every spread. */
 interface Expansion {
   readonly depth: number;
   /** The length of the chain of directly nested fragments that starts here. */

@@ -144,9 +144,9 @@ function requireRules(schema: GraphQLSchema, { name, extensions: { read } }: Fie
  * the prices with the time that Postgres takes.
  */
 const prices: Readonly<Record<Costs | 'list', number>> = {
-  /** A list of a parent's rows. This is the price of each way of finding them. */
+  /** A list of a parent's rows. The price is charged for each way of finding them. */
   list: 80,
-  /** Values from other rows or from Postgres functions. This is the price of each query for each row with the field. */
+  /** Values from other rows or from Postgres functions. The price is charged per query and per row. */
   rows: 10,
   /** Values from other rows, read for each of a payment's legs. */
   legs: 20,

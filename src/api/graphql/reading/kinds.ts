@@ -13,7 +13,7 @@ import { literal, type Sql, sql } from './sql.ts';
 /** Defines reads that several field methods or schema files share (words.ts). */
 
 export interface FieldOf {
-  /** The model whose rows have the field. Undefined if its type has no model, as for values and for the query. */
+  /** The model of the type that has the field. It is undefined for a value type and for the query. */
   readonly model: string | undefined;
   readonly field: GraphQLField<unknown, unknown>;
 }

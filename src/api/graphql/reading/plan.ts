@@ -159,7 +159,7 @@ export class Planner implements DocumentWalker {
     return sql`(select ${json} from ${from})`;
   }
 
-  /** Writes the SQL for the row with one id, or for the rows of a list of ids in its order. Reads each row once. */
+  /** Writes the SQL for the row with an id, or for a list of rows in the order of their ids. Reads each row once. */
   #node({ field, node, below }: ReadField, { types, idsFromRun }: Extract<Read, { kind: 'node' }>): Sql {
     const isList = idsFromRun || isListType(getNullableType(field.type));
     const idsOf = (run: Run) => {

@@ -64,7 +64,7 @@ function rowOf(model: string, row: object) {
   return { table: tableOf(model), json };
 }
 
-/** Reads the row with this id, if it is of one of these types, with the field's selections; null if hidden. */
+/** Reads the row with this id, if it is of one of these types and the caller may see it. Returns null otherwise. */
 export async function readNode(
   id: string,
   types: readonly string[],

@@ -29,9 +29,9 @@ declare global {
 type Resolver<Types extends SchemaTypes> = GraphQLFieldResolver<unknown, Types['Context'], object>;
 
 /**
- * Derives the reads of the fields when the schema is built. Lets the executor use planned objects, which have a field
- * under its response key and the name of their type. It is the first plug-in, so its resolvers wrap the resolvers of
- * all others.
+ * Derives the reads of the fields when the schema is built. Lets the executor use planned objects, which have their
+ * fields under the response keys and contain their type's name. It is the first plug-in, so its resolvers wrap the
+ * resolvers of all others.
  */
 export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   /**

@@ -174,7 +174,7 @@ function mergeText<Other>(pieces: readonly (string | Other)[]): (string | Other)
   return result;
 }
 
-/** The number of cached SQL strings per statement. They differ by paging order and by the arguments omitted. */
+/** The maximum number of cached SQL strings per statement. They differ by paging order and omitted arguments. */
 const maxTexts = 8;
 
 /**

@@ -114,7 +114,7 @@ declare global {
         parts: readonly [name: Key, value: Value],
         options: Options & { readonly isSorted?: boolean },
       ): FieldRef<Types, unknown, Kind>;
-      /** The same row as another type; null if the column `nullIf` is null. Its fields may need other rows. */
+      /** The same row as another type, whose fields may need other rows. Null if the column `nullIf` is null. */
       sameRow(
         type: TypeParam<Types>,
         options: Options & { readonly nullIf?: Name<ParentShape>; readonly needsOthers?: true },
@@ -310,7 +310,7 @@ const words = {
       env: (env) => env,
       ...(nullIf !== undefined && { unless: ({ row }: Env) => [`${row}.${columnName(nullIf)} is null`] }),
     });
-    // Copies the row, because Pothos marks it with the type of a node, which is not in the union.
+    // Copies the row, because Pothos has marked a node's row with the node's type, which is not in the union.
     const shown = (row: Row) => (nullIf !== undefined && row[nullIf] === null ? null : { ...row });
     return (needsOthers ? ofOthers : ofRow)(this, type, read, options, shown);
   },
@@ -362,7 +362,7 @@ const words = {
   page(this: Builder, ...[{ connection, read, args }, { of = [], ...options }]: Given<'page'>) {
     const below: MadeRead = ({ model }) =>
       of.length === 0 || read.of ? read : { ...read, ways: of.length, of: rowsBelow(model, of) };
-    // The list is declared for the types of this schema. `Builder` stands for the builder of any schema.
+    // The list is declared for this schema's builder. `Builder` stands for the builder of any schema.
     const all = { ...options, args: args(this.arg as never) } as Options;
     return ofOthers(this, connection, below, all, (row, ...rest) => stockPage(read, of, row, ...rest));
   },

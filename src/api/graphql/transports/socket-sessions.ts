@@ -52,7 +52,7 @@ export type Extra = {
   /** Whether a subscription resumes when its client sends it again, with the same id, on another socket. */
   resumes?: boolean;
   acknowledgements?: Acknowledgements;
-  /** Why the operation that is starting must be refused, if it exceeds the limit or has inexact JSON. */
+  /** The possible reasons to refuse the operation that is starting: too many operations, or inexact JSON. */
   begun?: { readonly isTooMany: boolean; readonly inexact: InexactJson | undefined };
   /** Whether the client has violated the protocol, so that the socket is about to be closed. */
   isRefused?: boolean;
@@ -72,7 +72,7 @@ export interface SocketOptions
   readonly compresses: boolean;
 }
 
-/** Opens a socket's session. Returns false for invalid credentials, so that the close code makes clients renew them. */
+/** Opens a socket's session. Returns false for invalid credentials, which clients renew on 4403, but not on 4500. */
 export async function openSession(
   options: SocketOptions,
   extra: Extra,

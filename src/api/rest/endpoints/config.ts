@@ -31,7 +31,7 @@ import {
   whole,
 } from '../schemas/fields.ts';
 
-/** The settings, as JSON, which are the same for all currencies. */
+/** The settings of every currency, as JSON. They are the same for all currencies. */
 const settings = {
   ...currencySettings,
   minAmount: Number(currencySettings.minAmount),

@@ -150,9 +150,9 @@ const failedStatement = statement<{ status: string }>(
 );
 
 /**
- * Updates an endpoint's health. A success clears its failures. Days of failures, or a 410 response, disable it. A
- * failure counts only if its attempt began after every successful one, because the late failure of an older attempt
- * says nothing about the endpoint's current state.
+ * Updates an endpoint's health. A success clears its failures. Days of failures, or a 410 response, disable the
+ * endpoint. A failure counts only if its attempt began after every successful one, because the late failure of an older
+ * attempt says nothing about the endpoint's current state.
  */
 export async function recordHealth(
   { payments, pace }: Webhooks,

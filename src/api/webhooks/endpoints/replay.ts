@@ -125,8 +125,8 @@ export const resend = webhookCommand((webhooks, caller, input: { readonly delive
     effect: async (transaction) => {
       const { client, prisma } = transaction;
       const { endpointId } = await readDelivery(prisma, caller, id);
-      // Disabling an endpoint ends its pending deliveries. The lock prevents this just before this delivery becomes
-      // pending.
+      // Locks the endpoint, so that this delivery cannot become pending just after the endpoint is disabled. Disabling
+      // an endpoint ends its pending deliveries.
       const endpoint = await lockEndpoint(transaction, caller, endpointId);
       if (endpoint.status === 'DISABLED') throw endpointDisabled(endpointId);
       await resendStatement(client, caller.platformId, id);

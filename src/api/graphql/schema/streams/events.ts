@@ -45,7 +45,7 @@ type Referred = (typeof referred)[number];
 const idIn = ({ transactionId, quoteId, customerId }: EventRow, model: Referred) =>
   ({ Transaction: transactionId, Quote: quoteId, Customer: customerId })[model];
 
-/** The options of a field that returns a row. The changed row is as of the change, and any other is as it is now. */
+/** The options of a field that returns a row: the changed row as of the change, or another row as it is now. */
 const concerned = <Type>(model: Referred, type: Type, visible: (viewer: Viewer) => object) => ({
   type,
   nullable: true as const,
