@@ -38,9 +38,7 @@ export interface Context
   readonly clientTokens: ClientTokens;
   /** The maximum age of a stream's cursor, in days. */
   readonly retentionDays: number;
-  /**
-   * Whether the client disconnected or the operation timed out. Then nothing begins, but a running command completes.
-   */
+  /** Whether the client disconnected or the operation timed out. Then no work begins, but a running command ends. */
   isAbandoned: () => boolean;
   /** The maximum number of bytes that one read may add to a response. */
   readonly maxAnswerBytes: number;

@@ -12,7 +12,7 @@ interface OriginOptions {
   readonly log: Logger;
 }
 
-/** The response to a preflight. All requested headers are allowed; only origins are restricted. */
+/** The response to a preflight. All requested headers are allowed. Only origins are restricted. */
 const allowed = {
   'access-control-allow-methods': 'GET, POST, QUERY, PATCH, DELETE, OPTIONS',
   'access-control-max-age': '600',

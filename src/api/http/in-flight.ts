@@ -21,7 +21,7 @@ const maxUnread = 256;
 /**
  * Limits the requests in flight. A request beyond the limit is refused immediately, because a queue would make all
  * requests late. While the average processing time is above `slowMs`, only an eighth of `maxInFlight` is admitted. A
- * request counts from the end of its body to the end of its response; a stream counts until it begins. A request does
+ * request counts from the end of its body to the end of its response. A stream counts until it begins. A request does
  * not count while it waits for an external service (core/outside-wait.ts). At the limit, requests of a tenant below its
  * share are still admitted, up to twice `maxInFlight` in total, so that one tenant's load does not cause another's
  * requests to be refused.

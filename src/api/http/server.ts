@@ -208,7 +208,7 @@ async function answerGraphql(options: HttpOptions, response: ServerResponse, bod
   if (request.url?.startsWith(streamPath)) request.url = `/graphql${request.url.slice(streamPath.length)}`;
   const types = acceptedTypes(request);
   if (types.includes(eventStream)) {
-    // Reject wrong credentials first: once a stream has begun, its status is 200.
+    // Wrong credentials must be refused first, because a stream that has begun has the status 200.
     const viewer = await options.callers.credentials
       .authenticate(request.headers.authorization)
       .catch(() => 'UNAVAILABLE' as const);

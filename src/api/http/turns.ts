@@ -23,7 +23,7 @@ const sharedMs = 1_000;
 /**
  * Lets the requests of several tenants take turns. While other platforms send requests, only a few requests of a tenant
  * are processed at a time, so that the event loop soon gets to the others' requests, and database connections remain
- * free for them. The only active platform has a much higher limit.
+ * free for them. If only one platform is active, it has a much higher limit.
  */
 export class Turns {
   readonly #most: number;

@@ -5,7 +5,7 @@ import { gzip } from 'node:zlib';
 import type { Metafile } from 'esbuild';
 import { assetPath, type Bundle, bundleFolder } from './assets.ts';
 
-// `npm run pages`, which runs during installation: bundles and compresses the pages' scripts.
+// `npm run pages` bundles and compresses the pages' scripts. It also runs during installation.
 
 const root = path.resolve(import.meta.dirname, '../../..');
 

@@ -4,7 +4,7 @@ import { html, raw } from 'hono/html';
 import MarkdownIt, { type Token } from 'markdown-it';
 import { type Html, type Page, plainPage } from './layout.ts';
 
-/** The root of the documentation: each file is shown below it at its repository path, so that links work. */
+/** The root of the documentation. Each file is shown below it at its repository path, so that links work. */
 export const docsPath = '/docs';
 
 const root = path.resolve(import.meta.dirname, '../../..');
@@ -197,8 +197,8 @@ interface Heading {
 }
 
 /**
- * Renders Markdown without embedded HTML: tags are shown as text. A link to a file that is not shown, such as a source
- * file, becomes plain text. Returns the HTML, and the page's sections: its second-level headings.
+ * Renders Markdown without embedded HTML, whose tags are shown as text. A link to a file that is not shown, such as a
+ * source file, becomes plain text. Returns the HTML, and the page's sections: its second-level headings.
  * @param file its path in the repository
  * @param known the files that are shown
  */

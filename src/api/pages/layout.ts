@@ -89,7 +89,7 @@ ${before}
   };
 }
 
-/** Builds the policy of a page that runs its own files: it loads nothing else, and connects only to this server. */
+/** Builds the policy of a page that runs its own files. It loads nothing else, and connects only to this server. */
 const scriptPolicy = (name: Bundled['name']) =>
   [
     "default-src 'none'",

@@ -77,7 +77,7 @@ function sourceRecord(
 
 type DestinationColumns = Pick<Quote | Transaction, 'destinationAccountId' | 'destinationUmaAddress'>;
 
-/** Returns a payment's destination; the tables' constraints guarantee that there is one. */
+/** Returns a payment's destination. The tables' constraints guarantee that there is one. */
 function destinationRecord(payment: DestinationColumns, parties: PaymentParties, currency: string) {
   const { destinationUmaAddress: umaAddress, destinationAccountId } = payment;
   if (umaAddress !== null) return { destinationType: 'UMA_ADDRESS' as const, umaAddress, currency };
@@ -119,7 +119,7 @@ const amounts = ['counterpartyFixedFee', 'serviceApiFixedFee', 'serviceApiVariab
 
 type RateDetailsRecord = { readonly [Name in (typeof decimals | typeof amounts)[number]]?: number };
 
-/** Converts rate details as stored by createQuote: decimals and amounts are strings of digits. */
+/** Converts rate details as stored by createQuote, where decimals and amounts are strings of digits. */
 function rateDetailsRecord(column: unknown): RateDetailsRecord | undefined {
   if (typeof column !== 'object' || column === null) return undefined;
   const values = trustedJson<Readonly<Record<string, string | null | undefined>>>(column);

@@ -20,7 +20,7 @@ import { oncePer } from '../../../core/once-per.ts';
 import { argumentReader, costOfField, isConnection, type SentDocument } from './list-sizes.ts';
 
 /**
- * The size of a document: each count is the largest among its operations and fragments, used or not. Beyond 2^53 a
+ * The size of a document. Each count is the largest among its operations and fragments, used or not. Beyond 2^53 a
  * count is approximate or infinite.
  *
  * Client libraries add `__typename` to every selection set. If it has no alias, it does not count towards a document's
@@ -101,7 +101,7 @@ const measured = oncePer((_document: DocumentNode, request: DocumentRequest) => 
 });
 
 /**
- * Measures a document in time linear in its length: each fragment is counted once, however often it is spread. All
+ * Measures a document in time linear in its length. Each fragment is counted once, however often it is spread. All
  * requests for the same document must have the same schema.
  */
 export function measureDocument(request: DocumentRequest): Measure {
@@ -185,7 +185,7 @@ class Measurement {
     const dearest = dearestOf(expansions.map(({ costs }) => dearestOf(costs.values())));
     const most = (counts: readonly number[]) => counts.reduce((one, other) => Math.max(one, other), 0);
     const size: DocumentSize = {
-      // The parser always sets `tokenCount`; it is optional in the type because trees can be built without a parser.
+      // The parser always sets `tokenCount`. The type makes it optional, because trees can be built without a parser.
       tokens: tokenCount - this.#freeTypenames,
       depth: most(expansions.map(({ depth, nestedFragments }) => Math.max(depth, nestedFragments))),
       fields: most(expansions.map(({ fields }) => fields)),
@@ -264,7 +264,7 @@ class Measurement {
     return { ...inner, leadingFragments, nestedFragments: Math.max(inner.nestedFragments, leadingFragments) };
   }
 
-  /** Counts a field and its children, even if the type does not define the field: validation comes later. */
+  /** Counts a field and its children even if the type does not define the field, because validation comes later. */
   #expandField(field: FieldNode, parent: Type): Expansion {
     const name = field.name.value;
     const alias = field.alias === undefined ? 0 : 1;

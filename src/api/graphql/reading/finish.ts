@@ -10,7 +10,7 @@ import { errorKey, type Run, type Sql, sql } from './sql.ts';
 
 const delimiter = '\u0001';
 
-/** Thrown if a timeline lacks a change that is committed but not sequenced yet; sequencing takes a moment. */
+/** Thrown if a timeline lacks a change that is committed but not sequenced yet. Sequencing takes a moment. */
 export class NotSequenced extends Error {}
 
 /** The SQL of the placeholder that marks a timeline as incomplete. It precedes the timeline. */

@@ -112,7 +112,7 @@ export class Planner implements DocumentWalker {
     const { field, node } = selected;
     if (!field || !read) throw new LeftToExecutor(`${node.name.value} is resolved`);
     const value = this.#read({ ...selected, field }, read, env);
-    // Guarded: if the arguments are invalid, the run replaces this field with an error and reads the other fields.
+    // If the arguments are invalid, the run replaces only this field with an error and reads the other fields.
     return field.args.length === 0 ? value : [new Part(value, { isGuarded: true })];
   }
 

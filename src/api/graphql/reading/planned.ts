@@ -15,7 +15,7 @@ import type { Model } from './reads.ts';
 import { runField } from './run.ts';
 import { stockNode } from './stock.ts';
 
-/** An object that a plan has read in the form of the response: resolvers pick its fields by response key. */
+/** An object that a plan has read. It has the form of the response, so resolvers pick its fields by response key. */
 interface Planned {
   /** The name of the object's type, under a key that no field can have. */
   readonly '': string;
@@ -49,7 +49,7 @@ export async function readAround<Row extends object>(
 ): Promise<Row> {
   if (!isNeeded || context.isStock) return row;
   const read = runField(context, info, { row: rowOf(model, row) });
-  // The planned object stands for the row: resolvers can take fields from either.
+  // The planned object stands for the row. Resolvers can take fields from either.
   return read.catch(() => row) as Promise<Row>;
 }
 

@@ -35,8 +35,8 @@ type Resolver<Types extends SchemaTypes> = GraphQLFieldResolver<unknown, Types['
  */
 export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   /**
-   * Adds the maximum length, which `wrongArgument` enforces, to the descriptions of lists in inputs, unless they state a
-   * lower maximum.
+   * Adds the maximum length, which `wrongArgument` enforces, to the descriptions of lists in inputs, unless they state
+   * a lower one.
    */
   override onInputFieldConfig(field: PothosInputFieldConfig<Types>): PothosInputFieldConfig<Types> {
     if (field.type.kind !== 'List' || /At most \d+\./.test(field.description ?? '')) return field;

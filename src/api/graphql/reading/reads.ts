@@ -13,7 +13,7 @@ export type Model = Prisma.ModelName;
 /** The SQL expressions from which a value is computed. `row` is the alias of a table's row, `json` a jsonb value. */
 export type Env = Readonly<Record<string, string>>;
 
-/** How a field is read, and its cost if that is above the average for its kind. */
+/** How a field is read, and what it costs if that is more than usual for its kind. */
 export type Read = {
   readonly costs?: Costs;
   /** The number of ways to find the rows of a list or a sum, if there are several. */

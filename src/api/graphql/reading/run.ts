@@ -105,7 +105,7 @@ export async function runField(context: Context, info: GraphQLResolveInfo, { row
   let statement = plans.get(key);
   if (!statement) {
     const planner = new Planner({ schema, fragments, variables, isTyped: true });
-    // A message's field for its own row has no read: it returns the available row.
+    // A message's field for its own row has no read. It returns the available row.
     const own: Read | undefined = field.extensions.read ?? (row && { kind: 'value', env: (env) => env });
     const read: Read | undefined = nodes ? { kind: 'node', types: nodes.types, idsFromRun: true } : own;
     const json = inScope(planner.field({ key: '', field, node, below: fieldNodes }, row ? { row: 'r' } : {}, read));
@@ -131,7 +131,7 @@ const sequencingTimeoutMs = 2_000;
 
 async function runStatement(statement: PlanStatement, input: RunInput, context: Context) {
   const { viewer, feed, payments, maxAnswerBytes } = context;
-  // Checked for every read: at the root of a query, and below the result of a mutation.
+  // Every read needs VIEW, both at the root of a query and below the result of a mutation.
   if (!viewer.permissions.includes('VIEW')) throw failure('FORBIDDEN', 'this token lacks the permission VIEW');
   const deadline = Date.now() + sequencingTimeoutMs;
   const known = new Map<string, boolean>();

@@ -24,7 +24,7 @@ export interface RunInput {
   readonly given?: { readonly node: FieldNode; readonly args: Readonly<Record<string, unknown>> } | undefined;
 }
 
-/** The key of a JSON object that represents an error: no field can have this name. */
+/** The key of a JSON object that represents an error. No field can have this name. */
 export const errorKey = '!';
 
 /** One run of a plan, with its caller and its variables. Values become parameters of the statement. */

@@ -105,7 +105,7 @@ export async function stockNode(id: string, types: readonly string[], context: C
     ...queryFromInfo({ context, info, ...(isAbstractType(getNamedType(info.returnType)) && { typeName }) }),
     where: { AND: [{ id: uuid }, visible(context.viewer)] },
   });
-  // This is a type of the schema; the compiler knows only the types of models.
+  // This is a type of the schema. The compiler knows only the types of models.
   if (row) brandWithType(row, typeName as never);
   return row && isOfType(row, typeName, info) ? row : null;
 }

@@ -229,7 +229,7 @@ export class Operations {
   #present(result: ExecutionResult, args: Prepared): ExecutionResult {
     const { errors = [] } = result;
     const { introspection, present } = this.#options;
-    // If there is no data, nothing has run: the executor could not coerce the variables.
+    // If there is no data, nothing has run, because the executor could not coerce the variables.
     if (!introspection && !('data' in result)) removeSuggestions(errors);
     const isMutation = args.operation.operation === 'mutation';
     return {

@@ -211,7 +211,7 @@ export async function holdStream(
 
 /**
  * Supervises an open event stream (SSE). Cuts it if its token is no longer valid or no longer permits the operation, if
- * the server stops, or if its reader stalls. `complete` is not sent: stock clients resume after a cut, but treat
+ * the server stops, or if its reader stalls. It sends no `complete`, because stock clients resume after a cut but treat
  * `complete` as the end.
  */
 function superviseStream(sessions: Sessions, viewer: Viewer, response: ServerResponse, farewell: Farewell): Session {

@@ -13,7 +13,7 @@ type MediaType = (typeof mediaTypes)[number];
 /** Adds the charset to a response's media type. Clients may specify the charset as well. */
 const inUtf8 = (type: string) => `${type}; charset=utf-8`;
 
-/** The media types, keyed by the value of Accept: clients send few distinct values, and parsing one takes 9 µs. */
+/** The media types, keyed by the value of Accept. Clients send few distinct values, and parsing one takes 9 µs. */
 const acceptedBy = boundedCache<readonly MediaType[]>(200);
 
 /** Returns the accepted media types in order of preference (RFC 9110, 12.5.1); event streams only if named. */

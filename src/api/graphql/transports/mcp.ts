@@ -42,7 +42,7 @@ const instructions =
 const knownMethods = ['initialize', 'server/discover', 'ping', 'tools/list', 'tools/call'];
 
 /**
- * Serves the Model Context Protocol (streamable HTTP, without sessions): the tools are the operations of the token's
+ * Serves the Model Context Protocol (streamable HTTP, without sessions). The tools are the operations of the token's
  * own documents, and nothing else is offered. A tool runs like any GraphQL operation (server/operations.ts) and returns
  * the text of the response.
  */

@@ -161,7 +161,7 @@ class SocketOrder {
   readonly #running = new Map<string, Promise<void>>();
   /** The promise that the next message with the same id waits for. */
   readonly #waits = new Map<string, Promise<void>>();
-  /** The operations that are open for the client: for each id, the newest. */
+  /** The newest operation under each id, if it is still open for the client. */
   readonly #open = new Map<string, Begun>();
   #underWay = 0;
 

@@ -33,7 +33,7 @@ export const socketLimits = {
  */
 export const closeTryAgain = 1013;
 export const closeRestart = 1012;
-/** The token is invalid, has expired or has been revoked: the client needs a different one. */
+/** The token is invalid, has expired or has been revoked, so the client needs a different one. */
 const closeForbidden = 4403;
 
 export type Extra = {

@@ -245,7 +245,7 @@ function sendNext({ socket, connection }: Extra, id: string, payload: string): P
   return send(socket, `{"id":${JSON.stringify(id)},"type":"next","payload":${payload}}`);
 }
 
-/** Sends a stream's messages directly: graphql-ws, which would serialize each, sees a stream without messages. */
+/** Sends a stream's messages directly. graphql-ws would serialize each, so it gets a stream without messages. */
 function sendAll(
   stream: AsyncIterableIterator<StreamMessage>,
   { id, extra }: SocketOperation,

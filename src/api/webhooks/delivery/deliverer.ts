@@ -30,7 +30,7 @@ const unreadableSecret: Outcome = {
   error: 'not sent: the signing secret cannot be decrypted; rotate it',
 };
 
-/** Attempts deliveries, many at a time. A slow delivery delays only others to the same endpoint. */
+/** Attempts deliveries, many at a time. A slow delivery delays only other deliveries to the same endpoint. */
 export class Deliverer {
   readonly #webhooks: Webhooks;
   readonly #sender: Sender;
@@ -164,7 +164,7 @@ export class Deliverer {
 /** The minimum time that a receiver has to respond, in ms. A response after the payment's deadline has no effect. */
 const leastQuestionMs = 1_000;
 
-/** Returns the milliseconds left for the response to an approval request, that is, until the payment's own deadline. */
+/** Returns how many milliseconds are left for the response to an approval request until the payment's deadline. */
 function questionMs({ event, now }: LeasedDelivery): number {
   const { approvalDueAt } = rowFromSnapshot('Transaction', trustedJson<Record<string, unknown>>(event.snapshot));
   if (!approvalDueAt) throw new Error('an approval request needs a payment that awaits approval');

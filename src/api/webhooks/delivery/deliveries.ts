@@ -11,7 +11,7 @@ import type { Outcome } from './sender.ts';
 
 /** The maximum number of concurrent attempts per endpoint. Processes that lease at the same time can exceed it. */
 const maxInFlight = 8;
-/** The same for a failing endpoint: enough to notice that it has recovered, too few to delay other endpoints. */
+/** The same for a failing endpoint. Two are enough to notice a recovery, and too few to delay other endpoints. */
 const maxInFlightWhileFailing = 2;
 /** The number of consecutive failures after which an endpoint counts as failing. */
 const failingAfter = 3;

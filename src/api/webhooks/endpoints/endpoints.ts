@@ -22,7 +22,7 @@ type NamedEndpoint = Expecting & { readonly endpointId: string };
 
 /**
  * Creates an endpoint, which gets all new events, and sends it a test event.
- * @returns the endpoint and its signing secret, which is not shown again: a repeated call is refused with CONFLICT
+ * @returns the endpoint and its signing secret, which is not shown again. A repeated call is refused with CONFLICT.
  */
 export const createEndpoint = webhookCommand((webhooks, caller, input: NewEndpoint) => {
   checkUrl(webhooks, caller, input.url);

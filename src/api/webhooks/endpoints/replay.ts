@@ -37,8 +37,8 @@ const inRange = `from event v join webhook_endpoint e on e.platform_id = v.platf
        else $5::boolean or v.type = any(e.event_types) end`;
 
 /**
- * Resends existing deliveries and creates missing ones: at most one more than is allowed, so that the caller can tell
- * when there are too many. The caller holds the endpoint's lock, so that no other process replays the same events.
+ * Resends existing deliveries and creates missing ones. Stops after one more than is allowed, so that the caller can
+ * tell when there are too many. The caller holds the endpoint's lock, so that no other process replays the same events.
  */
 const replayStatement = statement<object>(
   'replay_deliveries',

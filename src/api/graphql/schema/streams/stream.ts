@@ -61,7 +61,7 @@ export const afterDescription =
 
 /**
  * Returns the position after which a stream resumes; undefined for a new stream. This is `after`, unless the request's
- * extensions or Last-Event-ID contain a later position: clients reconnect with their original `after`.
+ * extensions or Last-Event-ID contain a later position. Clients reconnect with their original `after`.
  * @throws GraphQLError INVALID_INPUT for a value that is not a cursor of this feed
  */
 export function positionAfter(

@@ -100,7 +100,7 @@ function rowsFollower<Noun extends FollowedNoun>(
     return isLast?.(event) || (state?.hasEnded === true && event.version === state.row.version);
   };
 
-  /** Returns the current states of all rows in feed order: a client that resumes after one of them gets the rest. */
+  /** Returns the current states of all rows in feed order. A client that resumes after one of them gets the rest. */
   function presentStates(latest: ReadonlyMap<string, Event>, head: FeedPosition): RowUpdate<Noun>[] {
     const states = rows.map((row) => {
       const id = subjectId(row);

@@ -65,7 +65,7 @@ builder.scalarType('Decimal', {
 builder.scalarType('CurrencyCode', {
   description: 'The code of a currency: an ISO 4217 code, or an asset code such as USDC or BTC, in capitals.',
   serialize: (code) => code,
-  // Accepts any string: commands check whether it is a known currency, and a filter by an unknown one matches nothing.
+  // Accepts any string. Commands check whether the currency is known, and a filter by an unknown one matches nothing.
   ...textParsers((text) => text, 'INVALID_CURRENCY', 'expected a currency code such as "USD"'),
 });
 
