@@ -13,8 +13,8 @@ export type CursorArgument = 'after' | 'before';
 
 /**
  * Parses a list's arguments, which determine the rows to read and their order. Section 4 of the Relay specification
- * (https://relay.dev/graphql/connections.htm) defines them: of the rows after `after` and before `before`, the page has
- * the first or the last few.
+ * (https://relay.dev/graphql/connections.htm) defines them. The page has the first or the last few of the rows after
+ * `after` and before `before`.
  *
  * - A cursor names a position in the list's order. It stays valid when its row no longer matches the filter or is gone.
  * - If the cursor `before` precedes the cursor `after`, the page is empty, as in graphql-relay, the reference

@@ -231,7 +231,7 @@ function mayRun(operation: Operation): MiddlewareHandler<RestEnvironment> {
   });
 }
 
-/** Accepts any content type of an empty body, because many clients send a content type even without a body. */
+/** Allows any content type if the body is empty, because many clients send one even then. */
 const acceptNoBody: MiddlewareHandler<RestEnvironment> = async (context, next) => {
   if (!context.req.raw.body) context.req.raw.headers.delete('content-type');
   await next();

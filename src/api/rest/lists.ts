@@ -126,8 +126,8 @@ interface ListEndpoint<Filters extends z.ZodRawShape, Item> {
 }
 
 /**
- * The maximum number of rows that are counted. A longer list has no `totalCount`, which is optional (specification
- * 4.0), because counting a million rows takes a hundred times as long as reading a page. GraphQL returns the number on
+ * The maximum number of rows that are counted. A longer list has no `totalCount`, because counting a million rows takes
+ * a hundred times as long as reading a page. The field is optional (specification 4.0). GraphQL returns the number on
  * request.
  */
 const maxCount = 10_000;

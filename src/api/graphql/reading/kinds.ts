@@ -76,7 +76,7 @@ export function rowThere(
   };
 }
 
-/** Adds the condition that the caller may see the rows to a FROM clause. */
+/** Adds to a FROM clause the condition that the caller may see the rows. */
 export const ifVisible = (from: string, model: string, alias: string, visible: Visible | undefined): Sql =>
   visible ? sql`${from} and ${(run) => conditionsOf(model, alias, visible(run.viewer), run)}` : [from];
 

@@ -42,7 +42,7 @@ export async function answerJsonRequest(
 
 const ofConnection: ReadonlySet<string> = new Set(['connection', 'transfer-encoding']);
 
-/** Responds to a request whose body has been read, through Yoga. */
+/** Lets Yoga respond to a request whose body has been read. */
 export async function answerByYoga(
   { yoga }: GraphqlServer,
   response: ServerResponse,

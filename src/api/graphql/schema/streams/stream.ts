@@ -13,8 +13,8 @@ import type { Context } from '../../context.ts';
 import { cursorUndone, failure, invalidInput } from '../../failure.ts';
 
 /**
- * Implements the mechanism behind all subscriptions, which read the same feed and differ in which events they select
- * and how they present them. Every subscription delivers only events that the caller may see.
+ * Implements what all subscriptions have in common. They read the same feed, but select and present its events in
+ * different ways. Every subscription delivers only events that the caller may see.
  */
 
 export type After = string | null | undefined;
