@@ -14,7 +14,7 @@ export const incompleteStatus: HttpStatus = { status: 400, spec: true };
 /** The status for a request whose document or variables are well-formed but not allowed by the schema or the limits. */
 export const unprocessableStatus: HttpStatus = { status: 422, spec: true };
 
-/** Creates an error for `errors[]` with a code that clients can act on: the form of all refusals outside mutations. */
+/** Creates an error for `errors[]` with a code. All refusals outside mutations have this form. */
 export function failure(
   code: string,
   message: string,

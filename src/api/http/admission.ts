@@ -34,7 +34,7 @@ export interface Service {
 
 /**
  * Checks a request's form, credentials and limits, in the order given in docs/limits.md, and passes it to its API or
- * refuses it. A known caller's request is refused before its body is read; an unknown caller's request is counted once
+ * refuses it. A known caller's request is refused before its body is read. An unknown caller's request is counted once
  * there is capacity to look the caller up.
  */
 export async function admit(admission: Admission, response: WatchedResponse, service: Service): Promise<void> {

@@ -60,8 +60,8 @@ function endWithResponse(response: ServerResponse): void {
 }
 
 /**
- * Reads whole request bodies. Slow bodies do not delay others: if too many reads are for unknown callers, the oldest of
- * these is evicted; if too many are for platforms, the oldest read of the platform with the most reads is evicted.
+ * Reads whole request bodies. Slow bodies do not delay others. If too many reads are for unknown callers, the oldest of
+ * them is evicted. If too many are for platforms, the oldest read of the platform with the most reads is evicted.
  */
 export class BodyReader {
   readonly #reads = new BoundedWaits(maxReads);
@@ -72,7 +72,7 @@ export class BodyReader {
     this.#senders = senders;
   }
 
-  /** Reads a body; discards the rest if it is too long or evicted. Throws if the client aborts the request. */
+  /** Reads a body. Discards the rest if it is too long or evicted. Throws if the client aborts the request. */
   async read(response: ServerResponse): Promise<Body> {
     const { req: request } = response;
     const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
@@ -108,7 +108,7 @@ export class BodyReader {
       const evict = () => end('EVICTED');
       const known = this.#senders.known(request);
       let endWait = known === undefined ? this.#ofStrangers.begin(evict) : this.#reads.begin(evict, known);
-      // Looking up the sender in the database is worthwhile only for bodies that do not arrive in one piece.
+      // The sender is looked up in the database only if the body does not arrive in one piece.
       if (known === undefined && request.headers.authorization !== undefined) {
         setImmediate(async () => {
           const platform = isOver ? undefined : await this.#senders.lookUp(request).catch(() => undefined);

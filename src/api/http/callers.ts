@@ -53,8 +53,8 @@ export class Callers {
   }
 
   /**
-   * Returns the tenant whose share of the capacity a request uses: its platform, if the credentials were found valid
-   * recently or earlier on the same connection, and otherwise its address, regardless of the credentials it sends.
+   * Returns the tenant whose share of the capacity a request uses. This is its platform if its credentials were found
+   * valid recently or earlier on the same connection. Otherwise it is the client's address.
    */
   tenantOf(request: IncomingMessage, caller: Viewer | undefined): Tenant {
     if (caller) return { key: caller.platformId, isPlatform: true };

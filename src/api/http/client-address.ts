@@ -8,7 +8,7 @@ export type AddressOf = (request: IncomingMessage) => string;
 
 /**
  * Returns the function that finds a client's address. Behind trusted proxies, it is the last address in X-Forwarded-For
- * that does not belong to one of them: each proxy appends its client's address, and anything before it may be forged.
+ * that belongs to none of them. Each proxy appends its client's address, and anything before may be forged.
  * @param trusted the proxies' address ranges; if empty, the header is ignored
  */
 export function addressFinder(trusted: readonly Range[]): AddressOf {
@@ -37,7 +37,7 @@ export function directAddressFinder(trusted: readonly Range[]): (socket: Socket)
   };
 }
 
-/** An IPv6 client usually has a whole /64 network: too many addresses to count individually. */
+/** An IPv6 client usually has a whole /64 network, whose addresses are too many to count individually. */
 function networkOf(address: Address): string {
   if (address instanceof ipaddr.IPv4) return address.toString();
   return `${new ipaddr.IPv6([...address.parts.slice(0, 4), 0, 0, 0, 0])}/64`;

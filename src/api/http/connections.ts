@@ -82,7 +82,7 @@ export class Connections {
     this.#all.get(socket)?.endStranger?.();
   }
 
-  /** From now on, responses whose headers have not been sent say `Connection: close` and end their connections. */
+  /** Makes all responses whose headers have not been sent say `Connection: close` and end their connections. */
   announceEnd(): void {
     this.#announcing = true;
     for (const connection of this.#all.values()) {
@@ -140,8 +140,7 @@ export class Connections {
     if (open.size > 0 || last || upgraded || socket.destroyed) return;
     const wait = usedAt + idleMs - performance.now();
     if (wait <= 0) socket.destroySoon();
-    // The event loop runs timers, then reads sockets, then runs setImmediate, so a request that has arrived is seen
-    // first.
+    // The event loop reads sockets after timers and before setImmediate, so a request that has arrived is seen first.
     else setTimeout(() => setImmediate(() => this.#endIdle(connection, idleMs)), wait);
   }
 }
@@ -162,7 +161,7 @@ function announceEnd(connection: Connection, response: ServerResponse): void {
 }
 
 /**
- * Keeps a connection open until its client closes it (RFC 9112, 9.6): data arriving at a closed socket would reset it.
+ * Keeps a connection open until its client closes it (RFC 9112, 9.6). Data that arrives at a closed socket resets it.
  */
 export function endGently(socket: Socket): void {
   // Called by Node after a response with `Connection: close`.

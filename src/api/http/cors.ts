@@ -3,7 +3,7 @@ import { isIPv4 } from 'node:net';
 import type { Logger } from 'pino';
 import { boundedCache } from '../../core/bounded-cache.ts';
 
-/** Which pages from other origins may call this server. Credentials are never cookies. */
+/** Which pages from other origins may call this server. It never accepts cookies as credentials. */
 interface OriginOptions {
   /** The origins in the CORS_ORIGINS setting, or `*` for all. */
   readonly origins: readonly string[];
@@ -12,13 +12,13 @@ interface OriginOptions {
   readonly log: Logger;
 }
 
-/** The response to a preflight. All requested headers are allowed; only origins are restricted. */
+/** The response to a preflight. All requested headers are allowed. Only origins are restricted. */
 const allowed = {
   'access-control-allow-methods': 'GET, POST, QUERY, PATCH, DELETE, OPTIONS',
   'access-control-max-age': '600',
 } as const;
 
-/** Of the refused origins, at most `max` are logged in `ttlMs` milliseconds, each once. */
+/** At most `max` refused origins are logged in `ttlMs` milliseconds, each of them once. */
 const logging = { max: 200, ttlMs: 600_000 } as const;
 
 /** Decides whether the page that sends a request may read the response, and logs refused origins. */
@@ -85,7 +85,7 @@ export function protectResponse(response: ServerResponse): void {
 
 /**
  * Returns whether a request names this machine in its Host header. A page from another site can make its host name
- * resolve to this machine (DNS rebinding). The page then has the service's origin, but its requests carry that name.
+ * resolve to this machine (DNS rebinding). The page then has the service's origin, but its requests name its own host.
  */
 export function namesThisMachine({ headers: { host = '' } }: IncomingMessage): boolean {
   return isThisMachine(URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : '');

@@ -21,10 +21,10 @@ const maxUnread = 256;
 /**
  * Limits the requests in flight. A request beyond the limit is refused immediately, because a queue would make all
  * requests late. While the average processing time is above `slowMs`, only an eighth of `maxInFlight` is admitted. A
- * request counts from the end of its body to the end of its response; a stream counts until it begins. Waits for an
- * external service (core/outside-wait.ts) do not count. At the limit, requests of a tenant below its share are still
- * admitted, up to twice `maxInFlight` in total, so that one tenant's load does not cause another's requests to be
- * refused.
+ * request counts from the end of its body to the end of its response. A stream counts until it begins. A request does
+ * not count while it waits for an external service (core/outside-wait.ts). At the limit, requests of a tenant below its
+ * share are still admitted, up to twice `maxInFlight` in total, so that one tenant's load does not cause another's
+ * requests to be refused.
  */
 export class InFlight {
   /** The requests in flight, in total and by tenant, and the moving average of their processing time in ms. */
@@ -58,7 +58,7 @@ export class InFlight {
     const { count, byTenant } = this.load;
     const own = byTenant.get(tenant) ?? 0;
     const tenants = byTenant.size + (own === 0 ? 1 : 0);
-    // Twice `limit` may be less than the number of requests that were admitted before processing became slow.
+    // Not twice `limit`, because more requests than that may have been admitted before processing became slow.
     return own < limit / tenants && tenants > 1 && count < 2 * this.#limits.maxInFlight;
   }
 }
@@ -83,7 +83,7 @@ class AdmittedRequest extends WorkSlot {
     if (response.closed) this.#close();
   }
 
-  /** Waits for the request's turn; undefined if it need not wait. Waiting does not count as processing. */
+  /** Waits for the request's turn. Returns undefined if it need not wait. Waiting does not count as processing. */
   turn(): Promise<void> | undefined {
     const begin = () => {
       this.#hasTurn = true;
@@ -159,8 +159,8 @@ class AdmittedRequest extends WorkSlot {
  */
 export class WatchedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   /**
-   * An object rather than functions: V8's young-generation collections retain functions in the fields of a response,
-   * with everything that they reference (bench/LOG.md).
+   * This is an object, because V8's young-generation collections retain functions in the fields of a response, with
+   * everything that they reference (bench/LOG.md).
    */
   watcher: AdmittedRequest | undefined;
 

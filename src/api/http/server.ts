@@ -58,7 +58,7 @@ interface HttpOptions {
   readonly headersMs?: number | undefined;
 }
 
-/** In bytes and milliseconds. TCP keep-alive detects connections whose client has vanished. */
+/** Node's limits, in bytes and milliseconds. TCP keep-alive detects connections whose client has vanished. */
 const connectionLimits = {
   maxHeaderSize: 16 * 1024,
   requestTimeout: 30_000,
@@ -72,10 +72,10 @@ const connectionLimits = {
 const backlog = 8_192;
 
 /**
- * How long an idle connection stays open, in milliseconds: longer than load balancers keep idle connections (60 s for
- * AWS and nginx, 75 s for others), so that none of them sends a request on a closing connection, and longer than the
- * interval between stream heartbeats. The Keep-Alive header announces a few seconds less, so that clients close
- * connections first.
+ * How long an idle connection stays open, in milliseconds. It must be longer than load balancers keep idle connections
+ * (60 s for AWS and nginx, 75 s for others), or they may send requests on a closing connection. It must also be longer
+ * than the interval between stream heartbeats. The Keep-Alive header announces a few seconds less, so that clients
+ * close connections first.
  */
 const idleLimits = { keepAliveTimeout: 80_000, keepAliveTimeoutBuffer: 5_000 } as const;
 
@@ -112,7 +112,7 @@ export async function startHttpServer(options: HttpOptions) {
         response.destroy(error instanceof Error ? error : undefined),
       );
     if (waiting) waiting.push(answer);
-    // When several requests arrive together, the last one must end the connection, so read all before handling any.
+    // If several requests arrive together, the last response must end the connection, so read all before handling any.
     else if (connections.announcing) setImmediate(answer);
     else answer();
   });
@@ -131,7 +131,7 @@ export async function startHttpServer(options: HttpOptions) {
     url: `http://${host}:${port}`,
     connections,
     async close(): Promise<void> {
-      // A client that received its response now would reconnect to the closing port.
+      // Requests wait, because a client that got its response now would reconnect to the closing port.
       waiting = [];
       await closePort(server);
       for (const answer of waiting) setImmediate(answer);
@@ -208,7 +208,7 @@ async function answerGraphql(options: HttpOptions, response: ServerResponse, bod
   if (request.url?.startsWith(streamPath)) request.url = `/graphql${request.url.slice(streamPath.length)}`;
   const types = acceptedTypes(request);
   if (types.includes(eventStream)) {
-    // Reject wrong credentials first: once a stream has begun, its status is 200.
+    // Wrong credentials must be refused first, because a stream that has begun has the status 200.
     const viewer = await options.callers.credentials
       .authenticate(request.headers.authorization)
       .catch(() => 'UNAVAILABLE' as const);

@@ -23,14 +23,14 @@ const sharedMs = 1_000;
 /**
  * Lets the requests of several tenants take turns. While other platforms send requests, only a few requests of a tenant
  * are processed at a time, so that the event loop soon gets to the others' requests, and database connections remain
- * free for them. The only active platform has a much higher limit.
+ * free for them. If only one platform is active, it has a much higher limit.
  */
 export class Turns {
   readonly #most: number;
   readonly #mostAlone: number;
   /** The work in progress, by tenant, and separately the expensive work within it. */
   readonly #atWork = new Map<string, AtWork>();
-  /** Waiting work whose turn has come. */
+  /** Work whose turn has come, but which has not begun yet. */
   readonly #beginning: (() => void)[] = [];
   #lastPlatform: string | undefined;
   #lastAt = Number.NEGATIVE_INFINITY;
@@ -44,7 +44,7 @@ export class Turns {
     this.#now = now;
   }
 
-  /** Waits for the platform's turn to run one of several operations on a connection or to send a stream's message. */
+  /** Waits for the platform's turn. Each operation on a WebSocket and each message of a stream takes a turn. */
   async takeTurn(platformId: string): Promise<WorkSlot> {
     const tenant = { key: platformId, isPlatform: true };
     await this.begin(tenant);
@@ -57,7 +57,7 @@ export class Turns {
     return this.#begin(tenant.key, this.#mostOf(tenant));
   }
 
-  /** Resumes, without waiting, work on a request that gave up its turn; `end` must follow. */
+  /** Resumes a request that gave up its turn, without waiting for another turn. `end` must follow. */
   resume({ key }: Tenant): void {
     this.#of(key).count += 1;
   }

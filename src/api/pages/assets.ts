@@ -44,8 +44,7 @@ export async function openAssets(shown: readonly string[]) {
       const body = await readFile(path.join(bundleFolder, `${name}.gz`));
       // Its name contains a hash of its content, so it never changes.
       response.setHeader('cache-control', 'public, max-age=31536000, immutable');
-      // Regardless of Accept-Encoding: every browser supports gzip, and clients cannot make the service spend time on
-      // decompression.
+      // Accept-Encoding is ignored. Every browser supports gzip, and the service should spend no time on decompression.
       response.setHeader('content-encoding', 'gzip');
       return sendBytes(response, types[path.extname(name)] ?? 'application/octet-stream', body);
     },

@@ -5,11 +5,11 @@ import { gzip } from 'node:zlib';
 import type { Metafile } from 'esbuild';
 import { assetPath, type Bundle, bundleFolder } from './assets.ts';
 
-// `npm run pages`, which runs during installation: bundles and compresses the pages' scripts.
+// `npm run pages` bundles and compresses the pages' scripts. It also runs during installation.
 
 const root = path.resolve(import.meta.dirname, '../../..');
 
-/** The files that browsers load, by name. Workers are loaded by the pages themselves. */
+/** The files that browsers load, by name. The pages themselves start the workers. */
 const entryPoints = {
   lab: 'src/apps/lab/main.tsx',
   wallet: 'src/apps/wallet/main.tsx',
@@ -34,7 +34,7 @@ async function bundle(folder: string): Promise<Bundle> {
     jsx: 'automatic',
     define: { 'process.env.NODE_ENV': '"production"' },
     loader: { '.ttf': 'file' },
-    // GraphiQL formats variables with Prettier's CommonJS file of this name, whose parsers are not found in a bundle.
+    // GraphiQL formats variables with Prettier's CommonJS file of this name. In a bundle, its parsers are not found.
     alias: { 'prettier/parser-babel': 'prettier/plugins/babel' },
     ...{ entryNames: '[name]-[hash]', chunkNames: '[name]-[hash]', assetNames: '[name]-[hash]' },
     legalComments: 'none',
@@ -94,7 +94,7 @@ function hasPackages(): boolean {
 if (!hasPackages()) {
   console.log('The packages of the lab and the REST console are not installed: the service starts without them.');
 } else {
-  // Built next to the current output, so that a service that starts meanwhile finds either the old or the new one.
+  // Builds into a new folder, so that a service that starts in the meantime finds either the old or the new output.
   const folder = `${bundleFolder}-${process.pid}`;
   await mkdir(folder, { recursive: true });
   await writeFile(path.join(folder, 'bundle.json'), JSON.stringify(await bundle(folder)));

@@ -4,7 +4,7 @@ import { html, raw } from 'hono/html';
 import MarkdownIt, { type Token } from 'markdown-it';
 import { type Html, type Page, plainPage } from './layout.ts';
 
-/** The root of the documentation: each file is shown below it at its repository path, so that links work. */
+/** The root of the documentation. Each file is shown below it at its repository path, so that links work. */
 export const docsPath = '/docs';
 
 const root = path.resolve(import.meta.dirname, '../../..');
@@ -35,7 +35,7 @@ export async function openDocs() {
   const list = String(files.get(listFile));
   const linkPattern = /\[([^\]]+)\]\(([^)]+)\)/g;
   const fileOf = (link: string) => path.posix.join(path.posix.dirname(listFile), link);
-  // An image of the service has only some of the pages.
+  // The service's container image contains only some of the listed pages.
   const links = [...list.matchAll(linkPattern)].map(([, title = '', to = '']) => [fileOf(to), title] as const);
   const titles = new Map(links.filter(([file]) => files.has(file)));
   const ofContributors = list.slice(list.indexOf('## Change the code'));
@@ -142,7 +142,7 @@ function sectionsOf(file: string, pageTitle: string, text: string, isInternal: b
   });
 }
 
-/** Words in questions that almost every section contains. */
+/** Words that are not searched for, because almost every section contains them. */
 const common = new Set(
   'and are can does for from how right show that the was what when where which who why with you'.split(' '),
 );
@@ -157,8 +157,8 @@ function wordsOf(text: string): string[] {
 const mostFound = 20;
 
 /**
- * Lists the sections with the words of the phrase: first those with most of the words, then those of pages for users,
- * then those with the words in their headings, then those with the words in their page's title.
+ * Lists the sections that contain words of the phrase, those with the most words first. Among equals, pages for users
+ * come first, then sections with the words in their headings, then those with the words in their page's title.
  */
 function foundPage(phrase: string, sections: readonly Section[], titles: Titles): Page {
   const words = wordsOf(phrase).slice(0, 10);
@@ -197,8 +197,8 @@ interface Heading {
 }
 
 /**
- * Renders Markdown without embedded HTML: tags are shown as text. A link to a file that is not shown, such as a source
- * file, becomes plain text. Returns the HTML, and the page's sections: its second-level headings.
+ * Renders Markdown without embedded HTML, whose tags are shown as text. A link to a file that is not shown, such as a
+ * source file, becomes plain text. Returns the HTML, and the page's sections: its second-level headings.
  * @param file its path in the repository
  * @param known the files that are shown
  */
@@ -215,11 +215,11 @@ function renderMarkdown(text: string, file: string, known: ReadonlyMap<string, u
         token.attrSet('id', anchor);
         if (token.tag === 'h2') sections.push({ title, anchor });
       }
-      // Tables and drawings that are wider than a phone scroll on their own, and can be reached with the keyboard.
+      // Makes a table focusable, so that one wider than the screen can be scrolled with the keyboard.
       if (token.type === 'table_open') token.attrSet('tabindex', '0');
       // An empty header cell is not a header.
       if (token.type === 'th_open' && content?.content === '' && close) token.tag = close.tag = 'td';
-      // The content security policy forbids the style attribute of an aligned column.
+      // The content security policy forbids style attributes, so the cells of an aligned column get a class.
       const [, alignment] = /^text-align:(\w+)$/.exec(String(token.attrGet('style') ?? '')) ?? [];
       if (alignment) token.attrs = [['class', alignment]];
     }

@@ -67,7 +67,7 @@ function sandboxNow({ sandbox }: Shown) {
 </section>`;
 }
 
-/** Where to start, depending on what a reader builds: documentation pages by name. */
+/** Where each kind of reader starts, with the documentation pages by name. */
 const starts: Readonly<Record<string, readonly [about: string, pages: Readonly<Record<string, string>>]>> = {
   Frontend: [
     'A web app that shows payments as they move.',

@@ -89,7 +89,7 @@ ${before}
   };
 }
 
-/** Builds the policy of a page that runs its own files: it loads nothing else, and connects only to this server. */
+/** Builds the policy of a page that runs its own files. It loads nothing else, and connects only to this server. */
 const scriptPolicy = (name: Bundled['name']) =>
   [
     "default-src 'none'",
@@ -144,7 +144,7 @@ export interface SandboxPlatform {
   readonly payer: () => Promise<SandboxPayer>;
 }
 
-/** A sample customer, whose wallet is shown, and the two accounts of a first payment. */
+/** A sample customer whose wallet can be opened, and the two accounts for a first payment. */
 export interface SandboxPayer {
   readonly customerId: string;
   readonly sourceAccountId: string;

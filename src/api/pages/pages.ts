@@ -62,7 +62,7 @@ export async function openPages(shown: Shown) {
     ...(shown.sandbox ? ['wallet', 'front'] : []),
     ...(shown.documents ? ['console'] : []),
   ]);
-  // Built on the first request for a page, because most processes never get one.
+  // Opened on the first request for the documentation, because most processes never get one.
   let docs: Promise<Docs> | undefined;
   const bundled: Readonly<Record<string, (() => Page | Promise<Page>) | false>> = {
     '/lab': shown.lab && (() => labPage(assets, shown)),
@@ -76,7 +76,7 @@ export async function openPages(shown: Shown) {
       if (path === '/') return answerFront(response, assets, shown);
       const build = bundled[path];
       if (build) return sendPage(response, 200, await build());
-      // The paths of the APIs, at which users look for GraphiQL and the console.
+      // Users who open an API's path in a browser expect GraphiQL or the REST console.
       const ofApi = { '/graphql': shown.lab && '/lab', [restPath]: shown.documents && consolePath }[path];
       if (ofApi && wantsPage(request)) return redirect(response, path, ofApi);
       const bare = path.replace(/\/$/, '');
@@ -125,7 +125,7 @@ function wantsPage({ headers: { accept } }: IncomingMessage): boolean {
   return accept?.includes('text/html') ?? false;
 }
 
-/** The list of the documentation's pages, where programs look for it (llmstxt.org). */
+/** The path at which programs look for the list of the documentation's pages (llmstxt.org). */
 const listPath = '/llms.txt';
 
 /**
@@ -164,9 +164,9 @@ const tokenMutation = `mutation ($input: CreateClientTokenInput!) {
 }`;
 
 /**
- * Responds to POST /wallet/token in the role of the small server that every wallet needs: that server has the
- * platform's credentials, knows the signed-in user (in the sandbox, the sample customer), and gets a client token for
- * the wallet through the public API.
+ * Responds to POST /wallet/token like the small server that every wallet needs. Such a server has the platform's
+ * credentials, knows who is signed in, and gets a client token for the wallet through the public API. Here, the user is
+ * always the sandbox's sample customer.
  */
 async function answerWalletToken(response: ServerResponse, { credentials, payer }: SandboxPlatform): Promise<void> {
   const { clientId, secret } = credentials;

@@ -29,7 +29,7 @@ export function internalAccountRecord(row: Account) {
 /** Converts a row to an external account's record. The table's constraints guarantee the required columns. */
 export function externalAccountRecord(row: Account) {
   if (row.status === null || row.accountType === null) throw new Error(`account ${row.id} is not an external account`);
-  // createExternalAccount stores them in these forms.
+  // createExternalAccount writes these columns in these forms.
   const info = trustedJson<Readonly<Record<string, string>>>(row.accountInfo);
   const beneficiary = trustedJson<Beneficiary | null>(row.beneficiary) ?? undefined;
   return {
@@ -54,7 +54,7 @@ const flat: Readonly<Record<string, readonly string[]>> = {
   LAYER2_WALLET: ['address', 'invoice'],
 };
 
-/** Converts a rail's payment instructions, as stored, to records in both forms: flat, and `accountOrWalletInfo`. */
+/** Converts stored payment instructions to records, which have both the flat fields and `accountOrWalletInfo`. */
 export function instructionRecords(column: unknown) {
   const instructions =
     trustedJson<readonly { readonly accountType: ExternalAccountType; readonly [field: string]: string }[]>(column);

@@ -4,19 +4,19 @@ import { trustedJson } from '../../infra/database/rows.ts';
 
 /** Defines the fields that several records have in common. Values that are null are omitted. */
 
-/** Returns when a customer or account was frozen, or an empty object if it is not frozen. */
+/** Returns the field `frozenAt` of a customer or account, or no field if it is not frozen. */
 export function frozenRecord({ frozenAt }: { readonly frozenAt: Date | null }): { readonly frozenAt?: string } {
   return frozenAt === null ? {} : { frozenAt: frozenAt.toISOString() };
 }
 
-/** Returns a row's metadata; no field if it has none. */
+/** Returns the field `metadata` of a row, or no field if it has no metadata. */
 export function metadataRecord({ metadata }: { readonly metadata: unknown }): { readonly metadata?: Metadata } {
-  // checkMetadata has validated it.
+  // checkMetadata validated the metadata before it was stored.
   const noted = trustedJson<Metadata | null>(metadata);
   return noted ? { metadata: noted } : {};
 }
 
-/** Thrown for an amount that a JSON number cannot represent exactly, because amounts are never rounded. */
+/** Thrown for an amount that a JSON number cannot represent exactly. Amounts are never rounded. */
 export class UnrepresentableAmount extends RangeError {
   /** The public id of the record with this amount, if known. */
   readonly of: string | undefined;
@@ -45,7 +45,7 @@ export function jsonNumber(decimal: string): number {
   return Number(decimal);
 }
 
-/** Returns a stored code's currency, which is always known, with all four fields. */
+/** Returns the currency with this code, with all four fields. A stored code is always known. */
 export function currencyRecord(code: string) {
   return { ...requiredCurrency(code) };
 }

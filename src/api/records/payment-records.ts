@@ -46,8 +46,8 @@ export async function readPaymentParties(on: Queryable, payment: PartyColumns): 
 type SourceColumns = Pick<Quote | Transaction, 'sourceKind' | 'sourceAccountId' | 'customerId'>;
 
 /**
- * Returns a payment's source, or undefined if it is unknown. `withCustomer` adds the customer who pays from an account,
- * as in quotes. `currency` is the currency of a source that is not an account.
+ * Returns a payment's source, or undefined if it is unknown. `withCustomer` adds the paying customer to a source
+ * account, as in quotes. `currency` is the currency of any other source.
  */
 function sourceRecord(
   payment: SourceColumns,
@@ -63,8 +63,7 @@ function sourceRecord(
         sourceType: 'ACCOUNT' as const,
         accountId: accountPublicId(parties.sourceAccount.kind, payment.sourceAccountId),
         ...(options.withCustomer && customer),
-        // The account's own currency: the payment may deliver in another currency, and only the sender's transaction
-        // has the sent amount.
+        // The option `currency` would be wrong. It is the received currency if the sent amount is unknown.
         currency: parties.sourceAccount.currency,
       };
     case 'REALTIME_FUNDING':
@@ -78,7 +77,7 @@ function sourceRecord(
 
 type DestinationColumns = Pick<Quote | Transaction, 'destinationAccountId' | 'destinationUmaAddress'>;
 
-/** Returns a payment's destination; the tables' constraints guarantee that there is one. */
+/** Returns a payment's destination. The tables' constraints guarantee that there is one. */
 function destinationRecord(payment: DestinationColumns, parties: PaymentParties, currency: string) {
   const { destinationUmaAddress: umaAddress, destinationAccountId } = payment;
   if (umaAddress !== null) return { destinationType: 'UMA_ADDRESS' as const, umaAddress, currency };
@@ -120,7 +119,7 @@ const amounts = ['counterpartyFixedFee', 'serviceApiFixedFee', 'serviceApiVariab
 
 type RateDetailsRecord = { readonly [Name in (typeof decimals | typeof amounts)[number]]?: number };
 
-/** Converts rate details as stored by createQuote: decimals and amounts are strings of digits. */
+/** Converts rate details as stored by createQuote, where decimals and amounts are strings of digits. */
 function rateDetailsRecord(column: unknown): RateDetailsRecord | undefined {
   if (typeof column !== 'object' || column === null) return undefined;
   const values = trustedJson<Readonly<Record<string, string | null | undefined>>>(column);

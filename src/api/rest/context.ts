@@ -42,7 +42,7 @@ export function demandedTag(context: Context<RestEnvironment>): string | undefin
   return weak ? '' : tag;
 }
 
-/** Returns the version in an entity tag, or 0, which no record has, for any other tag. */
+/** Returns the version in an entity tag. Returns 0, which no record has, if the tag contains no version. */
 export const versionIn = (tag: string) => (/^[1-9]\d{0,8}$/.test(tag) ? Number(tag) : 0);
 
 /** Lets a read-only endpoint read from replicas, if there are any. */

@@ -74,8 +74,8 @@ export function restDocument(app: RestApp) {
 }
 
 /**
- * Writes references with the description and null next to them, as OpenAPI 3.1 allows, because code generators would
- * turn an `allOf` into `A & unknown`.
+ * Moves a description, or null, out of an `allOf` and next to its reference, as OpenAPI 3.1 allows. Code generators
+ * would turn the `allOf` into `A & unknown`.
  */
 function plain<Part>(part: Part): Part {
   if (typeof part !== 'object' || part === null) return part;

@@ -43,7 +43,7 @@ interface Endpoint<Params, Query, Body> {
 interface ServedEndpoint<Params, Query, Body, Item> extends Endpoint<Params, Query, Body> {
   /** The permission that callers need; VIEW by default. */
   readonly access?: keyof typeof accesses;
-  /** The operation that callers must be allowed to run, instead of `access`. */
+  /** The operation that callers must be allowed to run. It takes the place of `access`. */
   readonly operation?: Operation;
   /** The schema and the description of the response; `null` stands for no body. */
   readonly answer: readonly [z.ZodType<Item> | null, string];
@@ -74,7 +74,7 @@ interface CommandEndpoint<Params, Query, Body, Row, Item> extends Endpoint<Param
   readonly answer: readonly [200 | 201, z.ZodType<Item>, string] | readonly [204, null, string];
   /** Whether the response contains a secret and therefore cannot be replayed. */
   readonly isSecret?: true;
-  /** Pairs of paths that differ between the command's input and the request, the command's path first. */
+  /** The paths that differ between the command's input and the request, in pairs with the command's path first. */
   readonly paths?: PathTable;
   /** The errors in addition to those of every command; 404 by default, because most inputs refer to an object. */
   readonly errors?: readonly ErrorStatus[];
@@ -93,7 +93,7 @@ interface RoutedEndpoint<Params, Query, Body>
   readonly handle: (given: Params & Query & Body, context: RestContext) => Promise<Response>;
 }
 
-/** The handlers that check access to endpoints that run no command. A `LOOKUP` needs VIEW and stores its result. */
+/** The access checks for endpoints that run no command. A `LOOKUP` stores its result, so it cannot use a replica. */
 export const accesses = {
   VIEW: [allow((viewer) => requirePermission(viewer, 'VIEW')), onReplicas],
   LOOKUP: [allow((viewer) => requirePermission(viewer, 'VIEW'))],
@@ -207,7 +207,7 @@ export class Endpoints {
         }),
       },
     });
-    // The parts validated by the route above; the compiler cannot infer their types either.
+    // The route above has validated these parts. The compiler cannot infer their types either.
     const valid = (context: RestContext, target: string): object => context.req.valid(target as never);
     const given = (context: RestContext) =>
       ({ ...valid(context, 'param'), ...valid(context, 'query'), ...valid(context, 'json') }) as Params & Query & Body;
@@ -231,7 +231,7 @@ function mayRun(operation: Operation): MiddlewareHandler<RestEnvironment> {
   });
 }
 
-/** Accepts an empty body with any content type, because many clients send one and there is no JSON to parse. */
+/** Allows any content type if the body is empty, because many clients send one even then. */
 const acceptNoBody: MiddlewareHandler<RestEnvironment> = async (context, next) => {
   if (!context.req.raw.body) context.req.raw.headers.delete('content-type');
   await next();
@@ -239,7 +239,7 @@ const acceptNoBody: MiddlewareHandler<RestEnvironment> = async (context, next) =
 
 const noFields = z.strictObject({});
 
-/** Refuses a body with fields where none are expected: otherwise, `expectedVersion` in a DELETE would be ignored. */
+/** Refuses a body with fields where none are expected. Otherwise, `expectedVersion` in a DELETE would be ignored. */
 const refuseFields: MiddlewareHandler<RestEnvironment> = async (context, next) => {
   if (context.req.raw.body) {
     const json: unknown = await context.req.json();
@@ -290,7 +290,7 @@ const reasons: Readonly<Record<number, string>> = {
 const commonErrors = [400, 401, 403, 429, 500, 503];
 const commandErrors = [409, 413, 415, 422, 504];
 
-/** Refers to error responses, including the common ones. Handlers throw these errors, so no result type contains them. */
+/** Refers to error responses, including the common ones. Handlers throw errors, so no result type contains them. */
 export function errorResponses(...statuses: readonly number[]): Record<never, never> {
   const all = [...new Set([...commonErrors, ...statuses])].sort();
   return Object.fromEntries(all.map((status) => [status, { $ref: `#/components/responses/Error${status}` }]));
@@ -310,7 +310,7 @@ export function documentErrors(registry: RestApp['openAPIRegistry']): void {
   }
 }
 
-/** Converts the result of a command that returns no row: the result itself takes the place of the row. */
+/** Converts the result of a command that returns no row. The result itself takes the place of the row. */
 export async function asRow<Result extends { readonly replayed: boolean }>(result: Promise<Result>) {
   const row = await result;
   return { row, replayed: row.replayed };

@@ -133,7 +133,7 @@ const sizeWords: Readonly<Record<string, string>> = { string: 'characters', arra
 z.config({
   customError: (issue) => {
     if (issue.code === 'invalid_type') {
-      // A repeated parameter is a list, too.
+      // A parameter that is sent more than once also arrives as a list.
       if (Array.isArray(issue.input) && issue.expected !== 'array') return 'must be a single value, not a list';
       return `must be ${typeWords[issue.expected] ?? issue.expected}`;
     }
@@ -193,9 +193,9 @@ export function presentError(thrown: unknown, context: Context<RestEnvironment>,
   const isUnknown = error.code === 'INTERNAL_ERROR' || error.code === 'SERVICE_UNAVAILABLE';
   const { code, message, options } = isUnknown && context.get('tookEffect') ? fromRefusal(outcomeUnknown()) : error;
   const { errors, headers, facts, field = errors?.[0]?.field, status = errorStatuses[code] } = options;
-  // Members that are undefined are absent in JSON.
+  // JSON omits the members that are undefined.
   const body = { status, code, message, details: { field, reason: message, ...facts, errors } };
-  // Hono's type requires a status that allows a body; every error has such a status.
+  // Hono's type requires a status that allows a body. Every error has such a status.
   return context.json(body, { status: status as 400, headers });
 }
 
@@ -206,7 +206,7 @@ function asRestError(thrown: unknown, log: Logger): RestError {
   if (thrown instanceof HTTPException && thrown.status === 400) {
     return new RestError('INVALID_REQUEST_FORMAT', 'the body is not well-formed JSON');
   }
-  // An empty body whose content type is not JSON. A non-empty one was refused earlier (src/api/http/admission.ts).
+  // The body is empty, but its content type is not JSON. A body with content was refused in src/api/http/admission.ts.
   if (thrown instanceof HTTPException && thrown.status === 415) {
     return new RestError('INVALID_REQUEST_FORMAT', 'a request body must be application/json', { status: 415 });
   }
@@ -222,7 +222,7 @@ const inJson = (digits: string | null) => digits && (isJsonInteger(BigInt(digits
 
 /** Returns a refusal's details with amounts in REST form. Amounts that JSON numbers cannot represent become strings. */
 function inRestTerms({ details }: Refusal): RefusalDetails {
-  // planRefusal creates them with these types.
+  // planRefusal creates these details with these types.
   const { balances, limit } = details as Partial<CustomerUse & ExceededLimit>;
   return {
     ...details,

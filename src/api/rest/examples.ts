@@ -46,7 +46,7 @@ const ibanAccount = {
 };
 const document = '{ viewer { kind } }';
 
-/** An example by its name: its summary and the body. */
+/** The examples of an operation by name, each with a summary and a body. */
 type Examples = Readonly<Record<string, readonly [summary: string, value: object]>>;
 
 /**
@@ -150,8 +150,8 @@ export function examplesOf(operationId: string) {
 }
 
 /**
- * Where the console finds a platform's own ids: `payer` maps ids to those of the local sandbox's paying customer, and
- * `ids` maps others to requests whose responses begin with an id of the same type. Later ids replace earlier ones.
+ * Tells the console where to find the platform's ids for the examples. `payer` has those of the sandbox's paying
+ * customer. `ids` has requests whose responses begin with an id of the same type. Later entries replace earlier ones.
  */
 export const exampleGuide = {
   unique: '1001',
@@ -160,7 +160,7 @@ export const exampleGuide = {
     [ownBank, `/customers/external-accounts?currency=USD&status=ACTIVE&limit=1&customerId=${customer}`],
     [platformAccount, '/platform/internal-accounts?currency=USD'],
     [exampleId('Lookup'), `/receiver/uma/$success.eur@sandbox.uma.money?customerId=${customer}`],
-    // Any quote can be read, but only a pending one can be executed.
+    // A pending quote is preferred, because it can also be executed.
     [exampleId('Quote'), '/quotes?limit=1'],
     [exampleId('Quote'), '/quotes?status=PENDING&limit=1'],
     [exampleId('Transaction'), '/transactions?limit=1'],

@@ -74,7 +74,7 @@ export function repeatable<Item extends z.ZodType<string>>(item: Item, descripti
     .openapi({ type: 'array', items: { type: 'string', ...values }, maxItems: maxListLength, description });
 }
 
-/** Defines an enum parameter, which may be repeated: a record matches if it has any of the values. */
+/** Defines an enum parameter, which may be repeated. A record matches if it has any of the values. */
 export function anyOf<const Values extends Readonly<Record<string, string>>>(values: Values, description: string) {
   return repeatable(z.enum(values), description);
 }
@@ -126,8 +126,8 @@ interface ListEndpoint<Filters extends z.ZodRawShape, Item> {
 }
 
 /**
- * The maximum number of rows that are counted. A longer list has no `totalCount`, which is optional (specification
- * 4.0), because counting a million rows takes a hundred times as long as reading a page. GraphQL returns the number on
+ * The maximum number of rows that are counted. A longer list has no `totalCount`, because counting a million rows takes
+ * a hundred times as long as reading a page. The field is optional (specification 4.0). GraphQL returns the number on
  * request.
  */
 const maxCount = 10_000;
@@ -138,7 +138,7 @@ const maxCount = 10_000;
  */
 const longLists = boundedCache<true>(1_000, 60_000);
 
-/** Adds a paged list, with its filters, `limit` and `cursor`, and the envelope. */
+/** Adds a paged list with its filters, `limit`, `cursor`, and the object that contains the records. */
 export function addPagedList<Filters extends z.ZodRawShape, Item, Where, Row extends OrderedRow>(
   endpoints: Endpoints,
   operationId: string,
@@ -171,7 +171,7 @@ export function addPagedList<Filters extends z.ZodRawShape, Item, Where, Row ext
   });
 }
 
-/** Adds a list that returns all records at once, for the platform's own records. */
+/** Adds a list of the platform's own records, which returns all of them at once. */
 export function addWholeList<Filters extends z.ZodRawShape, Item>(
   endpoints: Endpoints,
   operationId: string,

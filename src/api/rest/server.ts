@@ -48,7 +48,7 @@ export function createRestServer(options: RestOptions) {
   const { payments } = webhooks;
   const root = rootApp(payments.log);
   root.use('*', async (context, next) => {
-    // The route's pattern instead of the path, so that metrics have few labels.
+    // Metrics are labeled with the route's pattern, because paths would create too many labels.
     const path = matchedRoutes(context).findLast((route) => !route.path.endsWith('*'))?.path ?? 'none';
     const operation = `${context.req.method} ${path}`;
     noteOperation(operation);
@@ -144,7 +144,7 @@ async function readJson(request: HonoRequest): Promise<void> {
     if (error instanceof InexactJson) throw inexactBody(error);
     throw new RestError('INVALID_REQUEST_FORMAT', 'the body is not well-formed JSON');
   }
-  // Null members are equivalent to absent ones; in a PATCH they clear the fields whose schema allows that.
+  // Null members are equivalent to absent ones. In a PATCH, they clear the fields whose schema allows that.
   const json = request.method === 'PATCH' ? parsed : withoutNulls(parsed);
   request.json = async <T>() => json as T;
 }
@@ -160,14 +160,14 @@ function refuseOtherMethods(app: RestApp): void {
   }
 }
 
-/** Methods that the Request class does not allow. They are handled as OPTIONS, which no path supports either. */
+/** The Request class does not allow these methods. They are handled as OPTIONS, which no path supports either. */
 const forbiddenMethods: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
 
 /** Responds to a `node:http` request through a fetch handler. The body is undefined if it was too long. */
 async function answerByFetch(handle: RestApp['fetch'], response: ServerResponse, body: Buffer | undefined) {
   const { req: incoming } = response;
   const isHead = incoming.method === 'HEAD';
-  // HEAD is handled as GET, because it must have GET's Content-Length (RFC 9110, 8.6) and Hono would drop the body.
+  // HEAD is handled as GET, because the response has GET's Content-Length (RFC 9110, 8.6). Hono would drop the body.
   const method = isHead ? 'GET' : forbiddenMethods.has(incoming.method ?? '') ? 'OPTIONS' : incoming.method;
   const hasBody = body !== undefined && body.length > 0 && method !== 'GET';
   // No handler uses the host, which the client can set to anything.

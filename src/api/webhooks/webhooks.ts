@@ -39,7 +39,7 @@ export function openWebhooks(
     box: settings.SECRET_KEY && new SecretBox(settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS),
     /** The log for attempts; undefined to log none. */
     attemptLog: settings.ACCESS_LOG ? payments.log : undefined,
-    /** The places for webhook tests that await responses, by platform (test-event.ts). */
+    /** The slots for webhook tests that await a response, by platform (test-event.ts). */
     waitingTests: new Map<string, Slots>(),
   };
 }
@@ -67,8 +67,8 @@ export function requireBox(webhooks: Webhooks): SecretBox {
 export const secretOwner = (platformId: string, endpointId: string) => `webhook_endpoint:${platformId}:${endpointId}`;
 
 /**
- * The event types for which webhooks are sent; all others are in the feed only. A webhook about a delivery would cause
- * another delivery.
+ * The event types for which webhooks are sent. Other events are only in the feed. A webhook about a delivery, for
+ * example, would cause another delivery.
  */
 export const webhookTypes = [
   'OUTGOING_PAYMENT',

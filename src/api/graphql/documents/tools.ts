@@ -47,7 +47,7 @@ export interface Tool {
   readonly places: PaymentPlaces | undefined;
 }
 
-/** The argument with which a tool's caller confirms a payment that it has validated. */
+/** The argument by which the caller of a tool confirms a validated payment. */
 export const confirmationArgument = 'confirmation';
 
 interface Source {
@@ -93,7 +93,7 @@ function descriptionOf({ description, loc }: OperationDefinitionNode): string | 
   return lines.join('\n').trim() || undefined;
 }
 
-/** A mutation without a dry run or with several fields cannot be a tool. */
+/** Locates `validateOnly` and the idempotency key in a mutation's variables. Throws if the mutation has no dry run. */
 function placesIn({ schema, document }: Source, { selectionSet }: OperationDefinitionNode, name: string) {
   const [field, ...others] = selectionSet.selections;
   if (field?.kind !== Kind.FIELD || others.length > 0)
@@ -139,7 +139,7 @@ const idempotencyKey: JsonSchema = {
     'Identifies this payment: calls with the same key pay only once. Choose a new key for each payment, and use it in all calls for that payment.',
 };
 
-/** A mutation's variables without `validateOnly`, plus a required idempotency key and the confirmation. */
+/** Returns the schema of a mutation's variables without `validateOnly`, plus a required key and the confirmation. */
 function paymentSchema(variables: VariablesSchema, places: PaymentPlaces, name: string): ObjectSchema {
   const { $defs, properties, required } = variables;
   if (confirmationArgument in properties) throw cannotBeTool(name, `no variable may be named ${confirmationArgument}`);
@@ -194,8 +194,8 @@ const scalars: Readonly<Record<string, JsonSchema>> = {
 };
 
 /**
- * Returns the JSON Schema of an operation's variables. A variable without a description gets that of the argument or
- * input field it is used for. Null is not allowed, because an optional value can be omitted.
+ * Returns the JSON Schema of an operation's variables. A variable without a description gets the description of the
+ * argument or input field that it is used for. Null is not allowed, because an optional value can be omitted.
  */
 function variablesSchema(
   schema: GraphQLSchema,

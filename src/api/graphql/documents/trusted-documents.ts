@@ -80,7 +80,7 @@ export class TrustedDocuments {
   /**
    * Registers documents, and returns how many are new.
    * @param problemIn returns why a document could not be executed, or undefined
-   * @throws Refusal FORBIDDEN, INVALID_INPUT (a document cannot be executed; too many documents): none is registered
+   * @throws Refusal FORBIDDEN, INVALID_INPUT (a document cannot be executed, or there are too many); registers none
    */
   async register(
     caller: Caller,

@@ -5,7 +5,7 @@ import type { CostlyPath, DocumentSize, Measure } from './document-size.ts';
 
 /**
  * The limits of one document on every transport. Each operation and fragment must be within them. They allow the
- * introspection query of graphql-js with its default `typeDepth`, for which `__schema` counts like any other field.
+ * introspection query of graphql-js with its default `typeDepth`. `__schema` counts like any other field.
  */
 export const documentBudget = {
   tokens: 2000,
@@ -24,8 +24,8 @@ export const documentBudget = {
 
 /**
  * The maximum number of tokens that are parsed. A selection set has at least three (two braces and a selection), so
- * adding `__typename` to each selection set lengthens a document by at most a third. That is allowed: after parsing,
- * only the tokens that count are compared with `documentBudget.tokens`.
+ * adding `__typename` to each selection set lengthens a document by at most a third. That is allowed, because these
+ * tokens do not count towards `documentBudget.tokens`.
  */
 export const maxTokensParsed = Math.ceil((documentBudget.tokens * 4) / 3);
 
@@ -33,7 +33,7 @@ type BudgetLimit = keyof typeof documentBudget;
 
 /**
  * Checks a document against the limits before validation. Returns a COST_LIMIT_EXCEEDED error for each exceeded limit,
- * or INTROSPECTION_DISABLED if it queries the schema and `introspection` is off; otherwise no errors.
+ * or only INTROSPECTION_DISABLED if it queries the schema and `introspection` is off.
  */
 export function checkBudget({ size, costliest, schemaField }: Measure, introspection: boolean): GraphQLError[] {
   if (schemaField !== undefined && !introspection) return [introspectionDisabled(schemaField)];
@@ -64,7 +64,7 @@ function limitExceeded(budget: BudgetLimit, value: string, details: object): Gra
   });
 }
 
-/** Returns whether a count is exact: beyond 2^53 it is approximate or infinite. */
+/** Returns whether a count is exact. Beyond 2^53 it is approximate or infinite. */
 function isExact(count: number | undefined): count is number {
   return Number.isSafeInteger(count);
 }

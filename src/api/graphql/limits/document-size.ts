@@ -20,12 +20,12 @@ import { oncePer } from '../../../core/once-per.ts';
 import { argumentReader, costOfField, isConnection, type SentDocument } from './list-sizes.ts';
 
 /**
- * The size of a document: each count is the largest among its operations and fragments, used or not. Beyond 2^53 a
+ * The size of a document. Each count is the largest among its operations and fragments, used or not. Beyond 2^53 a
  * count is approximate or infinite.
  *
  * Client libraries add `__typename` to every selection set. If it has no alias, it does not count towards a document's
- * size. If it is alone in its selection set, however, it counts as a field (at no cost): otherwise fragments that
- * contain nothing else could multiply without limit, and code that expands fragments would expand them all.
+ * size. If it is alone in its selection set, however, it counts as a field without a cost. Otherwise, a document could
+ * contain any number of fragments with nothing else in them, and code that expands fragments would expand them all.
  */
 export interface DocumentSize {
   /** The number of tokens in the document. White space and comments are limited only by the body's maximum size. */
@@ -40,8 +40,8 @@ export interface DocumentSize {
   mutationFields: number;
   /**
    * The price of each field (its extension `price`), plus 1 for each value of a list in its arguments. A list's fields
-   * count once for each row that its arguments allow (list-sizes.ts); of fragments on different types only the most
-   * expensive type's fields count, because a row has one type.
+   * count once for each row that its arguments allow (list-sizes.ts). If fragments are on different types, only the
+   * most expensive type's fields count, because a row has one type.
    */
   cost: number;
 }
@@ -64,7 +64,7 @@ interface CostlyField {
   readonly cost: number;
   /** Whether the field occurs once per list, rather than once per row. */
   readonly isOnce: boolean;
-  /** Found by following the costliest field as long as it accounts for more than half of the cost above it. */
+  /** The field that the cost comes from. Follows the costliest subfield while it makes up over half of the cost. */
   readonly found: CostlyPath;
   /** Whether a list, or a field with its own price, was found. */
   readonly isSized: boolean;
@@ -90,7 +90,7 @@ interface DocumentRequest extends SentDocument {
 const maxMeasures = 20;
 
 /**
- * A document's measures, keyed by the sizes and costs of the fields that depend on variables; nothing else in a request
+ * A document's measures, keyed by the sizes and costs of the fields that depend on variables. Nothing else in a request
  * affects a measure.
  */
 const measured = oncePer((_document: DocumentNode, request: DocumentRequest) => {
@@ -101,7 +101,7 @@ const measured = oncePer((_document: DocumentNode, request: DocumentRequest) => 
 });
 
 /**
- * Measures a document in time linear in its length: each fragment is counted once, however often it is spread. All
+ * Measures a document in time linear in its length. Each fragment is counted once, however often it is spread. All
  * requests for the same document must have the same schema.
  */
 export function measureDocument(request: DocumentRequest): Measure {
@@ -130,7 +130,7 @@ function variableKey(request: DocumentRequest, fields: readonly VariableField[])
 /** A type of the schema; undefined if a document names one that does not exist. */
 type Type = GraphQLNamedType | undefined;
 
-/** The counts of a selection set with fragments expanded, relative to its own level: the same wherever it is spread. */
+/** The counts of a selection set with fragments expanded, relative to its level. They are the same at every spread. */
 interface Expansion {
   readonly depth: number;
   /** The length of the chain of directly nested fragments that starts here. */
@@ -185,7 +185,7 @@ class Measurement {
     const dearest = dearestOf(expansions.map(({ costs }) => dearestOf(costs.values())));
     const most = (counts: readonly number[]) => counts.reduce((one, other) => Math.max(one, other), 0);
     const size: DocumentSize = {
-      // The parser always sets `tokenCount`; it is optional in the type because trees can be built without a parser.
+      // The parser always sets `tokenCount`. The type makes it optional, because trees can be built without a parser.
       tokens: tokenCount - this.#freeTypenames,
       depth: most(expansions.map(({ depth, nestedFragments }) => Math.max(depth, nestedFragments))),
       fields: most(expansions.map(({ fields }) => fields)),
@@ -264,7 +264,7 @@ class Measurement {
     return { ...inner, leadingFragments, nestedFragments: Math.max(inner.nestedFragments, leadingFragments) };
   }
 
-  /** Counts a field and its children, even if the type does not define the field: validation comes later. */
+  /** Counts a field and its children even if the type does not define the field, because validation comes later. */
   #expandField(field: FieldNode, parent: Type): Expansion {
     const name = field.name.value;
     const alias = field.alias === undefined ? 0 : 1;
@@ -304,7 +304,7 @@ const isMutation = (definition: DefinitionNode | undefined) =>
 
 function isPlainTypename(selection: SelectionNode): boolean {
   if (selection.kind !== Kind.FIELD || selection.alias) return false;
-  // A leaf with subfields is invalid, but its subfields count.
+  // A `__typename` with subfields is invalid, but the subfields count.
   return selection.name.value === '__typename' && !selection.selectionSet;
 }
 

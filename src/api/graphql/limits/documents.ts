@@ -116,7 +116,7 @@ function parseDocument(text: string): DocumentNode {
 /** The sentence that graphql-js appends to a message: ` Did you mean "a", "b", or "c"?` */
 const suggestion = / Did you mean [^?]+\?$/;
 
-/** Removes the executor's suggestions: when it coerces variables, they reveal names that `hideSuggestions` hides. */
+/** Removes suggestions from the executor's errors. `hideSuggestions` does not apply to errors about variables. */
 export function removeSuggestions(errors: readonly GraphQLError[]): void {
   for (const error of errors) error.message = error.message.replace(suggestion, '');
 }
@@ -134,7 +134,7 @@ const unconditionalRoots: ValidationRule = (context) => ({
 /**
  * The caches of documents and plans are bounded by the weight of their entries, because anyone, even without
  * credentials, can send any number of documents that are used only once. All other data about a document is in WeakMaps
- * keyed by its tree, and is garbage-collected with it. The weights were measured on documents of 14 to 2,000 tokens; an
+ * keyed by its tree, and is garbage-collected with it. The weights were measured on documents of 14 to 2,000 tokens. An
  * app's document has about 50.
  */
 
@@ -142,7 +142,7 @@ const mebibyte = 2 ** 20;
 const kibibyte = 2 ** 10;
 
 function tokensOf(document: DocumentNode): number {
-  // The parser always sets `tokenCount`; it is optional in the type because trees can be built without a parser.
+  // The parser always sets `tokenCount`. The type makes it optional, because trees can be built without a parser.
   return document.tokenCount ?? maxTokensParsed;
 }
 

@@ -22,7 +22,7 @@ export interface SentDocument {
   readonly document: DocumentNode;
   /** The operation whose variable defaults are used, if the document has several. */
   readonly operationName?: string | null | undefined;
-  /** The variables as sent by the client, not coerced. */
+  /** The variables as the client sent them, before coercion. */
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
@@ -40,7 +40,7 @@ type Definition = GraphQLField<unknown, unknown>;
 
 type ArgumentReader = (value: ValueNode) => unknown;
 
-/** Returns a function that reads an argument as it was sent, not coerced; variables have their values or defaults. */
+/** Returns a function that reads an argument as sent, before coercion. It inserts the variables' values or defaults. */
 export function argumentReader({ document, operationName, variables }: SentDocument): ArgumentReader {
   const sent: Record<string, unknown> = Object.create(null);
   for (const { variable, defaultValue } of getOperationAST(document, operationName)?.variableDefinitions ?? [])
@@ -52,7 +52,7 @@ export function argumentReader({ document, operationName, variables }: SentDocum
 interface FieldCost {
   /** The cost of the field itself: its price, the values in its list arguments, and the search for its rows. */
   readonly own: number;
-  /** The size of a list whose fields count for each row. Other lists are short. */
+  /** The number of rows for which a list's subfields count. Undefined for a list without a size, which is short. */
   readonly rows: number | undefined;
   readonly isVariable: boolean;
 }
@@ -117,8 +117,9 @@ const pageSize = (value: unknown) => (typeof value === 'number' ? clampSize(valu
 const listLength = (value: unknown) => clampSize(Array.isArray(value) ? value.length : 1);
 
 /**
- * Clamps a size to 1 to `maxRows`. Coercion and the resolver refuse negative, fractional and excessive sizes later;
- * here they must not lower the cost or make it NaN. A size of 0 counts as 1, because one row is read in any case.
+ * Limits a size to the range from 1 to `maxRows`. Coercion or the resolver will refuse a negative, fractional or
+ * excessive size, but it must not lower the cost or make it NaN. A size of 0 counts as 1, because one row is read in
+ * any case.
  */
 function clampSize(size: number): number {
   return size >= 1 ? Math.min(Math.ceil(size), maxRows) : 1;
@@ -151,10 +152,10 @@ declare module 'graphql' {
 }
 
 /**
- * Returns the extra cost of finding a list's rows by its `filter` and `orderBy` arguments: zero if a single index has
- * exactly these rows in their order. Two conditions require a search, however selective each is: in the worst case, all
- * rows that meet one condition are read before any of them meets the other. A parent counts as a condition, and so does
- * any order other than creation.
+ * Returns the extra cost of finding a list's rows by its `filter` and `orderBy` arguments. It is zero if a single index
+ * has exactly these rows in this order. Two conditions require a search even if both are selective: Postgres may read
+ * all rows that meet one of them to find those that meet the other. A parent counts as a condition, and so does any
+ * order other than creation.
  */
 function searchCost(
   definition: Definition,

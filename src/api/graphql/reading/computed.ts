@@ -43,7 +43,7 @@ function selectColumns(model: string, select: Select): SelectedColumns {
     }
     const type = fieldsOfModel(model).get(name)?.type;
     if (type === undefined || relation) throw new Error(`${model} has no column ${name}`);
-    // Parsing would round JSON numbers.
+    // Written as text, because parsing would round these numbers.
     const text = type === 'BigInt' || type === 'Decimal' ? '::text' : '';
     return { name, json: (row: string) => `${row}.${columnName(name)}${text}`, revive: reviveByType[type] };
   });

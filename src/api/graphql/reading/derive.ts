@@ -144,9 +144,9 @@ function requireRules(schema: GraphQLSchema, { name, extensions: { read } }: Fie
  * the prices with the time that Postgres takes.
  */
 const prices: Readonly<Record<Costs | 'list', number>> = {
-  /** A parent's list; counted for each way of finding its rows. */
+  /** A list of a parent's rows. The price is charged for each way of finding them. */
   list: 80,
-  /** Values from other rows or from Postgres functions; counted for each query and each row that has the field. */
+  /** Values from other rows or from Postgres functions. The price is charged per query and per row. */
   rows: 10,
   /** Values from other rows, read for each of a payment's legs. */
   legs: 20,
@@ -183,7 +183,7 @@ function price(schema: GraphQLSchema, type: Fields, { args, extensions }: Field)
   });
 }
 
-/** Counts the queries that read a field, for each row that has it: none if the row itself provides the value. */
+/** Counts the queries that a field needs for each row. A field needs none if the row itself has the value. */
 function queriesOf(read: Read): number {
   const own = read.kind === 'leaf' || read.kind === 'value' ? 0 : 1;
   return own + (plainReadText(read).match(/\bselect\b/g)?.length ?? 0);

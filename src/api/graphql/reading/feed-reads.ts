@@ -18,7 +18,7 @@ import { literal, type Sql, sql } from './sql.ts';
 
 type Changed = FollowedNoun | 'WebhookDelivery';
 
-/** Returns the model of the row that an event is about, which the event contains as a snapshot. */
+/** Returns the model of the row that an event is about. The event contains a snapshot of this row. */
 export function modelOfEvent(event: EventRow): Changed | undefined {
   return nounOf(event) ?? (event.type === 'WEBHOOK_DELIVERY' ? 'WebhookDelivery' : undefined);
 }
@@ -74,8 +74,8 @@ export const changedRow =
   () => ({ kind: 'row', costs: 'past', from: snapshot(model) });
 
 /**
- * Reads the changed row as of the change if it is of this model; otherwise the current version of the row of this model
- * that the event refers to, if the caller may see it.
+ * Reads the row of this model that an event refers to. If it is the row that changed, reads it as of the change.
+ * Otherwise reads its current version, if the caller may see it.
  */
 export const changedOrNow =
   (model: Changed, relation: string, visible: (viewer: Viewer) => object): MadeRead =>

@@ -10,10 +10,10 @@ import { errorKey, type Run, type Sql, sql } from './sql.ts';
 
 const delimiter = '\u0001';
 
-/** Thrown if a timeline lacks a change that is committed but not sequenced yet; sequencing takes a moment. */
+/** Thrown if a timeline lacks a change that is committed but not sequenced yet. Sequencing takes a moment. */
 export class NotSequenced extends Error {}
 
-/** The SQL of the placeholder before the readable part of an incomplete timeline. */
+/** The SQL of the placeholder that marks a timeline as incomplete. It precedes the timeline. */
 export const notSequencedPlaceholder = `chr(1) || 'later' || chr(1)`;
 
 /** Writes the SQL placeholder for a formatted amount. `locale` is the number under which `note` stored the locale. */
@@ -26,7 +26,7 @@ export function computedPlaceholder(json: Sql, note: (run: Run) => number): Sql 
   return sql`concat(chr(1), 'computed ', ${json}, ' ${(run) => String(note(run))}', chr(1))`;
 }
 
-/** Writes the SQL placeholder, in quotes, of the cursor for a position in a list. */
+/** Writes the SQL placeholder for the cursor of a position in a list. Its value is in quotes. */
 export function cursorPlaceholder(list: string, position: Sql): Sql {
   return sql`chr(1) || 'cursor ${list} ' || ${position} || chr(1)`;
 }
@@ -37,7 +37,7 @@ export function cursorPlaceholder(list: string, position: Sql): Sql {
  */
 export function fillPlaceholders(json: string, run: Run, isLast: boolean): string {
   let [filled, end] = ['', 0];
-  // A response is long and has few placeholders: a regular expression would take several times as long.
+  // Uses `indexOf`, because a regular expression takes several times as long on a long response with few placeholders.
   for (let start = json.indexOf(delimiter); start >= 0; start = json.indexOf(delimiter, end)) {
     const close = json.indexOf(delimiter, start + 1);
     filled += json.slice(end, start) + filling(json.slice(start + 1, close), run, isLast);

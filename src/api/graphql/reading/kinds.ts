@@ -13,7 +13,7 @@ import { literal, type Sql, sql } from './sql.ts';
 /** Defines reads that several field methods or schema files share (words.ts). */
 
 export interface FieldOf {
-  /** The model whose rows have the field; undefined for a value, and for the rows of a query. */
+  /** The model of the type that has the field. It is undefined for a value type and for the query. */
   readonly model: string | undefined;
   readonly field: GraphQLField<unknown, unknown>;
 }
@@ -67,7 +67,7 @@ export function rowThere(
   const last = requireRelation(near, path.at(-1) ?? '');
   const { type, relationFromFields: own = [] } = last;
   return ({ row = '' }, alias) => {
-    // The other relations lead to the last one's foreign key. The compiler cannot infer that from a list of names.
+    // Leads to the last relation's foreign key. The compiler cannot check a path that is built from a list.
     const join =
       before.length === 0
         ? joinOf(last, row, alias)
@@ -76,7 +76,7 @@ export function rowThere(
   };
 }
 
-/** Adds the condition that the caller may see the rows to a FROM clause. */
+/** Adds to a FROM clause the condition that the caller may see the rows. */
 export const ifVisible = (from: string, model: string, alias: string, visible: Visible | undefined): Sql =>
   visible ? sql`${from} and ${(run) => conditionsOf(model, alias, visible(run.viewer), run)}` : [from];
 
@@ -107,7 +107,7 @@ export interface ManyOptions {
   /** A column, and the enum values that it has in the rows of the list. */
   readonly only?: readonly [column: string, values: readonly string[]];
   readonly visible?: Visible;
-  /** If set, the list is complete once a row has at least the value that the parent has in this column. */
+  /** The list is complete if one of its rows has at least the parent's value in this column. */
   readonly completeBy?: string;
 }
 

@@ -17,7 +17,7 @@ import { Part, type Piece, type Run, type Sql, sql, textOfRun } from './sql.ts';
 /** Thrown if a plan cannot read a document because one of its fields is resolved in JavaScript. */
 export class LeftToExecutor extends Error {}
 
-/** A field of the response, with its key and the nodes that select it. `below`: the nodes whose selections are read. */
+/** A field of the response, with its key. `below` has all nodes that select it, and `node` is the first one. */
 export interface SelectedField {
   readonly key: string;
   /** Undefined for `__typename`. */
@@ -45,9 +45,9 @@ interface PageQuery {
 }
 
 /**
- * Writes a connection's SQL. The page's rows and one more, which shows whether the list continues, are read once and
- * aggregated as the document selects. The total count is read only if the document selects it, and so is the existence
- * of rows on the other side of the page's cursor.
+ * Writes a connection's SQL. The SQL reads the page's rows once, plus one row to see whether the list continues, and
+ * aggregates what the document selects. It counts all rows, or looks beyond the page's cursor, only if the document
+ * asks for it.
  */
 export class PageWriter {
   readonly #planner: DocumentWalker;
@@ -56,7 +56,7 @@ export class PageWriter {
   readonly #env: Env;
   /** The alias of a row of the table. */
   readonly #row: string;
-  /** The alias of the rows that were read, numbered as `n` in the order in which they were read. */
+  /** The alias of the rows that were read. Their column `n` numbers them in reading order. */
   readonly #rows: string;
   readonly #columns: Sql[] = [];
   #isUsed = false;
@@ -99,7 +99,7 @@ export class PageWriter {
     }));
     const limit: Piece = (run) => String(this.#query(run).page.size + 1);
     const selected = sql`select ${this.#keyText} as k${columns} from ${onPage} order by ${readOrder} limit ${limit}`;
-    // `having` yields a single row, even if a run selects no aggregate.
+    // With `having`, the query returns exactly one row even if a run selects no aggregate.
     return sql`(select ${connection} from (select ${rows}s.*, row_number() over () as n from (${selected}) ${rows}s) ${rows} having true)`;
   }
 

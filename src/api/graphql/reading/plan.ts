@@ -27,7 +27,7 @@ import { concatenate, inScope, joinSql, literal, Part, type Run, type Sql, sql }
 interface PlannerOptions {
   readonly schema: GraphQLSchema;
   readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
-  /** The variables' values, for @skip and @include: a plan is valid for one set of values. */
+  /** The values of the variables, for @skip and @include. A plan is valid only for these values. */
   readonly variables: Readonly<Record<string, unknown>>;
   /** Whether each object has its type's name under `typeKey`, so that the executor can determine the type. */
   readonly isTyped: boolean;
@@ -107,12 +107,12 @@ export class Planner implements DocumentWalker {
     return this.field(selected, env);
   }
 
-  /** Writes a field of a value in this environment: an expression that is JSON as text. */
+  /** Writes the SQL expression of a field, which returns JSON as text. */
   field(selected: SelectedField, env: Env, read = selected.field?.extensions.read): Sql {
     const { field, node } = selected;
     if (!field || !read) throw new LeftToExecutor(`${node.name.value} is resolved`);
     const value = this.#read({ ...selected, field }, read, env);
-    // Guarded: if the arguments are invalid, the run replaces this field with an error and reads the other fields.
+    // If the arguments are invalid, the run replaces only this field with an error and reads the other fields.
     return field.args.length === 0 ? value : [new Part(value, { isGuarded: true })];
   }
 
@@ -159,7 +159,7 @@ export class Planner implements DocumentWalker {
     return sql`(select ${json} from ${from})`;
   }
 
-  /** Writes the SQL for the rows with public ids: one, or a list in the order of the ids. Reads each row once. */
+  /** Writes the SQL for the row with an id, or for a list of rows in the order of their ids. Reads each row once. */
   #node({ field, node, below }: ReadField, { types, idsFromRun }: Extract<Read, { kind: 'node' }>): Sql {
     const isList = idsFromRun || isListType(getNullableType(field.type));
     const idsOf = (run: Run) => {
@@ -188,14 +188,14 @@ export class Planner implements DocumentWalker {
         const parts = Array.from(knownOf(run).keys(), (type): Sql => [tables.get(type) ?? '']);
         if (!isList) return parts[0] ?? `'null'`;
         if (parts.length === 0) return literal(`[${ids.map(() => 'null').join(',')}]`);
-        // An id in a different form may contain characters that Postgres rejects.
+        // Any other id is replaced, because it may contain characters that Postgres rejects.
         const idList = run.bind(ids.map((id) => (knownUuid(id, types) === undefined ? '' : id)));
         return sql`(select '[' || coalesce(string_agg(coalesce(r.json, 'null'), ',' order by u.position), '') || ']' from unnest(${idList}::text[]) with ordinality as u(id, position) left join (${joinSql(parts, ' union all ')}) r on r.id = u.id)`;
       },
     ];
   }
 
-  /** Writes a query for the rows of a type with certain uuids. It has the columns `json` and `id`. */
+  /** Writes a query for the rows of a type that have the given uuids. It returns the columns `json` and `id`. */
   #rowsOfType(type: GraphQLObjectType, below: readonly FieldNode[], uuidsOf: (run: Run) => readonly string[]): Sql {
     const [model, { visible } = {}] = [modelOf(type), typeReadOf(type)];
     if (!model || !visible) throw new Error(`${type} has no table, or no rule for who may see its rows`);
@@ -210,7 +210,7 @@ export class Planner implements DocumentWalker {
   }
 }
 
-/** Writes the condition on a type's rows, if its interface determines which rows belong to it. */
+/** Writes the condition that selects a type's rows, if they share a table with the other types of an interface. */
 function onlyOf(type: GraphQLObjectType, alias: string): string {
   for (const { variants } of type.getInterfaces().map((one) => typeReadOf(one) ?? {})) {
     const [value] = Object.entries(variants?.types ?? {}).find(([, name]) => name === type.name) ?? [];

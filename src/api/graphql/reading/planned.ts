@@ -15,7 +15,7 @@ import type { Model } from './reads.ts';
 import { runField } from './run.ts';
 import { stockNode } from './stock.ts';
 
-/** An object that a plan has read in the form of the response: resolvers pick its fields by response key. */
+/** An object that a plan has read. It has the form of the response, so resolvers pick its fields by response key. */
 interface Planned {
   /** The name of the object's type, under a key that no field can have. */
   readonly '': string;
@@ -49,7 +49,7 @@ export async function readAround<Row extends object>(
 ): Promise<Row> {
   if (!isNeeded || context.isStock) return row;
   const read = runField(context, info, { row: rowOf(model, row) });
-  // The planned object stands for the row: resolvers can take fields from either.
+  // The planned object stands for the row. Resolvers can take fields from either.
   return read.catch(() => row) as Promise<Row>;
 }
 
@@ -64,7 +64,7 @@ function rowOf(model: string, row: object) {
   return { table: tableOf(model), json };
 }
 
-/** Reads the row behind a public id of one of these types, with the field's selections; null if the caller may not see it. */
+/** Reads the row with this id, if it is of one of these types and the caller may see it. Returns null otherwise. */
 export async function readNode(
   id: string,
   types: readonly string[],
@@ -78,7 +78,7 @@ export async function readNode(
 }
 
 /**
- * Finds a field, in the form `Type.field`, below the one being resolved that no resolver can compute from the row.
+ * Returns the first field below the one being resolved that no resolver can compute from the row, as `Type.field`.
  * @param showsExisting whether the available rows may predate the mutation. If so, all fields except ids need a plan.
  */
 export function findFurtherRead(info: GraphQLResolveInfo, showsExisting: boolean): string | undefined {

@@ -6,14 +6,14 @@ import { columnName, fieldName } from '../../../infra/database/rows.ts';
 import type { CursorArgument } from '../paging.ts';
 import { isShared, literal, Part, type Run, type Sql } from './sql.ts';
 
-/** Defines how a plan reads fields: `read` (derive.ts) writes SQL; without one, graphql-js executes the document. */
+/** Defines how a plan reads fields. A field's `read` writes SQL. Without it, graphql-js executes the document. */
 
 export type Model = Prisma.ModelName;
 
 /** The SQL expressions from which a value is computed. `row` is the alias of a table's row, `json` a jsonb value. */
 export type Env = Readonly<Record<string, string>>;
 
-/** How a field is read, and its cost if that is above the average for its kind. */
+/** How a field is read, and what it costs if that is more than usual for its kind. */
 export type Read = {
   readonly costs?: Costs;
   /** The number of ways to find the rows of a list or a sum, if there are several. */
@@ -22,7 +22,7 @@ export type Read = {
   | { readonly kind: 'leaf'; readonly sql: (env: Env, args: ArgumentsOf) => Sql }
   /** An object built from the same row. Null if `unless` is true. */
   | { readonly kind: 'value'; readonly env: (env: Env) => Env; readonly unless?: (env: Env) => Sql }
-  /** A list of objects built from the rows of a query: `from` is its FROM clause, with its order. */
+  /** A list of objects built from the rows of a query. `from` is the query's FROM clause and order. */
   | { readonly kind: 'values'; readonly from: (env: Env, alias: string, args: ArgumentsOf) => Rows }
   /** Another row, or null: `from` is the FROM clause with its conditions. */
   | { readonly kind: 'row'; readonly from: (env: Env, alias: string, args: ArgumentsOf) => Sql }
@@ -51,7 +51,7 @@ export interface PageKey {
   readonly columns: readonly string[];
   readonly text: (row: string) => string;
   readonly textOf: (row: Readonly<Record<string, unknown>>) => string;
-  /** Returns the key that a position in an argument names; undefined if the position belongs to a different order. */
+  /** Returns the key at the position in a cursor; undefined if the position belongs to a different order. */
   readonly of: (position: string, run: KeyRun, argument: CursorArgument) => unknown;
   readonly within: (bound: KeyBound<never>) => object;
   /** The order if no argument sets it; by default newest first. */
@@ -180,5 +180,5 @@ function plainText(sql: Sql): string {
     .join(' ');
 }
 
-/** Reads that cost more than a column, although their kind does not show it (derive.ts). */
+/** Why a read costs more than a column, if its kind does not show it (derive.ts). */
 export type Costs = 'rows' | 'legs' | 'past' | 'read' | 'all' | 'sums';

@@ -81,8 +81,8 @@ interface FieldRead {
 }
 
 /**
- * The reasons why whole-query plans failed, keyed by the operation's context: fields that the executor runs afterwards
- * fail for the same reason, without sending a statement.
+ * The errors with which whole queries failed, by the operation's context. The executor then runs the query's fields,
+ * which fail with the same error instead of sending statements.
  */
 const faults = new WeakMap<Context, unknown>();
 
@@ -105,7 +105,7 @@ export async function runField(context: Context, info: GraphQLResolveInfo, { row
   let statement = plans.get(key);
   if (!statement) {
     const planner = new Planner({ schema, fragments, variables, isTyped: true });
-    // A message's field for its own row has no read: it returns the available row.
+    // A message's field for its own row has no read. It returns the available row.
     const own: Read | undefined = field.extensions.read ?? (row && { kind: 'value', env: (env) => env });
     const read: Read | undefined = nodes ? { kind: 'node', types: nodes.types, idsFromRun: true } : own;
     const json = inScope(planner.field({ key: '', field, node, below: fieldNodes }, row ? { row: 'r' } : {}, read));
@@ -131,7 +131,7 @@ const sequencingTimeoutMs = 2_000;
 
 async function runStatement(statement: PlanStatement, input: RunInput, context: Context) {
   const { viewer, feed, payments, maxAnswerBytes } = context;
-  // Checked for every read: at the root of a query, and below the result of a mutation.
+  // Every read needs VIEW, both at the root of a query and below the result of a mutation.
   if (!viewer.permissions.includes('VIEW')) throw failure('FORBIDDEN', 'this token lacks the permission VIEW');
   const deadline = Date.now() + sequencingTimeoutMs;
   const known = new Map<string, boolean>();
@@ -161,7 +161,7 @@ function answerTooLarge(limit: number): GraphQLError {
 
 type Extensions = NonNullable<ExecutionResult['extensions']>;
 
-/** A response written entirely by the database: its text is sent unchanged, and parsed only if it is needed as data. */
+/** A response that the database has written. Its text is sent unchanged, and is parsed only if its data is needed. */
 export class TextAnswer {
   readonly #data: string;
   readonly #extensions: Extensions | undefined;
@@ -187,7 +187,7 @@ export class TextAnswer {
 
 /**
  * Executes a query with one statement, if the database can produce the whole response. Returns undefined for other
- * operations and if the statement fails: the executor then runs the operation, and reports errors with locations.
+ * operations, or if the statement fails. The executor then runs the operation and reports errors with locations.
  */
 export async function answerByPlan(args: Prepared): Promise<TextAnswer | undefined> {
   const { schema, document, operation, variableValues, contextValue: context } = args;

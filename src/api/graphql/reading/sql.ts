@@ -24,7 +24,7 @@ export interface RunInput {
   readonly given?: { readonly node: FieldNode; readonly args: Readonly<Record<string, unknown>> } | undefined;
 }
 
-/** The key of a JSON object that represents an error: no field can have this name. */
+/** The key of a JSON object that represents an error. No field can have this name. */
 export const errorKey = '!';
 
 /** One run of a plan, with its caller and its variables. Values become parameters of the statement. */
@@ -96,8 +96,8 @@ export class Run extends Binding {
 }
 
 /**
- * A piece of SQL: text, a function of the run, a part, a query that stands for a table in a FROM clause, or an
- * expression for an object of the response, within which Postgres runs identical queries only once.
+ * A piece of SQL: text, a function of the run, a part, a shared query, or a scope. A shared query stands for a table in
+ * a FROM clause. A scope is an expression within which Postgres runs identical shared queries only once.
  */
 export type Piece = string | ((run: Run) => string | Sql) | Part | Shared | { readonly scope: Sql };
 
@@ -110,7 +110,7 @@ export type Sql = readonly Piece[];
 
 let lastPart = 0;
 
-/** SQL that is fixed when the plan is made; a run includes or omits it as a whole. */
+/** SQL that is fixed when the plan is made. A run includes it or omits it as a whole. */
 export class Part {
   readonly sql: Sql;
   /** Whether a GraphQLError within the part replaces only this part, so that the rest of the statement still runs. */
@@ -174,12 +174,12 @@ function mergeText<Other>(pieces: readonly (string | Other)[]): (string | Other)
   return result;
 }
 
-/** The number of cached SQL strings per statement, one for each paging order and set of omitted arguments. */
+/** The maximum number of cached SQL strings per statement. They differ by paging order and omitted arguments. */
 const maxTexts = 8;
 
 /**
- * A plan's statement. Little of its text differs between runs, and the differences are the key to a cache of complete
- * SQL strings: an identical string finds its prepared statement immediately (database.ts).
+ * A plan's statement. The few parts of its text that differ between runs are the key to a cache of complete SQL
+ * strings. database.ts finds the prepared statement of a cached string immediately.
  */
 export class PlanStatement {
   readonly #sql: Sql;
@@ -320,8 +320,8 @@ export function literal(text: string): string {
 const maxArguments = 90;
 
 /**
- * Writes an expression that concatenates parts of JSON (known text, or expressions whose values are JSON as text and
- * never null), with one `concat`; `||` would copy at each step.
+ * Writes an expression that concatenates parts of JSON with `concat`, because `||` would copy at each step. A part is
+ * known text, or an expression whose value is JSON as text and never null.
  */
 export function concatenate(parts: readonly (string | Sql)[]): Sql {
   const pieces = mergeText(parts).map((part): Sql => (typeof part === 'string' ? [literal(part)] : part));

@@ -23,7 +23,7 @@ function periodOf(args: Readonly<Record<string, unknown>>): Partial<Period> {
   return { ...(from && { from }), ...(to && { to }) };
 }
 
-/** An account's entries, in the order in which they changed its balance: each entry has its own account version. */
+/** An account's entries, in the order in which they changed its balance. Each entry has its own account version. */
 export const entriesRead: PageRead = {
   kind: 'page',
   list: 'LedgerEntry',

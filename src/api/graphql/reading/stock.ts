@@ -16,7 +16,7 @@ import type { Requirement } from './sql.ts';
 
 /**
  * Implements stock execution: graphql-js executes the document, and fields read rows through Prisma, with the selection
- * that the Prisma plug-in derives. It is for tests and developers only, because it sends a statement for each parent.
+ * that the Prisma plug-in derives. It is only for tests and development, because it sends one statement per parent row.
  */
 
 type Row = Readonly<Record<string, unknown>>;
@@ -38,8 +38,8 @@ function delegateIn(prisma: PrismaClient, model: string): Delegate {
 const delegateOf = ({ payments }: Context, model: string) => delegateIn(payments.database.prisma, model);
 
 /**
- * Converts a condition for Prisma. Inserts the current time, because Prisma cannot express the statement's time, and
- * escapes the wildcards of LIKE, which Prisma does not do.
+ * Converts a condition for Prisma. Inserts the current time, because Prisma cannot refer to the statement's time.
+ * Escapes the wildcards of LIKE, because Prisma does not.
  */
 function forPrisma<Where>(where: Where): Where {
   if (where === 'now') return new Date() as Where;
@@ -105,7 +105,7 @@ export async function stockNode(id: string, types: readonly string[], context: C
     ...queryFromInfo({ context, info, ...(isAbstractType(getNamedType(info.returnType)) && { typeName }) }),
     where: { AND: [{ id: uuid }, visible(context.viewer)] },
   });
-  // This is a type of the schema; the compiler knows only the types of models.
+  // This is a type of the schema. The compiler knows only the types of models.
   if (row) brandWithType(row, typeName as never);
   return row && isOfType(row, typeName, info) ? row : null;
 }

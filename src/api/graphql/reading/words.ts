@@ -71,7 +71,7 @@ export const made = (read: MadeRead) => ({ extensions: { made: read } });
 
 /** The options of an abstract type whose values are distinguished by one of their columns or members. */
 export const variantsBy = <Row>(by: keyof Row & string, types: Readonly<Record<string, string>>) => ({
-  // These are names of the schema's types; the compiler knows only the names of models.
+  // These are names of the schema's types. The compiler knows only the names of models.
   resolveType: (row: Row) => types[String(row[by])] as never,
   extensions: { read: { variants: { by, types } } },
 });
@@ -95,7 +95,7 @@ declare global {
         options: Options & { readonly seen?: readonly [relation: string, visible: Visible] },
       ): FieldRef<Types, Money, Kind>;
       currency(code: PathTo<ParentShape, string | null>, options: Options): FieldRef<Types, unknown, Kind>;
-      /** A value built from several columns; null if the first of them is null. */
+      /** A value built from several columns. It is null if the first column is. */
       value<Value extends object>(
         type: ObjectRef<Types, Value>,
         parts: { readonly [Name in keyof Value & string]: paths.Steps },
@@ -114,7 +114,7 @@ declare global {
         parts: readonly [name: Key, value: Value],
         options: Options & { readonly isSorted?: boolean },
       ): FieldRef<Types, unknown, Kind>;
-      /** The same row, presented as another type, whose fields may need other rows; null if a column is null. */
+      /** The same row as another type, whose fields may need other rows. Null if the column `nullIf` is null. */
       sameRow(
         type: TypeParam<Types>,
         options: Options & { readonly nullIf?: Name<ParentShape>; readonly needsOthers?: true },
@@ -142,7 +142,7 @@ declare global {
         visible: Visible,
         options: Described,
       ): FieldRef<Types, never, Kind>;
-      /** The rows that a relation leads to or, with a second one, the rows that this leads to from each of them. */
+      /** The rows that a relation leads to. A second relation is followed from each of these rows. */
       many(
         relations: string | readonly string[],
         type: ObjectRef<Types, unknown>,
@@ -192,7 +192,7 @@ function ofRow(t: Builder, type: unknown, made: MadeRead, options: Options, reso
 /** The resolver for stock execution. */
 type StockResolver = (row: Row, args: Row, context: Context, info: GraphQLResolveInfo) => unknown;
 
-/** Creates a field that a statement reads even below an available row and, without `resolve`, in stock execution. */
+/** Creates a field that a statement reads even if its row is at hand. Stock execution uses `resolve`, if given. */
 function ofOthers(t: Builder, type: unknown, made: MadeRead, options: Options, resolve?: StockResolver) {
   return t.field({ ...options, type, resolve, extensions: { made, isOnlyPlanned: true } });
 }
@@ -204,7 +204,7 @@ function isHidden(model: string | undefined, [relation, visible]: readonly [stri
   return sql`${row}.${column} is null or not exists (select from ${rowThere(model, [relation], visible)({ row }, 'a')})`;
 }
 
-/** The rows that a relation leads to or, with a second one, the rows that this leads to from each of them. */
+/** The rows that a relation leads to. A second relation is followed from each of these rows. */
 const rowsAt =
   ([first = '', second]: readonly string[], { orderBy, only, visible, completeBy }: ManyOptions): MadeRead =>
   ({ model }) => {
@@ -266,7 +266,7 @@ const words = {
   },
   currency(this: Builder, ...[code, options]: Given<'currency'>) {
     const read: MadeRead = ({ model }) => ({ kind: 'value', env: (env) => ({ code: paths.textAt(model, code)(env) }) });
-    // The values of a related row are selected with the row.
+    // Makes Prisma select the related row's column together with the row.
     const select = Array.isArray(code) && this.model && paths.relationOf(this.model, code[0]) && selectOf(code);
     return ofRow(this, 'Currency', read, { ...options, ...(select && { select }) }, (row) =>
       requiredCurrency(String(paths.valueAt(row, code))),
@@ -310,7 +310,7 @@ const words = {
       env: (env) => env,
       ...(nullIf !== undefined && { unless: ({ row }: Env) => [`${row}.${columnName(nullIf)} is null`] }),
     });
-    // A copy, because Pothos adds the node's type, which is not in the union, to each row that was read as a node.
+    // Copies the row, because Pothos has marked a node's row with the node's type, which is not in the union.
     const shown = (row: Row) => (nullIf !== undefined && row[nullIf] === null ? null : { ...row });
     return (needsOthers ? ofOthers : ofRow)(this, type, read, options, shown);
   },
@@ -362,7 +362,7 @@ const words = {
   page(this: Builder, ...[{ connection, read, args }, { of = [], ...options }]: Given<'page'>) {
     const below: MadeRead = ({ model }) =>
       of.length === 0 || read.of ? read : { ...read, ways: of.length, of: rowsBelow(model, of) };
-    // The list was declared for this schema, whose types are unknown to a builder of an arbitrary schema.
+    // The list is declared for this schema's builder. `Builder` stands for the builder of any schema.
     const all = { ...options, args: args(this.arg as never) } as Options;
     return ofOthers(this, connection, below, all, (row, ...rest) => stockPage(read, of, row, ...rest));
   },

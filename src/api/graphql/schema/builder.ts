@@ -103,6 +103,6 @@ export const enumOf = <Name extends string>(
     ) as { readonly [Value in Name]: { readonly description: string } },
   });
 
-/** Adds an input type that describes `what` by exactly one of its fields. */
+/** Adds an input type for `what`, in which clients must set exactly one field. */
 export const oneOf = <Fields extends InputFieldMap>(name: string, what: string, fields: (t: InputBuilder) => Fields) =>
   builder.inputType(name, { description: `${what}: set exactly one field.`, isOneOf: true, fields });

@@ -12,7 +12,7 @@ import * as enums from './enums.ts';
 export const found = (foundBy: GraphQLInputFieldExtensions['foundBy'], description: string) =>
   ({ description, extensions: { foundBy } }) as const;
 
-/** Describes a filter by a list of values, served by an index: a row matches if it has any of them. */
+/** Describes a filter by a list of values. A row matches if it has any of them. An index finds the rows. */
 function anyOf<Type extends EnumRef<Types, unknown>>(
   type: Type,
   description: string,

@@ -46,8 +46,8 @@ export function argumentPath(schema: GraphQLSchema, name: Operation, path: Field
 }
 
 /**
- * Extends a command's path to match the schema: commands take the content of a @oneOf input without its enclosing
- * field, and a map where the schema has a list of entries.
+ * Extends a command's path to match the schema. Where the schema has a @oneOf input, the command takes only the value
+ * of its field. Where the schema has a list of entries, the command takes a map.
  */
 function pathInType(path: FieldPath, type: GraphQLInputType, value: unknown): FieldPath {
   const nullable = getNullableType(type);

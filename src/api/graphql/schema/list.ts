@@ -77,7 +77,7 @@ interface ListOptions<Filter> extends ConnectionOptions {
   readonly where?: (viewer: Viewer, filter: Filter | null | undefined) => object;
   /** Whether the list can also be ordered by when its rows last changed. */
   readonly isOrdered?: boolean;
-  /** The sort key of a list that has only one order, if that order is not by id. */
+  /** The list's sort key, if it is not the id. */
   readonly key?: PageKey;
   /** The list's name in its cursors, if it differs from the name of the row type. */
   readonly cursors?: string;

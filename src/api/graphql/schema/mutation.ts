@@ -17,7 +17,7 @@ import { edges, type Identified, type ListEdge } from './list.ts';
 import { Transaction } from './nouns.ts';
 import { asUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
 
-/** Defines the field for the service's current time, used by every type with a time that apps may count down to. */
+/** Defines the field for the service's current time. Every type with a time that apps may count down to has it. */
 export const serverTime = {
   type: 'DateTime',
   extensions: { costs: 'read' },
@@ -185,7 +185,7 @@ const commonRefusals: readonly MemberName[] = [
 const validateOnly =
   'Whether to validate the payment without making it. The payment is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, the original result is returned.';
 
-/** The payment that a dry run would have created; its fields are in payments/validated-payment.ts. */
+/** The payment that a dry run would have created. Its fields are in payments/validated-payment.ts. */
 export const ValidatedPayment = builder.objectRef<Validated>('ValidatedPayment');
 
 /** Adds a mutation: `name(input: NameInput!): NameResult!`, whose result is a union of the success and the refusals. */

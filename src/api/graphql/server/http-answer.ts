@@ -39,7 +39,7 @@ function statusOf({ data, errors = [] }: ExecutionResult, type: JsonType): numbe
   );
 }
 
-/** Returns the highest status of the errors, if any. An error that leaves application/json at 200 counts as 200. */
+/** Returns the errors' highest status, if any. With `spec`, an error counts as 200 for application/json. */
 export function requestStatus({ errors = [] }: ExecutionResult, type: JsonType): number | undefined {
   let highest: number | undefined;
   for (const { extensions } of errors) {

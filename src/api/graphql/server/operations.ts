@@ -69,8 +69,8 @@ export interface MeasuredOperation extends Prepared {
 }
 
 /**
- * Runs operations identically for every transport: authenticates the caller; parses, limits and validates the document;
- * executes or subscribes within the time limit; and presents errors.
+ * Runs operations in the same way for every transport. It authenticates the caller, parses, limits and validates the
+ * document, executes the operation or opens its stream within the time limit, and presents errors.
  */
 export class Operations {
   readonly documents: Documents;
@@ -133,7 +133,7 @@ export class Operations {
     return answer instanceof TextAnswer ? answer.result : answer;
   }
 
-  /** Runs a query or a mutation, for a transport that can send a response's text unchanged from the database. */
+  /** Runs a query or a mutation for a transport that can send a response exactly as the database wrote it. */
   answer(args: MeasuredOperation): Promise<ExecutionResult | TextAnswer> {
     return timeOperation(args, () => this.#answer(args));
   }
@@ -170,8 +170,8 @@ export class Operations {
     const { contextValue: context } = args;
     const answer = context.isStock ? undefined : await answerByPlan(args);
     if (answer) return answer;
-    // Read before the operation's other reads: a list in the same query then includes all changes before that cursor.
-    // With parallel reads, a change could fall between the two and be missed by both.
+    // Reads the cursor first, so that a list in the same query includes all changes before it. If both were read in
+    // parallel, a change between the two reads could be missed.
     if (selectsFeedCursor(args.document))
       context.feedHead = await feedHead(context.payments.database, context.viewer.platformId);
     return execute(args);
@@ -185,7 +185,7 @@ export class Operations {
     const held = new DisposableStack();
     held.defer(end);
     try {
-      // Time spent waiting to be opened does not count against the time limit.
+      // The time that a stream waits for its turn to be opened does not count against the time limit.
       const stream = await this.#openings.run(() => asPlatform(viewer.platformId, () => this.#open(args)));
       if (!isAsyncIterable(stream)) {
         const refused = this.#present(stream, args);
@@ -220,7 +220,7 @@ export class Operations {
     return stream;
   }
 
-  /** Returns a subscription's result as JSON, for an open connection, where an HTTP status has no meaning. */
+  /** Returns a subscription's result as JSON. On an open connection, an HTTP status has no meaning. */
   #messageText(result: ExecutionResult, args: Prepared): string {
     const { errors, ...rest } = result.errors ? this.#present(result, args) : result;
     return JSON.stringify(errors ? { ...rest, errors: errors.map(withoutStatus) } : rest);
@@ -229,7 +229,7 @@ export class Operations {
   #present(result: ExecutionResult, args: Prepared): ExecutionResult {
     const { errors = [] } = result;
     const { introspection, present } = this.#options;
-    // If there is no data, nothing has run: the executor could not coerce the variables.
+    // If there is no data, nothing has run, because the executor could not coerce the variables.
     if (!introspection && !('data' in result)) removeSuggestions(errors);
     const isMutation = args.operation.operation === 'mutation';
     return {
@@ -249,7 +249,7 @@ const selectsFeedCursor = oncePer((document: DocumentNode) => {
   return isFound;
 });
 
-/** Null if the client has no cursor yet, undefined if it sends no `after`. */
+/** Returns the `after` that a client sent: null if it has no cursor yet, undefined if it sent none. */
 function afterIn({ extensions }: OperationParams): string | null | undefined {
   const after = extensions?.after;
   if (after === undefined || after === null || typeof after === 'string') return after;
@@ -287,7 +287,7 @@ const includedCost = 800;
 
 const costOfRequest = 500;
 
-/** Returns how many requests a document of this cost counts as under the rate limit: at least one. */
+/** Returns how many requests the rate limit counts for a document of this cost: at least one. */
 export function requestsForCost(cost: number): number {
   return 1 + Math.max(0, Math.ceil((cost - includedCost) / costOfRequest));
 }
@@ -313,8 +313,8 @@ const labelOf = oncePer(({ operation, selectionSet: { selections } }: OperationD
 });
 
 /**
- * Returns the result of a query, of a mutation or of opening a stream; TIMEOUT if the work takes longer than `limitMs`.
- * The database ends statements after 10 s; a mutation may still take effect.
+ * Returns the result of the work, or the error TIMEOUT if it takes longer than `limitMs`. The work continues, so a
+ * mutation may still take effect. The database ends statements after 10 s.
  */
 function withTimeLimit<Result>(
   work: Promise<Result>,

@@ -38,7 +38,7 @@ export function presentError(error: unknown, log: Logger): GraphQLError {
   if (error instanceof GraphQLError && (!original || original instanceof GraphQLError)) {
     const { message, extensions } = error;
     if (isInputError(error)) {
-      // Without a path, nothing has run.
+      // If the error has no path, nothing has run.
       const http = error.path === undefined && {
         http: lacksValue.test(message) ? incompleteStatus : unprocessableStatus,
       };
@@ -83,8 +83,8 @@ export function asOutcomeUnknown(error: GraphQLError, data: ExecutionResult['dat
 }
 
 /**
- * Returns whether a stream could not be opened for a reason other than its request: the database is unreachable or too
- * slow. Stock clients treat an error as final, but reconnect and resume if the connection is cut or closed with 1013.
+ * Returns whether opening a stream failed for a temporary reason: the database is unreachable or too slow. Stock
+ * clients treat an error as final, but reconnect and resume if the connection is cut or closed with 1013.
  */
 export function isTemporaryFailure({ errors = [] }: ExecutionResult): boolean {
   return errors.some((error) => {

@@ -61,7 +61,7 @@ function unknownHash({ trustedDocumentsOnly }: Viewer) {
     const message = 'no document is registered with this hash, and this token may send only registered documents';
     return failure('PERSISTED_QUERY_NOT_IN_LIST', message, { status: 403 });
   }
-  // Apollo's clients and urql then send the text, and no further hashes.
+  // After this error, Apollo's clients and urql send the text and stop sending hashes.
   return badRequest('PersistedQueryNotSupported', { code: 'PERSISTED_QUERY_NOT_SUPPORTED', ...incompleteStatus });
 }
 
@@ -71,7 +71,7 @@ function maySend({ documents }: Viewer, hashes: readonly string[]): boolean {
   return documents.length === 0 ? hashes.length > 0 : hashes.some((hash) => documents.includes(hash));
 }
 
-/** Returns an operation's hash: from GraphQL over HTTP, or from Apollo's extension, which other clients also use. */
+/** Returns an operation's hash, from `documentId` or from Apollo's extension, which other clients also use. */
 function hashIn({ documentId, extensions }: SentOperation): string | undefined {
   if (documentId) return plainHash(documentId);
   const persisted = extensions?.persistedQuery;

@@ -19,7 +19,7 @@ import { failure } from '../failure.ts';
 import type { Message } from '../schema/streams/stream.ts';
 import type { SentDocuments } from './sent-documents.ts';
 
-/** Enough, because most members get an event at about the same time. A late member executes the event again. */
+/** The number of results to keep. Most members get an event at about the same time. A late one executes it again. */
 const maxStored = 32;
 
 /** The subscriptions that get the same result for the same event. */
@@ -102,9 +102,9 @@ function newGroup(args: Prepared): Group {
   return group;
 }
 
-/** Returns a key for what affects a result besides the document: the scope and the variables below the root. */
+/** Returns a key for what affects a result besides the document: the caller's scope, and variables below the root. */
 function groupKey({ operation, document, variableValues, contextValue }: Prepared): string {
-  // Everything about the caller except its token belongs to the key, because it may affect what the caller sees.
+  // The key includes everything about the caller that may affect what the caller sees.
   const { tokenId: _token, makers: _makers, subject: _subject, expiresAt: _end, ...scope } = contextValue.viewer;
   // A missing variable differs from a null one.
   const variables = variablesBelowRoot(operation, document).map((name) =>
@@ -113,7 +113,7 @@ function groupKey({ operation, document, variableValues, contextValue }: Prepare
   return JSON.stringify([scope, variables]);
 }
 
-/** All variables except those in arguments of the subscription's own field. */
+/** The variables that are used outside the arguments of the subscription's own field. */
 const variablesBelowRoot = oncePer((operation: OperationDefinitionNode, document: DocumentNode): readonly string[] => {
   const names = new Set<string>();
   const rootArguments = new Set<ASTNode>(
@@ -211,7 +211,7 @@ export async function holdStream(
 
 /**
  * Supervises an open event stream (SSE). Cuts it if its token is no longer valid or no longer permits the operation, if
- * the server stops, or if its reader stalls. `complete` is not sent: stock clients resume after a cut, but treat
+ * the server stops, or if its reader stalls. It sends no `complete`, because stock clients resume after a cut but treat
  * `complete` as the end.
  */
 function superviseStream(sessions: Sessions, viewer: Viewer, response: ServerResponse, farewell: Farewell): Session {

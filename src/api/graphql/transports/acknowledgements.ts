@@ -1,14 +1,14 @@
 import type { FeedPosition } from '../../../domain/events/cursor.ts';
 import type { ResumePoint } from '../../../domain/events/resume-points.ts';
 
-/** A ping asks a client for its progress after this many milliseconds, or after this many messages. */
+/** A ping is sent after this many milliseconds or this many messages, to learn what the client has received. */
 const askMs = 250;
 const askMessages = 50;
 
 /**
- * Tracks which messages a socket's client has received, for streams that resume by a key. Once a client of
- * graphql-transport-ws has passed on every earlier message, it answers a ping with a pong that has the same payload,
- * so a ping yields an acknowledgement without any code in the app. At most one ping is outstanding.
+ * Tracks which messages a socket's client has received, for streams that resume by a key. A client of
+ * graphql-transport-ws first passes all earlier messages on to the app, and then answers a ping with a pong that has
+ * the same payload. The pong acknowledges these messages without any code in the app. At most one ping is outstanding.
  */
 export class Acknowledgements {
   readonly #sendPing: (payload: object) => void;

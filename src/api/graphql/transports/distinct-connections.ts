@@ -76,7 +76,7 @@ async function complete(response: ServerResponse): Promise<void> {
 
 const compressors = new WeakMap<ServerResponse, Writable>();
 
-/** Uses little memory per stream, which suffices because messages mostly repeat recent ones. Flushes each message. */
+/** Uses little memory per stream. This suffices, because messages mostly resemble recent ones. Flushes each message. */
 const compression = { windowBits: 12, memLevel: 4, level: 6, flush: constants.Z_SYNC_FLUSH } as const;
 
 function compressEvents(response: ServerResponse): void {
@@ -93,8 +93,8 @@ function bodyOf(response: ServerResponse): Writable {
 }
 
 /**
- * Begins an event stream and sends periodic keep-alives: comment lines, without a blank line, which some parsers would
- * take for an empty message. A standard client waits for `retryMs` before it reconnects.
+ * Begins an event stream and periodically sends a comment line as a keep-alive. No blank line follows it, because some
+ * parsers would take that for an empty message. A standard client waits for `retryMs` before it reconnects.
  */
 function beginEventStream(response: ServerResponse, status: number, keepAliveMs: number, retryMs: number): void {
   response.writeHead(status, {

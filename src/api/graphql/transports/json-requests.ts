@@ -13,7 +13,7 @@ type MediaType = (typeof mediaTypes)[number];
 /** Adds the charset to a response's media type. Clients may specify the charset as well. */
 const inUtf8 = (type: string) => `${type}; charset=utf-8`;
 
-/** The media types, keyed by the value of Accept: clients send few distinct values, and parsing one takes 9 µs. */
+/** The media types, keyed by the value of Accept. Clients send few distinct values, and parsing one takes 9 µs. */
 const acceptedBy = boundedCache<readonly MediaType[]>(200);
 
 /** Returns the accepted media types in order of preference (RFC 9110, 12.5.1); event streams only if named. */
@@ -29,8 +29,8 @@ export function acceptedTypes({ headers }: IncomingMessage): readonly MediaType[
 }
 
 /**
- * Responds to a JSON POST, whose body has been read, as Yoga would, but without the Fetch standard's objects: creating
- * them takes longer than the operation.
+ * Responds to a JSON POST whose body has been read, in the same way as Yoga. It avoids the Fetch standard's objects,
+ * because creating them takes longer than the operation.
  */
 export async function answerJsonRequest(
   { operations }: GraphqlServer,
@@ -42,7 +42,7 @@ export async function answerJsonRequest(
 
 const ofConnection: ReadonlySet<string> = new Set(['connection', 'transfer-encoding']);
 
-/** Responds to a request whose body has been read, through Yoga. */
+/** Lets Yoga respond to a request whose body has been read. */
 export async function answerByYoga(
   { yoga }: GraphqlServer,
   response: ServerResponse,
@@ -56,7 +56,7 @@ export async function answerByYoga(
   );
   await sendAnswer(response, {
     status: answer.status,
-    // The response is sent as a whole, with its length.
+    // Omits these headers, because the response is sent as a whole, with its length.
     headers: Object.fromEntries([...answer.headers].filter(([name]) => !ofConnection.has(name.toLowerCase()))),
     body: await answer.text(),
   });

@@ -42,7 +42,7 @@ const instructions =
 const knownMethods = ['initialize', 'server/discover', 'ping', 'tools/list', 'tools/call'];
 
 /**
- * Serves the Model Context Protocol (streamable HTTP, without sessions): the tools are the operations of the token's
+ * Serves the Model Context Protocol (streamable HTTP, without sessions). The tools are the operations of the token's
  * own documents, and nothing else is offered. A tool runs like any GraphQL operation (server/operations.ts) and returns
  * the text of the response.
  */
@@ -150,11 +150,10 @@ async function answerMessage(caller: ToolCaller, response: ServerResponse, messa
     typeof value === 'string' ? [[name, value]] : [],
   );
   const sent = new Request('http://localhost/mcp', { method: 'POST', headers });
-  // Supports protocol versions with a handshake (until 2025), where each message gets its own response, and versions
-  // without one.
+  // Supports the protocol versions with a handshake (until 2025) and those without one.
   const isOlder = await sdk.isLegacyRequest(sent, message);
   const older = new sdk.WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
-  // No subscriptions, because they would stay open.
+  // Allows no subscriptions, because they would keep the request open.
   const newer = sdk.createMcpHandler(serve, { legacy: 'reject', maxSubscriptions: 0, keepAliveMs: 0 });
   if (isOlder) await serve().connect(older);
   const answer = await (isOlder ? older : { handleRequest: newer.fetch }).handleRequest(sent, { parsedBody: message });
@@ -221,7 +220,7 @@ async function pay(
 const notConfirmed =
   'Nothing was paid: the confirmation is for different arguments or too old. Call without it to validate the payment again.';
 
-/** A payment's digest, in the form of a uuid so that a cursor can contain it; undefined for an invalid key. */
+/** Returns a payment's digest as a uuid, which a cursor can contain. Returns undefined for an invalid key. */
 function digestOf(
   payment: Readonly<Record<'name' | 'tokenId' | 'text', string>> & { readonly given: object },
   key: unknown,

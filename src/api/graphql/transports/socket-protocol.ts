@@ -8,7 +8,7 @@ import { type Extra, type SocketOptions, socketLimits } from './socket-sessions.
 
 type ProtocolOptions = Pick<SocketOptions, 'pace' | 'addressOf' | 'keepAliveMs' | 'log'>;
 
-/** The close codes for protocol violations, which do not include 4403 and 4408. */
+/** The close codes for protocol violations. A forbidden (4403) or late (4408) connection_init is no violation. */
 const breaches: ReadonlySet<number> = new Set([
   CloseCode.BadRequest,
   CloseCode.Unauthorized,
@@ -21,7 +21,7 @@ const sentByClients: ReadonlySet<string> = new Set(['connection_init', 'ping', '
 
 /**
  * Serves graphql-transport-ws on the sockets of a server. The graphql-ws server for `ws` prints a stack trace for each
- * client's error. Here a protocol violation is logged in one line, and the socket is closed at the pace set for
+ * error of a client. Here a protocol violation is logged in one line, and the socket is closed at the pace set for
  * refusals. Returns the function that closes the server once its sockets have closed.
  */
 export function serveProtocol(
@@ -146,7 +146,7 @@ interface ClientMessage {
 
 type Begun = NonNullable<Extra['begun']>;
 
-/** Allows for the client's open operations and for as many others that the service is still ending. */
+/** The limit includes the client's open operations and as many completed ones that the service has not ended yet. */
 const maxUnderWay = 2 * socketLimits.operations;
 
 /**
@@ -161,7 +161,7 @@ class SocketOrder {
   readonly #running = new Map<string, Promise<void>>();
   /** The promise that the next message with the same id waits for. */
   readonly #waits = new Map<string, Promise<void>>();
-  /** The operations that are open for the client: for each id, the newest. */
+  /** The newest operation under each id, if it is still open for the client. */
   readonly #open = new Map<string, Begun>();
   #underWay = 0;
 

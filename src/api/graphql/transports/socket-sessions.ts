@@ -33,7 +33,7 @@ export const socketLimits = {
  */
 export const closeTryAgain = 1013;
 export const closeRestart = 1012;
-/** The token is invalid, has expired or has been revoked: the client needs a different one. */
+/** The token is invalid, has expired or has been revoked, so the client needs a different one. */
 const closeForbidden = 4403;
 
 export type Extra = {
@@ -49,10 +49,10 @@ export type Extra = {
   /** An operation that the client has completed keeps its slot until the service has ended it as well. */
   readonly places: Slots;
   readonly leave: Map<string, () => void>;
-  /** Whether each subscription resumes by its own id when it is sent again on another socket. */
+  /** Whether a subscription resumes when its client sends it again, with the same id, on another socket. */
   resumes?: boolean;
   acknowledgements?: Acknowledgements;
-  /** Why the operation that is starting is refused: it exceeds the limit, or has inexact JSON. */
+  /** The possible reasons to refuse the operation that is starting: too many operations, or inexact JSON. */
   begun?: { readonly isTooMany: boolean; readonly inexact: InexactJson | undefined };
   /** Whether the client has violated the protocol, so that the socket is about to be closed. */
   isRefused?: boolean;
@@ -72,7 +72,7 @@ export interface SocketOptions
   readonly compresses: boolean;
 }
 
-/** Opens a socket's session. Returns false for invalid credentials: clients replace them on 4403, but not on 4500. */
+/** Opens a socket's session. Returns false for invalid credentials, which clients renew on 4403, but not on 4500. */
 export async function openSession(
   options: SocketOptions,
   extra: Extra,
@@ -87,7 +87,7 @@ export async function openSession(
   });
   if (!viewer) {
     await pace.wait(`address ${extra.address}`);
-    // If the lookup failed, the credentials may be valid: clients retry after 1013, but not after an exception.
+    // If only the lookup failed, the credentials may be valid. Clients retry after 1013, but not after 4403 or 4500.
     if (failure !== undefined) extra.socket.close(closeTryAgain, failure);
     return false;
   }

@@ -39,8 +39,8 @@ import {
 } from './socket-sessions.ts';
 
 /**
- * permessage-deflate (RFC 7692) with little memory for each socket. Short messages are compressed, too, because they
- * repeat earlier ones; protocol messages are not. Clients send little, so their messages are not compressed.
+ * permessage-deflate (RFC 7692) with little memory for each socket. Even short messages are compressed, because they
+ * resemble earlier ones, but protocol messages are not. Clients send little, so their messages are not compressed.
  */
 const compression = {
   zlibDeflateOptions: { memLevel: 4, level: 6 },
@@ -55,8 +55,8 @@ const tooManyOperations = rateLimited(
 
 /**
  * Serves GraphQL over WebSocket (graphql-transport-ws) at /graphql, with the same limits and errors as over HTTP.
- * Credentials are in `connection_init.payload.authorization`; newer credentials for the same subject can be sent in a
- * ping's payload.
+ * Credentials are in `connection_init.payload.authorization`. A ping's payload can contain newer ones for the same
+ * subject.
  */
 export function serveWebSockets(server: Server, options: SocketOptions) {
   const sockets = new WebSocketServer({
@@ -99,7 +99,7 @@ function acceptUpgrades(server: Server, sockets: WebSocketServer, { acceptsOrigi
   });
 }
 
-/** A listener that, unlike a closure, does not keep the request in memory as long as its connection. */
+/** This listener is not a closure, which would keep the request in memory as long as its connection. */
 function destroy(this: Duplex): void {
   this.destroy();
 }
@@ -131,7 +131,7 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
       const isGone = () => !(id in subscriptions) || extra.socket.readyState !== extra.socket.OPEN;
       return prepare(options, { extra, id, isGone }, params);
     },
-    // graphql-ws sends the errors that are returned here; an HTTP status has no meaning on a socket.
+    // graphql-ws sends the errors that are returned here. An HTTP status has no meaning on a socket.
     onError: (_context, _id, _payload, errors) => errors.map(withoutStatus),
     onNext: (_context, _id, _payload, _args, result) =>
       result.errors ? { ...result, errors: result.errors.map(withoutStatus) } : undefined,
@@ -171,9 +171,9 @@ async function prepare(
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
- * Returns the key by which a subscription resumes when its client reconnects on another socket: `resumeKey` of the
- * operation's extensions or, if the socket was opened with `resume: true`, the operation's own id, which stock clients
- * choose at random and send again. Returns an error for a key that is not a UUID.
+ * Returns the key by which a subscription resumes when its client reconnects on another socket: `resumeKey` in the
+ * operation's extensions. By default, it is the operation's id if the socket was opened with `resume: true`. Stock
+ * clients choose this id at random and send it again. Returns an error for a `resumeKey` that is not a UUID.
  */
 function resumeKeyOf(
   { resumes }: Extra,
@@ -228,7 +228,7 @@ async function openSocketStream(
   } catch (error) {
     point?.close(false);
     if (resumeKey === undefined) throw error;
-    // The database did not respond: the client reconnects.
+    // The database did not respond. After this close code, the client reconnects.
     extra.socket.close(closeTryAgain, 'try again');
     return { errors: [unavailable()] };
   }
@@ -245,7 +245,7 @@ function sendNext({ socket, connection }: Extra, id: string, payload: string): P
   return send(socket, `{"id":${JSON.stringify(id)},"type":"next","payload":${payload}}`);
 }
 
-/** Sends a stream's messages directly: graphql-ws, which would serialize each, sees a stream without messages. */
+/** Sends a stream's messages directly. graphql-ws would serialize each, so it gets a stream without messages. */
 function sendAll(
   stream: AsyncIterableIterator<StreamMessage>,
   { id, extra }: SocketOperation,
@@ -267,11 +267,11 @@ function sendAll(
         }
       } catch (error) {
         point?.close(false);
-        // A `for await` does not call `return` on a stream that throws, so with a broken socket, the stream would
-        // continue without a reader.
+        // `for await` does not call `return` if this method throws. After a failed send, the stream would then continue
+        // without a reader.
         await stream.return?.();
         if (isOpen(extra)) throw error;
-        // The connection is broken. Once the socket notices, graphql-ws does not report the end of the operation.
+        // The connection is broken. Waits until the socket is closed, so that graphql-ws does not report the end.
         if (extra.socket.readyState !== extra.socket.CLOSED) await once(extra.socket, 'close');
         return { done: true, value: undefined };
       }

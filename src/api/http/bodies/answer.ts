@@ -9,9 +9,9 @@ export interface Answer {
   readonly body: string | Buffer;
 }
 
-/** The minimum size of a compressed response, in bytes: a shorter response fits into one packet anyway. */
+/** The minimum size of a response that is compressed, in bytes. A shorter one fits into one packet anyway. */
 const compressedFrom = 1_400;
-/** The maximum size of a response compressed synchronously, since another thread would take longer (bench/LOG.md). */
+/** The maximum size of a response that this thread compresses. Another thread would take longer (bench/LOG.md). */
 const compressedAtOnce = 16 * 1024;
 
 /** The fastest level compresses JSON nearly as well as the slower ones (bench/LOG.md). */

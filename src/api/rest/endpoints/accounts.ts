@@ -285,8 +285,8 @@ function createdRecord({ warnings: found, ...row }: Awaited<ReturnType<typeof cr
 }
 
 /**
- * Checks the currency and owner that a request gives along with an account's id, because callers may send accounts back
- * exactly as they received them. An unknown account is ignored here, because the command will refuse it.
+ * Checks the currency and owner that a request gives along with an account's id. Callers may copy both from a response.
+ * Ignores an unknown account, because the command will refuse it.
  * @throws Refusal INVALID_CURRENCY, INVALID_INPUT
  */
 export async function checkNamedAccount(

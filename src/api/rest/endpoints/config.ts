@@ -31,7 +31,7 @@ import {
   whole,
 } from '../schemas/fields.ts';
 
-/** The settings of each currency, as JSON. */
+/** The settings of every currency, as JSON. They are the same for all currencies. */
 const settings = {
   ...currencySettings,
   minAmount: Number(currencySettings.minAmount),
@@ -44,7 +44,7 @@ const settings = {
 
 const currencyCode = string('The currency code.', 'USD');
 
-/** The currency settings that a request may contain only with the values that GET returned. */
+/** The currency settings that a request must either omit or repeat as GET returned them. */
 const terms = {
   requiredCounterpartyFields: listOf(
     z.object({

@@ -86,7 +86,7 @@ const CreateCustomerBody = variants('CreateCustomer', 'customerType', [
   }),
 ]);
 
-/** The body that changes a customer: omitted fields stay unchanged, and null clears a field. */
+/** The body that changes a customer. Omitted fields stay unchanged, and null clears a field. */
 const UpdateCustomerBody = variants('UpdateCustomer', 'customerType', [
   requestObject('UpdateIndividualCustomer', {
     customerType: z.literal('INDIVIDUAL').describe('The customer type, which cannot change: a person.'),

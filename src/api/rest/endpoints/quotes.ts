@@ -138,7 +138,7 @@ const DestinationInput = variants('PaymentDestinationInput', 'destinationType', 
 
 const information = facts();
 
-/** The error for a field that only some forms of the body require, reported along with all other errors. */
+/** The error for a field that only some forms of the body require. It is reported together with all other errors. */
 function requiredIn(field: string) {
   return {
     path: [field],
@@ -198,7 +198,7 @@ function quotePaths(body: Body): PathTable<CreateQuote> {
     table.push([['destination', 'currency'], ['receivingCurrencyCode']]);
   const field = !senderCustomerInfo && senderUserInfo ? 'senderUserInfo' : 'senderCustomerInfo';
   table.push([['senderCustomerInfo'], [field]]);
-  // In the request, a fact is identified by its key in an object; in the command's input, by its position in a list.
+  // The request has the facts in an object, by name. The command's input has them in a list.
   for (const [position, name] of Object.keys(senderCustomerInfo ?? senderUserInfo ?? {}).entries()) {
     table.push(renamed(['senderCustomerInfo', position], [field, name]));
   }

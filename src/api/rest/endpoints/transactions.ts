@@ -137,7 +137,7 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
 
 const isAccount = z.literal('ACCOUNT').optional().describe('The party type: always ACCOUNT.');
 
-/** Defines a party to a transfer. Its type and currency are optional. Callers may copy them from responses. */
+/** Defines a party to a transfer. Callers may add its type and currency, for example copied from a response. */
 function party<Type extends z.ZodRawShape>(type: Type, [idType, description]: Party) {
   return z
     .strictObject({

@@ -11,7 +11,7 @@ const TestSchema = responseObject('WebhookTest', {
   url: string('The URL to which the event was posted.'),
 }).describe('The outcome of a test event.');
 
-/** Adds the endpoint for test webhooks. Webhooks are configured in config.ts, and their deliveries are in GraphQL. */
+/** Adds the endpoint for test webhooks. The webhook settings are in config.ts. Only GraphQL shows deliveries. */
 export function webhookEndpoints(app: RestApp, webhooks: Webhooks): void {
   new Endpoints(app, 'Webhooks').command('sendTestWebhook', {
     operationId: 'testWebhook',

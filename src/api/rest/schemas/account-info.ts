@@ -57,7 +57,7 @@ function accountInfo(suffix: 'Input' | '', more: z.ZodRawShape): unknown {
       ...more,
     }).describe(type.description),
   );
-  // zod's type for unions requires at least one member; the table has several.
+  // zod's type for unions requires at least one member. The table has several.
   return variants(`ExternalAccountInfo${suffix}`, 'accountType', types as [(typeof types)[0]]).describe(
     'The details of an account, which depend on its type.',
   );

@@ -120,7 +120,7 @@ export const changedMetadata = changed(map).describe(
   `Your own key-value pairs, which replace all that are stored with the object; {} or null removes them. ${bounds}`,
 );
 
-/** Defines a string that is validated by a rule of the domain, which returns what is wrong with it, if anything. */
+/** Defines a string that is validated by a rule of the domain. The rule returns what is wrong, or undefined. */
 export const checked = (faultIn: (value: string) => string | undefined) =>
   z.string().superRefine((value, context) => {
     const message = faultIn(value);
@@ -158,7 +158,7 @@ export const AddressSchema = requestObject('Address', {
   country: countryCode('The country, as an ISO 3166-1 alpha-2 code.'),
 }).describe('A postal address.');
 
-/** Fields that customers and owners of bank accounts share, for people and companies. */
+/** The fields that customers have in common with the owners of bank accounts: for people, and for companies. */
 export const personFields = {
   birthDate: day('Date of birth.').optional(),
   nationality: countryCode('Nationality, as an ISO 3166-1 alpha-2 code.').optional(),

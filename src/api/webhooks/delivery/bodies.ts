@@ -86,8 +86,8 @@ function payload(event: Event, related: RelatedFields): Record<string, unknown> 
 }
 
 /**
- * Returns a balance unless it is too large for a JSON number to represent exactly. The field, which is optional in the
- * specification, is then omitted, because that is better than a wrong number or no body.
+ * Returns a field with a balance, or no field if a JSON number cannot represent the balance exactly. The field is
+ * optional in the specification, and omitting it is better than sending a wrong number or nothing at all.
  */
 function balance(field: string, amount: bigint | null, { accountCurrency }: RelatedFields) {
   if (amount === null || accountCurrency === null || !isJsonInteger(amount)) return {};

@@ -30,7 +30,7 @@ const unreadableSecret: Outcome = {
   error: 'not sent: the signing secret cannot be decrypted; rotate it',
 };
 
-/** Attempts deliveries, many at a time. A slow delivery delays only others to the same endpoint. */
+/** Attempts deliveries, many at a time. A slow delivery delays only other deliveries to the same endpoint. */
 export class Deliverer {
   readonly #webhooks: Webhooks;
   readonly #sender: Sender;
@@ -147,9 +147,9 @@ export class Deliverer {
   }
 
   /**
-   * Applies the response to the payment before the delivery is recorded: if the process dies in between, only that
-   * record is missing. Does nothing if the payment has already been decided: by an operator, by its deadline, or by
-   * this very response, which is applied again if a process died after applying it.
+   * Applies the response to the payment before the delivery is recorded. If the process dies in between, only the
+   * record is missing. Does nothing if the payment has already been decided by an operator, by its deadline, or by this
+   * very response, which is applied again if a process died after applying it.
    */
   async #applyAnswer(delivery: LeasedDelivery, outcome: Outcome): Promise<void> {
     const { platformId, event } = delivery;
@@ -164,7 +164,7 @@ export class Deliverer {
 /** The minimum time that a receiver has to respond, in ms. A response after the payment's deadline has no effect. */
 const leastQuestionMs = 1_000;
 
-/** Returns the milliseconds left for the response to an approval request, that is, until the payment's own deadline. */
+/** Returns how many milliseconds are left for the response to an approval request until the payment's deadline. */
 function questionMs({ event, now }: LeasedDelivery): number {
   const { approvalDueAt } = rowFromSnapshot('Transaction', trustedJson<Record<string, unknown>>(event.snapshot));
   if (!approvalDueAt) throw new Error('an approval request needs a payment that awaits approval');
@@ -195,7 +195,7 @@ function attributesOf({ id, platformId, endpointId, begun, event }: LeasedDelive
   };
 }
 
-/** 202: approveTransaction or rejectTransaction decides later. 409: the platform has received the request before. */
+/** The statuses after which a command decides. 409 says that the platform has received the request before. */
 const deferring: ReadonlySet<number> = new Set([202, 409]);
 const answering: ReadonlySet<number> = new Set([200, 202, 403, 409, 422]);
 
@@ -216,8 +216,8 @@ const namesLength = 400;
 type Reply = Decision | { readonly kind: 'defer' };
 
 /**
- * Reads the response to an approval request: a decision, or `defer` if a command decides later. Undefined
- * if there was no response, in which case the payment ends at its deadline.
+ * Reads the response to an approval request: a decision, or `defer` if a command decides later. Returns undefined if
+ * there was no response. The payment then fails at its deadline.
  */
 function questionAnswer({ responseStatus, timedOut, answer }: Outcome, now: Date): Reply | undefined {
   if (timedOut) return undefined;

@@ -9,9 +9,9 @@ import type { Webhooks } from '../webhooks.ts';
 import { type RelatedFields, relatedFields, relatedRows } from './bodies.ts';
 import type { Outcome } from './sender.ts';
 
-/** The maximum number of concurrent attempts per endpoint; simultaneous leases can exceed it. */
+/** The maximum number of concurrent attempts per endpoint. Processes that lease at the same time can exceed it. */
 const maxInFlight = 8;
-/** The same for a failing endpoint: enough to notice that it has recovered, too few to delay other endpoints. */
+/** The same for a failing endpoint. Two are enough to notice a recovery, and too few to delay other endpoints. */
 const maxInFlightWhileFailing = 2;
 /** The number of consecutive failures after which an endpoint counts as failing. */
 const failingAfter = 3;
@@ -33,7 +33,7 @@ export interface LeasedDelivery extends RelatedFields, Lease {
   readonly event: Event;
 }
 
-/** A flat row with the columns of the event and of the delivery. Only the id has the same name in both. */
+/** One row with the columns of the event and of the delivery. Both have an `id`, so the delivery's id is renamed. */
 type LeasedRow = Event & Omit<LeasedDelivery, 'id' | 'event'> & { readonly deliveryId: string };
 
 /**
@@ -129,8 +129,7 @@ export async function settleDelivery(
 
 const healedStatement = statement<object>(
   'webhook_endpoint_healed',
-  // This row is rewritten after every success, so its commit need not wait for the disk: if it is lost in a crash, the
-  // next success writes it again.
+  // The commit need not wait for the disk. If this change is lost in a crash, the next success makes it again.
   `with relaxed as materialized (select set_config('synchronous_commit', 'off', true))
    update webhook_endpoint set failures = 0, failing_since = null, failures_after = greatest(failures_after, $3),
      status = case status when 'FAILING' then 'ENABLED' else status end
@@ -151,7 +150,7 @@ const failedStatement = statement<{ status: string }>(
 );
 
 /**
- * Updates an endpoint's health: a success clears its failures; days of failures, or a 410 response, disable the
+ * Updates an endpoint's health. A success clears its failures. Days of failures, or a 410 response, disable the
  * endpoint. A failure counts only if its attempt began after every successful one, because the late failure of an older
  * attempt says nothing about the endpoint's current state.
  */

@@ -37,7 +37,7 @@ const fanOutStatement = statement<{ count: number; moved: number }>(
 );
 
 /**
- * Creates the deliveries of new events: exactly one per event and endpoint, in the transaction that advances the
+ * Creates the deliveries of new events, exactly one per event and endpoint, in the transaction that advances the
  * endpoint's position in the feed. Returns the number of deliveries (`count`) and of positions advanced (`moved`).
  */
 export async function fanOut({ payments }: Webhooks): Promise<{ count: number; moved: number }> {

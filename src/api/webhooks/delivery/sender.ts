@@ -45,8 +45,8 @@ export class Sender {
   readonly #stopping = new AbortController();
 
   constructor(pace: Pace, resolve: Resolver) {
-    // Separate agents for this machine and for public addresses, so that a connection to this machine is never reused
-    // for a public address. They ignore the environment's proxy settings, and `request` follows no redirects.
+    // This machine and public addresses have separate agents, so that a connection to this machine is never reused for
+    // a public address. They ignore the environment's proxy settings, and `request` follows no redirects.
     const agent = (allowed: (address: string) => boolean) =>
       new Agent({
         connect: { lookup: checkedLookup(resolve, allowed), timeout: pace.connectMs },
@@ -57,7 +57,7 @@ export class Sender {
     this.#loopback = agent(isLoopbackAddress);
   }
 
-  /** Makes one attempt. Never throws; `close` aborts it. */
+  /** Makes one attempt, which `close` can abort. Never throws. */
   async post(message: Message): Promise<Outcome> {
     const start = performance.now();
     const timeout = AbortSignal.timeout(Math.ceil(message.timeoutMs));

@@ -22,7 +22,7 @@ type NamedEndpoint = Expecting & { readonly endpointId: string };
 
 /**
  * Creates an endpoint, which gets all new events, and sends it a test event.
- * @returns the endpoint and its signing secret, which is not shown again: a repeated call is refused with CONFLICT
+ * @returns the endpoint and its signing secret, which is not shown again. A repeated call is refused with CONFLICT.
  */
 export const createEndpoint = webhookCommand((webhooks, caller, input: NewEndpoint) => {
   checkUrl(webhooks, caller, input.url);
@@ -126,9 +126,9 @@ async function secretIsGone(uuid = ''): Promise<never> {
   throw new Refusal('CONFLICT', message, { path: keyPath, ...(uuid && { existingId }) }, true);
 }
 
-// Creates, changes and removes endpoints in the caller's transaction. Revoking the token that created an endpoint, or
-// last changed its URL, enabled it or subscribed it to approvals, disables the endpoint, so the caller's token must
-// still be valid. Locks are taken in the order platform, tokens, endpoint.
+// Creates, changes and removes endpoints in the caller's transaction. `tokenId` is the token that created an endpoint,
+// or last changed its URL, enabled it or subscribed it to approvals. If it is revoked, the endpoint is disabled, so the
+// caller's token must still be valid. The lock order is platform, tokens, endpoint.
 
 const maxEndpoints = 20;
 
@@ -171,7 +171,7 @@ const enabledState = { status: 'ENABLED', failures: 0, failingSince: null, disab
 
 /**
  * Changes an endpoint. A new URL starts with no failures, even if the old one had some, and gets a test event. Enabling
- * an endpoint does not send the events that it missed; replaying the range does.
+ * an endpoint does not send the events that it missed. `replay` does.
  * @throws Refusal FORBIDDEN (the caller's token is revoked or may not approve payments), WEBHOOK_ENDPOINT_NOT_FOUND
  */
 export async function changeEndpoint(transaction: Transaction, caller: Caller, id: string, change: EndpointChange) {
@@ -204,7 +204,7 @@ export async function changeEndpoint(transaction: Transaction, caller: Caller, i
   return endpoint;
 }
 
-/** The type of event for which an endpoint's response decides on behalf of the platform. */
+/** The type of event for which an endpoint's response can approve a payment. */
 const approvalType = 'INCOMING_PAYMENT';
 
 /** Refuses an endpoint whose responses approve payments if the caller's own token may not approve them. */
@@ -230,9 +230,9 @@ async function endOfFeed(prisma: Prisma.TransactionClient, { platformId }: Calle
 }
 
 /**
- * Creates the endpoint of a platform's settings, changes its URL or (with null) removes it, in the
- * caller's transaction, which has locked the platform's row. The endpoint, marked `ofConfig`, gets every type of event.
- * A new URL gets a test event. Setting the URL of a disabled endpoint, even the same one, enables it.
+ * Creates the endpoint in a platform's settings, changes its URL, or removes it if `url` is null. The caller's
+ * transaction has locked the platform's row. The endpoint is marked `ofConfig` and gets every type of event. A new URL
+ * gets a test event. Setting the URL of a disabled endpoint, even the same one, enables it.
  * @returns the signing secret of a new endpoint, which is shown only here; undefined if none was created
  * @throws Refusal FORBIDDEN, CONFLICT (the platform has the maximum number of endpoints)
  */

@@ -6,7 +6,7 @@ import { requireBox, secretOwner, type Webhooks } from '../webhooks.ts';
 type Sealed = Pick<WebhookEndpoint, 'platformId' | 'id' | 'secret' | 'previousSecret'>;
 
 /**
- * Re-encrypts the signing secrets of all platforms that were encrypted with another key, using the current key.
+ * Finds the signing secrets of all platforms that another key encrypted, and encrypts them with the current key.
  * @param keyId the id of that other key, which this instance must still have
  * @returns the number of endpoints that had such a secret
  * @throws Error if this instance lacks that key

@@ -37,8 +37,8 @@ const inRange = `from event v join webhook_endpoint e on e.platform_id = v.platf
        else $5::boolean or v.type = any(e.event_types) end`;
 
 /**
- * Resends existing deliveries and creates missing ones: at most one more than is allowed, so that the caller can tell
- * when there are too many. The caller holds the endpoint's lock, so that no other process does the same.
+ * Resends existing deliveries and creates missing ones. Stops after one more than is allowed, so that the caller can
+ * tell when there are too many. The caller holds the endpoint's lock, so that no other process replays the same events.
  */
 const replayStatement = statement<object>(
   'replay_deliveries',
@@ -125,8 +125,8 @@ export const resend = webhookCommand((webhooks, caller, input: { readonly delive
     effect: async (transaction) => {
       const { client, prisma } = transaction;
       const { endpointId } = await readDelivery(prisma, caller, id);
-      // Lock the endpoint, because disabling it ends its pending deliveries, which must not happen just before this one
-      // becomes pending.
+      // Locks the endpoint, so that this delivery cannot become pending just after the endpoint is disabled. Disabling
+      // an endpoint ends its pending deliveries.
       const endpoint = await lockEndpoint(transaction, caller, endpointId);
       if (endpoint.status === 'DISABLED') throw endpointDisabled(endpointId);
       await resendStatement(client, caller.platformId, id);

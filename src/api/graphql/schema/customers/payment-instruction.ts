@@ -82,7 +82,7 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
 /** Returns the name of a payment method's type: UsAccountInstruction for US_ACCOUNT. */
 const typeNameOf = (kind: Kind) => `${capitalized(accountTypes[kind].graphql.input)}Instruction`;
 
-// Object.keys returns strings; the members are declared by kind.
+// Object.keys returns strings, but the keys of `members` are kinds.
 const kinds = Object.keys(members) as Kind[];
 
 export const PaymentInstruction = builder.interfaceRef<Shape>('PaymentInstruction').implement({

@@ -52,7 +52,7 @@ builder.prismaObjectFields(Quote, (t) => ({
     description: 'The rounding steps behind the amounts, in order.',
   }),
 
-  // The payment's row, presented as one of its two sides (parties.ts).
+  // Both fields read the payment's row and show one side of it (parties.ts).
   source: t.relation('transaction', { type: PaymentSource, description: 'Where the money comes from.' }),
   destination: t.relation('transaction', { type: PaymentDestination, description: 'Where the money goes.' }),
   owner: t.field(owner),

@@ -89,7 +89,7 @@ mutation('transferInternal', {
     transferInternal(payments, viewer, { ...input, amount: givenAmount(amount), metadata: metadataOf(metadata) }, key),
 });
 
-/** Approvals: the platform approves its incoming payments; a second person approves all other payments. */
+/** Defines approvals. The platform approves its incoming payments. A second person approves all other payments. */
 
 builder.prismaObjectFields(Transaction, (t) => ({
   approvalDueAt: t.optional('approvalDueAt', 'DateTime', {

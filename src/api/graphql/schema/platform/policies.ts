@@ -189,7 +189,7 @@ const PolicyApprovalInput = builder.inputType('PolicyApprovalInput', {
   }),
 });
 
-/** Converts an amount so that, for an idempotency key, both of its forms count as the same input. */
+/** Converts an amount to one form, so that a retry may give the same amount in the other form. */
 const comparable = (amount: typeof AmountInput.$inferInput, currency: string | null | undefined) =>
   comparableAmount(givenAmount(amount), currencyOf(currency ?? ''));
 

@@ -45,7 +45,7 @@ type Referred = (typeof referred)[number];
 const idIn = ({ transactionId, quoteId, customerId }: EventRow, model: Referred) =>
   ({ Transaction: transactionId, Quote: quoteId, Customer: customerId })[model];
 
-/** The options of a field that returns a row: as of the change if it is the changed row, otherwise as it is now. */
+/** The options of a field that returns a row: the changed row as of the change, or another row as it is now. */
 const concerned = <Type>(model: Referred, type: Type, visible: (viewer: Viewer) => object) => ({
   type,
   nullable: true as const,
@@ -63,7 +63,7 @@ function subjectOf(event: EventRow): object | null {
   const model = modelOfEvent(event);
   if (model === undefined) return null;
   const row = rowFromSnapshot(model, event.snapshot);
-  // The type of Pothos' parameter is the union of the builder's type names, which this name belongs to.
+  // Pothos accepts only the names of the builder's types. This is one of them.
   brandWithType(row, typeNameOf(model, row) as never);
   return row;
 }

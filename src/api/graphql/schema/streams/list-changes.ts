@@ -61,7 +61,7 @@ function followList<Filter extends object>(
         }),
         after: t.arg.string({ description: afterDescription }),
       },
-      // These are the same arguments as above; the compiler cannot infer that through the filter's type.
+      // These are the arguments declared above. The compiler cannot infer that through the filter's type.
       subscribe: (_root, args, context) => watchList(context, list.read, args as unknown as ListArguments),
       resolve: (message) => message,
     }),
@@ -132,7 +132,7 @@ followList(Quote, quotes, QuoteFilter);
 followList(Account, accounts, AccountFilter);
 followList(Customer, customers, CustomerFilter);
 
-/** The row's alias in the SQL that is searched for the columns of each field. */
+/** The row's alias in the SQL of a field, in which it marks the columns that the field reads. */
 const row = 'the_row';
 /** The maximum nesting depth of objects that are read from the same row. */
 const maxDepth = 4;

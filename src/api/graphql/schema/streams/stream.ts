@@ -13,8 +13,8 @@ import type { Context } from '../../context.ts';
 import { cursorUndone, failure, invalidInput } from '../../failure.ts';
 
 /**
- * Implements the mechanism behind all subscriptions, which read the same feed and differ in which events they select
- * and how they present them. Every subscription delivers only events that the caller may see.
+ * Implements what all subscriptions have in common. They read the same feed, but select and present its events in
+ * different ways. Every subscription delivers only events that the caller may see.
  */
 
 export type After = string | null | undefined;
@@ -61,7 +61,7 @@ export const afterDescription =
 
 /**
  * Returns the position after which a stream resumes; undefined for a new stream. This is `after`, unless the request's
- * extensions or Last-Event-ID contain a later position: clients reconnect with their original `after`.
+ * extensions or Last-Event-ID contain a later position. Clients reconnect with their original `after`.
  * @throws GraphQLError INVALID_INPUT for a value that is not a cursor of this feed
  */
 export function positionAfter(

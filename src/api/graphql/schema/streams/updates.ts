@@ -77,7 +77,7 @@ function follow<Noun extends FollowedNoun, Row, Args extends InputFieldMap>(
       description,
       args: { ...args(t.arg), after: t.arg.string({ description: afterDescription }) },
       subscribe: (_root, given, context) => {
-        // These are the same arguments as above; the compiler cannot infer that through the function that builds them.
+        // These are the arguments declared above. The compiler cannot infer that through the function that builds them.
         const { after, ...rest } = given as unknown as { readonly after: After };
         return open(rest as never, after, context);
       },
@@ -278,7 +278,7 @@ function ends(
   };
 }
 
-/** The bounds, in milliseconds, on the delay before checking again whether a rail still watches for a bank return. */
+/** How long to wait, in milliseconds, before checking again whether a rail still watches for a bank return. */
 const lookMs = { least: 1_000, most: 60_000, afterFailure: 5_000 } as const;
 
 /**
@@ -297,7 +297,7 @@ function endWhenFinal(
     const finality = await look();
     if (!finality) return;
     const { isFinal, version, dueInMs } = finality;
-    // A later version has an event, which is sent first.
+    // If there is a later version, its event is sent first.
     if (isFinal && version <= shown) channel.end();
     else if (dueInMs !== null) again(Math.min(Math.max(dueInMs, lookMs.least), lookMs.most));
   };

@@ -42,7 +42,7 @@ const maxChanges = 50;
 /** After this many changes to other rows, a message without changes reports the position to the client. */
 const progressAfter = 1_000;
 
-/** Watches a list: sends its page if requested, then the effect of each change (with `after`, since that cursor). */
+/** Watches a list. Sends its page if requested, and then the effect of each change, starting after `after` if given. */
 export async function watchList(
   context: Context,
   read: PageRead,
@@ -56,9 +56,9 @@ export async function watchList(
   const followed = await followFilter(context, read, filter ?? {});
   const wanted = filterOf(types, followed);
   if (resumeAfter !== undefined) await refuseExpired(resumeAfter, wanted, context);
-  // Read before the page: changes made in between are in the page, and are sent again as changes.
+  // Read before the page, so that no change is missed. A change made in between is in the page and is sent, too.
   const from = resumeAfter ?? (await feedHead(context.payments.database, context.viewer.platformId));
-  // Without a cursor, a resumed stream starts with the page again until its client has acknowledged the page.
+  // If there is no cursor, a resumed stream starts with the page again until its client has acknowledged it.
   await context.resumePoint?.begin(snapshot && resumeAfter === undefined ? null : from.sequence);
   const channel = await subscribe(context, from.sequence, wanted);
   const first: ListMessage | undefined =
@@ -114,7 +114,7 @@ function listStream(
     });
   }
 
-  /** Waits for the end of the current slot of `waitMs`: all watchers of a list share slots, and therefore messages. */
+  /** Waits for the end of the current slot of `waitMs`. All watchers of a list share slots and therefore messages. */
   const restOfSlot = () =>
     delay(waitMs - (Date.now() % waitMs), undefined, { signal: over.signal }).catch(() => undefined);
 
@@ -145,8 +145,8 @@ function listStream(
 }
 
 /**
- * Merges the changes to each row into one, at the position of the last one, because clients store a message's rows by
- * id and would keep an arbitrary one of several.
+ * Merges the changes to each row into one, at the position of the last. Clients store a message's rows by id, so they
+ * would otherwise keep an arbitrary version of the row.
  */
 function eachRowOnce(changes: readonly ListChange[]): ListChange[] {
   const rows = Map.groupBy(changes, ({ node }) => node.id);

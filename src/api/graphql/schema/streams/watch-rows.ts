@@ -71,7 +71,7 @@ export async function watchRows<Noun extends FollowedNoun>(
 
   const latest = await latestOf(versions);
   const firsts = presentStates(latest, head);
-  // The latest events were read together, after `head`: up to the last of them, the feed has no further events of these
+  // The latest events were read together, after `head`. Up to the last of them, the feed has no other events of these
   // rows.
   let from = head.sequence;
   // All events of the current states come after this position. Until the client acknowledges the first one, a resumed
@@ -100,7 +100,7 @@ function rowsFollower<Noun extends FollowedNoun>(
     return isLast?.(event) || (state?.hasEnded === true && event.version === state.row.version);
   };
 
-  /** Returns the current states of all rows in feed order: a client that resumes after one of them gets the rest. */
+  /** Returns the current states of all rows in feed order. A client that resumes after one of them gets the rest. */
   function presentStates(latest: ReadonlyMap<string, Event>, head: FeedPosition): RowUpdate<Noun>[] {
     const states = rows.map((row) => {
       const id = subjectId(row);
@@ -133,8 +133,8 @@ function rowsFollower<Noun extends FollowedNoun>(
       state.onShown?.(event.version);
       if (ends(event)) open.delete(id);
       return {
-        // The event for the version that was sent may still arrive: it is not sent again, but ends the row if it is the
-        // last.
+        // If the event of a version that was sent as the current state arrives, it is not sent again, but it may end
+        // the row.
         value: event.version > state.shown ? toUpdate(event, payments.cursors) : undefined,
         last: open.size === 0,
       };

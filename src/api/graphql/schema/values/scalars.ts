@@ -65,7 +65,7 @@ builder.scalarType('Decimal', {
 builder.scalarType('CurrencyCode', {
   description: 'The code of a currency: an ISO 4217 code, or an asset code such as USDC or BTC, in capitals.',
   serialize: (code) => code,
-  // Accepts any string: commands check whether it is a known currency, and a filter by an unknown one matches nothing.
+  // Accepts any string. Commands check whether the currency is known, and a filter by an unknown one matches nothing.
   ...textParsers((text) => text, 'INVALID_CURRENCY', 'expected a currency code such as "USD"'),
 });
 
@@ -77,7 +77,7 @@ builder.scalarType('PathSegment', {
 builder.scalarType('DateTime', {
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
   description: 'A point in time in RFC 3339 format. Returned in UTC with milliseconds: 2026-01-31T09:30:00.000Z.',
-  // Serialized as a string, like BigInt; a plan already reads it as a string.
+  // Serialized as a string, like BigInt. A plan has already read it as a string.
   serialize: (value: Date | string) => (typeof value === 'string' ? value : value.toISOString()) as never,
   ...textParsers(
     parseTimestamp,
