@@ -3,11 +3,11 @@ import anyAscii from 'any-ascii';
 interface CharacterSet {
   readonly allowed: RegExp;
   readonly nameLength: number;
-  /** The replacements for ASCII characters that the set lacks. */
+  /** Replacements for the ASCII characters that the set does not contain. */
   readonly instead: Readonly<Record<string, string>>;
 }
 
-/** The characters that SEPA lacks, keyed by the character that replaces them. */
+/** The characters that SEPA does not allow, keyed by their replacement. */
 const sepaReplacements = {
   '+': '&',
   '-': '_~',

@@ -90,8 +90,8 @@ export function formatForeign(amount: bigint, code: string): string {
 }
 
 /**
- * Formats an amount in the style of the locale, with every decimal of the currency: "$125.50", "USDC 1.000001". Exact
- * at any size: Intl gets a decimal string, never a number.
+ * Formats an amount in the style of the locale, with every decimal of the currency: "$125.50", "USDC 1.000001". Amounts
+ * of any size are exact, because Intl gets a decimal string instead of a number.
  * @returns an error, which is not thrown, for a locale that is not a BCP 47 language tag or has no number format
  */
 export function formatMoney(amount: bigint, currency: Currency, locale: string): string | RangeError {

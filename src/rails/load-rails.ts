@@ -64,7 +64,7 @@ async function openEnvironment(
   for (const [id, entry] of Object.entries(platforms ?? {}))
     own.set(id.replace('Platform:', ''), await open(`${environment}.platforms.${id}`, entry, environment));
   if (common && own.size === 0) return common;
-  // A platform with no rail of its own gets one without methods, so every operation that needs a method is refused.
+  // The default for platforms without their own rail. It has no methods, so operations that need one are refused.
   const others: Rail = common ?? { name: 'none' };
   return {
     name: others.name,
@@ -136,7 +136,7 @@ function checkRail(place: string, given: Rail, environment: RailHost['environmen
   const rail: Readonly<Record<string, unknown>> & Partial<Rail> = Object(given);
   const has = (key: keyof Rail) => rail[key] !== undefined;
   const wrong = parts.filter((key) => rail[key] !== undefined && typeof rail[key] !== 'function');
-  // A misspelled method would count as missing.
+  // Without this check, a misspelled optional method would go unnoticed.
   const unknown = Object.keys(rail).filter((key) => typeof rail[key] === 'function' && !parts.includes(key));
   const { simulation } = rail;
   const missing = simulation ? simulationParts.filter((part) => typeof simulation[part] !== 'function') : [];

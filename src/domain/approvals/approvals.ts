@@ -131,7 +131,7 @@ async function decide(
   const { database, log } = payments;
   const { platformId, id: transactionId } = result.row;
   const failure = 'could not wake the order of a payment that was approved or rejected; it continues at its deadline';
-  // The decision is final even if its order cannot be made due immediately.
+  // The decision stands even if waking the order fails.
   wakeOrders(database.pool, platformId, transactionId).then(
     () => database.commits.emit('committed'),
     (error: unknown) => log.warn({ err: error, transactionId }, failure),
@@ -282,7 +282,7 @@ const reservedStatement = statement<object>(
   'select from journal where platform_id = $1 and transaction_id = $2 limit 1',
 );
 
-/** Returns whether an unapproved payment's money is reserved: the reservation is the only journal it can have. */
+/** Returns whether an unapproved payment's money is reserved. Such a payment has no other journal. */
 export async function isMoneyReserved(on: Queryable, { platformId, id }: Transaction): Promise<boolean> {
   return (await reservedStatement(on, platformId, id)).length > 0;
 }
@@ -317,7 +317,7 @@ function planApproval(caller: Caller, found: PendingApproval & Waiting, expected
     ],
     orders: orderId === null ? [] : [{ id: orderId, dueInMs: isBetween ? null : 0, begins: true }],
   };
-  // The money of a pull or a deposit has not arrived yet.
+  // There is nothing to debit: the money from a pull or a deposit has not arrived yet.
   if (type === 'INCOMING' || source?.kind !== 'INTERNAL') return approved;
   const flow = flowOf(transaction, source.id, found.lock);
   if (!isBetween) return isReserved ? approved : { ...approved, journals: [debit(flow)] };

@@ -57,7 +57,7 @@ export async function proposeAdjustment(
   });
 }
 
-/** Anyone but the proposer can approve a proposal, once, before it expires. @throws RefusedByHand */
+/** Approves a proposal that has not expired. The proposer cannot approve it. @throws RefusedByHand */
 export async function approveAdjustment(database: Database, id: string, operator: Operator): Promise<Adjustment> {
   const found = await findAdjustment(database, id);
   const { platformId, account } = found;

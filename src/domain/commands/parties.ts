@@ -19,13 +19,13 @@ interface Named {
 }
 
 export interface PlatformFeeTerms {
-  /** Smallest units of the sending currency. */
+  /** In the sending currency's smallest unit. */
   readonly fixedFee: bigint;
   /** A fraction of the sending amount; see variableFeeRateFault. */
   readonly variableFeeRate: string;
 }
 
-/** A quote's parties: its accounts, and the customer who is named in it or owns the source or the destination. */
+/** A quote's accounts and its customer, who is named in the quote or owns the source or the destination. */
 export interface Parties extends TransferParties {
   readonly customer: Customer | null;
   readonly platformFee: PlatformFeeTerms;

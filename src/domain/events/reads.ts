@@ -11,7 +11,7 @@ import type { EventFilter, Hub, Subject } from './subscribers.ts';
 
 /** The maximum number of events that one read returns. */
 export const pageSize = 500;
-/** The number of feed positions that a page covers, so that replaying rare types does not read millions of rows. */
+/** The maximum number of feed positions in a page. Without it, replaying rare types could read millions of rows. */
 const pageSpan = 10_000;
 
 /** The number of events that are read into memory at once for many readers that were disconnected briefly. */

@@ -185,14 +185,14 @@ export function start(quote: NewRow<Quote>, source: Account, options: StartOptio
   const railRequest = { step: 'PULL', account: toRailAccount(source), umaAddress: undefined, scenario } as const;
   const payMs = expectedMs(rail, { step: 'SETTLEMENT', ...target, scenario });
   const reason = 'executed: the money is being pulled from the external account';
-  // The pull order also keeps the scenario for the payout.
+  // The pull order also stores the scenario, because the payout needs it later.
   const order = { kind: 'COLLECTION', dueInMs: firstAskMs(rail, railRequest) } as const;
   return begin(quote, { ...options, reason }, order, expectedMs(rail, railRequest) + payMs);
 }
 
 /**
- * Returns what a quote's payment requires: customers who may move money (the sender, and the owner of the receiving
- * account), accounts that are not frozen (and ACTIVE, if they are external), and capacity for the amount.
+ * Returns what a quote's payment requires: a sender and a recipient who may move money, accounts that are not frozen,
+ * external accounts that are ACTIVE, and capacity for the amount.
  */
 export function requirements(
   { sender, source }: { readonly sender: string | null | undefined; readonly source: Account | null },
@@ -258,14 +258,14 @@ export async function expireQuotes(payments: Payments, limit: number) {
     expired.map((quote) => [{ platformId: quote.platformId, plan: quoteEnd(quote, reason, 'after') }]),
     (error, position) => logFailure({ err: error }, position),
   );
-  // The quote may be expired already: by another process, or by this one if the answer to its commit was lost.
+  // Another process may already have expired the quote. So may this one, if the answer to its commit was lost.
   const isDone = (refusal: PlanRefusal | null | undefined) => refusal === null || refusal?.code === 'QUOTE_EXPIRED';
   for (const [position, refusal] of refusals.entries())
     if (refusal && !isDone(refusal)) logFailure({ refusal }, position);
   return { found: expired.length, done: refusals.filter(isDone).length };
 }
 
-/** Plans to mark an unexecuted quote and its transaction as EXPIRED, but only before or only after its expiry. */
+/** Plans to mark an open quote and its transaction as EXPIRED, only `before` or only `after` the expiry time. */
 export function quoteEnd(
   quote: Pick<Quote, 'id' | 'transactionId'>,
   reason: string,

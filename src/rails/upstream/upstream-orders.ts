@@ -16,7 +16,7 @@ type Sent = Pick<api.TransactionRecord, 'id' | 'sentAmount'>;
 
 const noUma: RailOutcome = { kind: 'failed', explanation: 'the upstream rail does not pay to UMA addresses' };
 
-/** Pays out of the platform's internal account upstream. Nothing moves upstream if the money stays here. */
+/** Pays from the platform's internal account upstream. If the money stays in the gateway, nothing moves upstream. */
 export async function payOut(upstream: Upstream, order: RailOrder): Promise<RailOutcome> {
   const { account, lock, umaAddress } = order;
   if (lock && umaAddress !== undefined) return payUma(upstream, order, lock);
@@ -101,7 +101,7 @@ async function findTransaction(upstream: Upstream, order: RailOrder): Promise<ap
   }
 }
 
-/** Returns the filter for the payments of an order's counterparty; for a conversion, the platform's own account. */
+/** Returns the filter for payments with an order's counterparty: for a conversion, the platform's own account. */
 async function counterpartyOf(upstream: Upstream, { kind, account, umaAddress, currency }: RailOrder) {
   if (!account) return { receiverAccountIdentifier: umaAddress ?? (await internalId(upstream, currency)) };
   // If upstream no longer has the account, search for the order among all payments.
@@ -120,7 +120,7 @@ async function perform(upstream: Upstream, order: RailOrder, send: () => Promise
     return await outcomeOfOrder(upstream, order, { sentAmount, ...transaction });
   } catch (error) {
     if (!(error instanceof api.UpstreamRefusal)) throw error;
-    // Nothing was created under this key, and nothing ever will be, because the refusal is stored under it.
+    // The refusal is final: it is stored under this key, so the key will never create a payment.
     const explanation = `refused by the upstream service: ${error.message} (${error.code})`;
     return { kind: 'failed', explanation, ...(error.code === 'QUOTE_EXPIRED' && { failureReason: 'QUOTE_EXPIRED' }) };
   }
@@ -153,7 +153,7 @@ async function execute(upstream: Upstream, order: RailOrder, { reference }: Rate
   }
 }
 
-/** The codes for a key that was used to execute a different quote, and for a quote that has already been executed. */
+/** The codes of two refusals: the key was used to execute a different quote, or the quote has already been executed. */
 const executedBefore: ReadonlySet<string> = new Set(['IDEMPOTENCY_MISMATCH', 'CONFLICT']);
 
 async function outcomeOfOrder(
