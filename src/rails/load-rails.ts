@@ -16,7 +16,7 @@ export class RailFault extends Error {
 }
 
 export interface LoadOptions {
-  /** The built-in modules, by the names used for them in RAILS. */
+  /** The built-in modules, by their names in RAILS. */
   readonly own: Readonly<Record<string, RailModule>>;
   readonly host: Omit<RailHost, 'environment'>;
 }

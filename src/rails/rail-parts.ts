@@ -188,7 +188,7 @@ export type LockAnswer =
   | {
       readonly kind: 'locked';
       readonly lock: RateLock;
-      /** How long the lock is valid, in milliseconds from the call. An order sent within that time gets the rate. */
+      /** How long the lock is valid, in milliseconds from the call. An order sent in that time gets the rate. */
       readonly validMs: number;
     }
   /** The provider refuses the amount, the account, the currency pair, the receiver at an address, or the sender. */
@@ -201,7 +201,7 @@ export type LockAnswer =
 /** The domain of the receivers and senders that a sandbox simulates. No platform uses it. */
 export const simulatedDomain = 'sandbox.uma.money';
 
-/** The simulation of the outside world. A rail for real money omits it, and operations that need it are FORBIDDEN. */
+/** A simulation of the outside world. A rail for real money omits it. Operations that need one are then FORBIDDEN. */
 export interface Simulation {
   /** Returns what is wrong with a caller's scenario (the field and the reason), or undefined if it is usable. */
   scenarioFault(scenario: Scenario): ScenarioFault | undefined;
@@ -216,11 +216,11 @@ export interface Simulation {
   senderInformation(umaAddress: string): Readonly<Record<string, string>>;
 }
 
-/** How a simulated payment should proceed, stored as JSON with its order. Only a rail with a simulation gets one. */
+/** How a simulated payment should proceed. Stored as JSON with the order, and passed only to rails with a simulation. */
 export type Scenario = {
   /** The step to which the scenario applies: SETTLEMENT if omitted. */
   readonly step?: RailStep | undefined;
-  /** The duration of the step, in milliseconds, instead of one pace. */
+  /** The duration of the step, in milliseconds; by default, the sandbox's pace. */
   readonly delayMs?: number | undefined;
   /** The decision on an incoming payment, made in place of the receiving platform. */
   readonly approval?: 'APPROVE' | 'REJECT' | undefined;

@@ -8,8 +8,8 @@ import type {
 import type * as parts from './rail-parts.ts';
 
 /**
- * The port through which money arrives and leaves. The domain does not know which rail it calls. Every method is
- * optional: operations that need a missing method are refused. To connect a provider, see src/rails/README.md.
+ * The port through which money arrives and leaves. The domain does not depend on any particular rail. Every method is
+ * optional. Operations that need a missing method are refused. To connect a provider, see src/rails/README.md.
  */
 export interface Rail {
   readonly name: string;
@@ -19,8 +19,8 @@ export interface Rail {
 
   /**
    * Locks a rate at the provider for one payment, before a quote promises it. It moves no money. The payment's order
-   * then contains the lock (`RailOrder.lock`): `payOut` takes `sent` for it, in the sending currency, delivers
-   * `received`, and reports both amounts when it has `settled`. A lock that no order uses expires. An exception means
+   * then contains the lock (`RailOrder.lock`). `payOut` takes the lock's `sent` and delivers its `received`, and
+   * reports both amounts when it has `settled`. A lock that no order uses expires. An exception means
    * that nothing is locked, or that the lock will expire unused. Without this method quotes use the rate from `rate`.
    */
   lockRate?(request: parts.LockRequest): Promise<parts.LockAnswer>;
@@ -35,8 +35,7 @@ export interface Rail {
    * Pays out, or returns the current state of the payout. It is called again after `checkInMs`, and after a crash at
    * any point, so pass `order.id` to the provider as the idempotency key. An exception means that the outcome is
    * unknown, and the method is called again. If an order settled with a `watchMs`, the method is called once more after
-   * that time, with `settled` set. It then answers whether the money has come back (`returned`) or the order is final
-   * (`settled`).
+   * that time, with `settled` set. It then returns `returned` if the money has come back, and `settled` otherwise.
    */
   payOut?(order: RailOrder): Promise<RailOutcome>;
 
@@ -80,9 +79,8 @@ export interface Rail {
 
   /**
    * Checks the identity of a customer who is new or whose name has changed. The check is repeated after each
-   * `checkInMs`, and when a webhook reports a change. An exception means that the result is unknown: if a command
-   * needed it, the command is refused; a later check is retried. Without this method every new customer is
-   * PENDING_REVIEW.
+   * `checkInMs`, and when a webhook reports a change. An exception means that the result is unknown: a command that
+   * needs it is refused, and a later check is retried. Without this method every new customer is PENDING_REVIEW.
    */
   checkIdentity?(customer: parts.IdentityRequest): Promise<parts.IdentityAnswer>;
 

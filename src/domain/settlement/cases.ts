@@ -16,7 +16,7 @@ import { planDelivery } from './outcomes.ts';
 
 // Cases: contradictory reports of a rail, which an operator must investigate. An order has at most one of each kind.
 
-/** An outcome that does not contradict an earlier one. */
+/** Any outcome except a contradiction of an earlier one. */
 export type CredibleOutcome = Exclude<RailOutcome, { kind: 'contradiction' }>;
 
 export type Contradiction = Pick<RailCase, 'kind' | 'said' | 'stands'>;
@@ -42,7 +42,7 @@ const statusStatement = statement<{ status: TransactionStatus; pulled: boolean }
    from transaction t where t.platform_id = $1 and t.id = $2`,
 );
 
-/** Describes how a rail's report contradicts an order's recorded outcome. Undefined unless both have an outcome. */
+/** Describes how a rail's report contradicts an order's recorded outcome; undefined if it does not. */
 export async function contradictionOf(
   { pool }: Pick<Database, 'pool'>,
   order: Pick<DueOrder, 'platformId' | 'kind' | 'transaction'>,

@@ -7,7 +7,8 @@ export interface RailTrial {
 
   /**
    * Returns an order that `settles`, is `refused` (by the provider), or is `slow` (stays in progress for some time,
-   * then settles). The suite sets its id, age and attempts. Undefined if the rail or its provider cannot produce one.
+   * then settles). The suite sets its id, age and attempts. Returns undefined if the rail or its provider cannot
+   * produce such an order.
    */
   order(course: Course, kind: RailOrder['kind']): TrialOrder | undefined;
 
@@ -23,8 +24,8 @@ export type TrialOrder = Pick<RailOrder, 'amount' | 'currency' | 'account' | 'um
 
 export interface TrialProvider {
   /**
-   * Returns the amount that the provider has moved for an order, in the smallest unit: a multiple of its amount if the
-   * order was sent more than once. Refunded money does not count.
+   * Returns the amount that the provider has moved for an order, in the smallest unit: a multiple of the order's amount
+   * if it was sent more than once. Refunded money does not count.
    */
   moved(orderId: string): Promise<bigint>;
 

@@ -143,10 +143,10 @@ async function execute(upstream: Upstream, order: RailOrder, { reference }: Rate
   } catch (error) {
     const isUnknown = error instanceof api.UpstreamRefusal && error.code === 'QUOTE_NOT_FOUND';
     if (!isUnknown && !(error instanceof api.UpstreamFault && executedBefore.has(error.code))) throw error;
-    // The order was already executed with another quote, before this gateway's database was restored from a backup.
+    // The order may have been executed with another quote before this gateway's database was restored from a backup.
     const found = await findTransaction(upstream, order);
     if (found) return found;
-    // Upstream was restored from a backup. It may already have paid, so this is not a refusal.
+    // Upstream has lost the quote in a restore from a backup. It may already have paid, so this is not a refusal.
     if (isUnknown)
       throw new Error('the upstream service no longer knows the quote that it has locked: an operator must decide');
     throw error;
@@ -179,14 +179,14 @@ function outcomeOf(
     case 'PROCESSING':
       return { kind: 'pending', checkInMs: pollMs };
     case 'COMPLETED': {
-      // A collection takes nothing from the upstream account.
+      // Nothing was sent for a collection, because it takes no money from the upstream account.
       const sent = (lock || kind === 'PAYOUT') && sentAmount && { sent: BigInt(sentAmount.amount) };
       return { kind: 'settled', watchMs, amount: BigInt(receivedAmount.amount), ...sent };
     }
     case 'REJECTED':
       return settled ? { kind: 'contradiction', explanation } : { kind: 'rejected', explanation };
     case 'REFUNDED':
-      // If this gateway never saw the payment settle, it simply counts as failed.
+      // A payment that this gateway never saw settle is reported as failed.
       return settled ? { kind: 'returned', explanation } : { kind: 'failed', explanation };
     case 'FAILED':
     case 'EXPIRED':

@@ -23,7 +23,7 @@ export class Credentials {
   readonly #apps: ClientTokens;
   readonly #brake: CredentialBrake;
   readonly #viewers: ReturnType<typeof boundedCache<Viewer>>;
-  /** Headers that were verified earlier. The limit on failures, which others at the same address may reach, does not apply to them. */
+  /** Headers verified earlier. They work even after someone at the same address has made too many wrong guesses. */
   readonly #proven = boundedCache<true>(proven.max, proven.ttlMs);
 
   constructor(database: Database, apps: ClientTokens, brake: CredentialBrake, cacheMs: number = authenticated.ttlMs) {
@@ -34,8 +34,7 @@ export class Credentials {
   }
 
   /**
-   * Authenticates credentials. Failures count against the address. A token that is not accepted from the address counts
-   * as a failure.
+   * Authenticates credentials. Failures count against the address. A token not accepted from the address is a failure.
    * @throws RateLimited after too many wrong credentials, unless these have been verified before
    */
   async authenticateFrom(address: string, authorization: string | undefined): Promise<Viewer | undefined> {
