@@ -216,7 +216,7 @@ export interface Simulation {
   senderInformation(umaAddress: string): Readonly<Record<string, string>>;
 }
 
-/** How a simulated payment should proceed. Stored as JSON with the order, and passed only to rails with a simulation. */
+/** How a simulated payment should proceed. Stored as JSON with the order. Only rails with a simulation get it. */
 export type Scenario = {
   /** The step to which the scenario applies: SETTLEMENT if omitted. */
   readonly step?: RailStep | undefined;

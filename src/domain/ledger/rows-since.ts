@@ -7,14 +7,14 @@ import type { Scope } from './rule.ts';
  * New events and legs can be selected exactly: the events after the feed's last number at the checkpoint, and the legs
  * after the version that their account had then. Both numbers are assigned under a lock, so no later commit can have a
  * lower one. Journals have only ids. Each journal belongs to a change in a payment or a balance, whose event is written
- * in the same transaction, soon after the journal. So a new journal is at most slightly older than the oldest new
- * event, however late it was committed, even if the clock was set back.
+ * in the same transaction, soon after the journal. A new journal is therefore at most slightly older than the oldest
+ * new event, even if it was committed late or the clock was set back.
  */
 
 /** How much older a journal can be than its first event: a hundred times a transaction's duration. */
 const margin = '5 minutes';
 
-/** Where each platform's rows since the checkpoint begin, and the payments to check now. */
+/** The platforms, with the point where their new rows begin (`since`), and the payments to check now (`chunk`). */
 const parameters = `
   since as (select * from unnest($1::uuid[], $2::bigint[], $3::uuid[]) as s(platform_id, sequence, first_journal)),
   chunk as (select * from unnest($4::uuid[], $5::uuid[]) as c(platform_id, id))`;

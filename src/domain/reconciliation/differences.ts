@@ -7,8 +7,7 @@ import type { RailMovement } from '../../rails/rail-parts.ts';
 import { type Payments, railOf } from '../commands/command.ts';
 import { railAnswer } from '../orders/orders.ts';
 
-// Compares the movements that a provider reports with the service's orders. Differences are reported, but not
-// corrected.
+// Compares the movements that a provider reports with the service's orders. Differences are not corrected.
 
 /** A difference between the service's records and the provider's. A side without a record is undefined. */
 export interface Difference {
@@ -109,7 +108,7 @@ function differencesOfOrders(orders: readonly OrderHere[], movements: readonly R
   });
 }
 
-/** Returns the movements without an order here, except failed movements and incoming ones that are still in progress. */
+/** Returns the movements without an order here, except failed movements and incoming ones that are still pending. */
 function strangers(orders: readonly OrderHere[], movements: readonly RailMovement[]): Difference[] {
   const known = new Set(orders.map(({ id }) => id));
   const nowhere = { transactionId: undefined, fault: 'MISSING_HERE', here: undefined } as const;

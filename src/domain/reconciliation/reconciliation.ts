@@ -273,8 +273,8 @@ export type Beyond = Readonly<Record<'beyondLow' | 'beyondHigh', bigint>>;
 
 /**
  * `booked` is the amount that came from OUTSIDE minus the amount that went there. `less` and `more` say how much less
- * or more the provider may hold. The reasons are payments in flight or that ended after the provider was queried, which
- * may have ended on one side only, and deposits that are not credited yet.
+ * or more the provider may hold. Payments in flight, and payments that ended after the provider was queried, may have
+ * ended on one side only. The provider also holds deposits not yet credited.
  */
 const bookedStatement = statement<{ currency: string; booked: string; less: string; more: string }>(
   'booked_outside',
@@ -336,7 +336,7 @@ export async function readBalances(payments: Payments, tenant: Tenant): Promise<
   });
 }
 
-/** Returns whether the provider's excess over the books agrees with the difference on record (zero if there is none). */
+/** Returns whether the provider's excess over the books matches the difference on record (zero if there is none). */
 export function agrees({ beyondLow, beyondHigh }: Beyond, known: Beyond | undefined): boolean {
   return beyondLow <= (known?.beyondHigh ?? 0n) && beyondHigh >= (known?.beyondLow ?? 0n);
 }

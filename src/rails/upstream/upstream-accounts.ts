@@ -23,7 +23,7 @@ import { type TransactionRecord, transactionPage } from './upstream-client.ts';
 export interface Upstream {
   readonly client: api.UpstreamClient;
   readonly settings: z.infer<typeof api.upstreamSettings>;
-  /** Upstream's ids of the platform's accounts and of newly created customers. They never change. */
+  /** Upstream's ids for the platform's accounts and for newly created customers. They never change. */
   readonly ids: ReturnType<typeof boundedCache<string>>;
 }
 
@@ -45,7 +45,7 @@ export async function internalId({ client, ids }: Upstream, currency: string): P
   return account.id;
 }
 
-/** Returns the upstream id of an external account. @throws UpstreamRefusal if none is registered there */
+/** Returns the upstream id of an external account. @throws UpstreamRefusal if it is not registered there */
 export async function externalId(upstream: Upstream, account: RailAccount, currency: string): Promise<string> {
   const key = `${currency} ${identityKey(account.type, account.details)}`;
   const known = upstream.ids.get(key);
@@ -75,7 +75,7 @@ export async function checkAccount(upstream: Upstream, account: AccountToCheck):
   }
 }
 
-/** Finds an account upstream, where it exists once per owner, in the form in which it was first registered. */
+/** Finds an account upstream by its identity. It exists once per owner, with its details as first registered. */
 async function find({ client }: Upstream, { type, details }: RailAccount, currency: string) {
   const { data } = await client.get('/platform/external-accounts', api.externalAccountList, { currency });
   const key = identityKey(type, details);
