@@ -49,14 +49,14 @@ export function withSlot<Result>(slot: WorkSlot, work: () => Result): Result {
   return slots.run(slot, work);
 }
 
-/** Waits for an external service without holding the work's slot, so a slow service blocks no requests. */
+/** Waits for an external service. The slot is released in the meantime, so that a slow service blocks no other requests. */
 export async function outsideWait<Result>(answer: Promise<Result>): Promise<Result> {
   const slot = slots.getStore();
   slot?.release();
   return answer.finally(() => slot?.retake());
 }
 
-/** Waits for the platform's turn (src/api/http/turns.ts). The slot's `end` must follow. */
+/** Waits for the platform's turn (src/api/http/turns.ts). The caller must then call the slot's `end`. */
 export type TakeTurn = (platformId: string) => Promise<WorkSlot>;
 
 /** Limits the expensive work of one platform while other platforms send requests, too (src/api/http/turns.ts). */
@@ -65,7 +65,7 @@ export interface ExpensiveTurns {
   endExpensive(platformId: string): void;
 }
 
-/** Runs expensive work once it may begin. Until then, the platform's other requests get this request's turn. */
+/** Runs expensive work once it may begin. Until then, this request's turn goes to the platform's other requests. */
 export async function inExpensiveTurn<Result>(turns: ExpensiveTurns, platformId: string, work: () => Promise<Result>) {
   const wait = turns.beginExpensive(platformId);
   if (wait) {

@@ -2,7 +2,7 @@ import { paymentRules } from './payment-rules.ts';
 import type { Rule } from './rule.ts';
 
 const taken = "(case l.currency when '' then 1 else u.amount end)";
-/** The end of the window of `l` that counts a payment. In a rolling window, each payment has its own (window_start.sql). */
+/** When a payment stops counting against the limit `l`. For a rolling window, it depends on the payment. */
 const windowEnd = `case l.period
   when 'PAYMENT' then u.used_at
   when 'LAST_24_HOURS' then u.used_at + interval '24 hours'

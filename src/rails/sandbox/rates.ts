@@ -86,7 +86,7 @@ function midPrice(code: CurrencyCode): Fraction {
   return parseDecimal(midPrices[code]);
 }
 
-/** Returns the schema of a decimal that pricing accepts. It is a string, because JSON numbers are floating-point numbers. */
+/** Returns the schema of a decimal that pricing accepts. It is a string, because a JSON number could be inexact. */
 function decimalText(fault: (text: string) => string | undefined) {
   return z.string({ error: 'must be a decimal in quotation marks' }).superRefine((text, context) => {
     const reason = fault(text);
