@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** The capacity that a piece of work occupies until it ends, except during its waits. */
+/** The capacity that a piece of work occupies until it ends, except while it waits for external services. */
 export abstract class WorkSlot {
   #waits = 0;
   #hasEnded = false;
@@ -49,7 +49,7 @@ export function withSlot<Result>(slot: WorkSlot, work: () => Result): Result {
   return slots.run(slot, work);
 }
 
-/** Waits for an external service. The slot is released in the meantime, so that a slow service blocks no other requests. */
+/** Waits for an external service. The work's slot is free in the meantime, so a slow service blocks no requests. */
 export async function outsideWait<Result>(answer: Promise<Result>): Promise<Result> {
   const slot = slots.getStore();
   slot?.release();

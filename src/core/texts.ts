@@ -5,7 +5,7 @@ import { type FieldPath, invalid } from './refusal.ts';
 
 /** Invisible characters: control, unassigned, private-use, lone surrogates, line separators, and fillers. */
 const unreadable = /[\p{Cc}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/u;
-/** The scripts whose letters can be followed by joiners (Unicode, chapter 23), and emoji, for which this is also true. */
+/** The scripts whose letters can be followed by joiners (Unicode, chapter 23), and emoji, which can also be joined. */
 const joining =
   /(?:[\p{scx=Adlm}\p{scx=Arab}\p{scx=Bali}\p{scx=Beng}\p{scx=Deva}\p{scx=Gujr}\p{scx=Guru}\p{scx=Java}\p{scx=Khmr}\p{scx=Knda}\p{scx=Mand}\p{scx=Mlym}\p{scx=Mong}\p{scx=Mymr}\p{scx=Nkoo}\p{scx=Orya}\p{scx=Rohg}\p{scx=Sinh}\p{scx=Syrc}\p{scx=Taml}\p{scx=Telu}\p{scx=Tibt}\p{Extended_Pictographic}\p{Emoji_Modifier}]|\ufe0f)/u;
 /** The characters that a variation selector may follow: emoji, symbols, ideographs and Mongolian letters. */

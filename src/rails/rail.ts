@@ -117,13 +117,13 @@ export interface Rail {
    */
   readWebhook?(body: Uint8Array): Promise<readonly parts.RailNews[]>;
 
-  /** The simulation of the outside world for developers; omitted by a rail that moves real money. */
+  /** A simulation of the outside world for developers. A rail that moves real money omits it. */
   readonly simulation?: parts.Simulation;
 
   /** Returns the rail for one platform, for example with its credentials. If omitted, all platforms share one rail. */
   forPlatform?(platformId: string): Rail;
 
-  /** Tests the connection to the provider without moving money. Returns a report. @throws Error with the fault */
+  /** Tests the connection to the provider without moving money, and returns a report. @throws Error with the fault */
   checkConnection?(): Promise<string>;
 
   /** Releases the rail's resources. No method is called afterwards. */
@@ -174,8 +174,8 @@ export interface AccountToCheck extends parts.RailAccount {
   /** The owner of a bank account, as in the API; null for a wallet. */
   readonly beneficiary: Readonly<Record<string, unknown>> | null;
   /**
-   * The owner's name as SEPA or ACH can transmit it, if the account is paid through one of them; otherwise the
-   * unchanged name, or undefined for a wallet. `carriedText` converts other strings.
+   * The owner's name; undefined for a wallet. If the account is paid through SEPA or ACH, the name contains only
+   * characters that these can transmit. `carriedText` converts other strings.
    */
   readonly carriedName: string | undefined;
 }
@@ -187,7 +187,7 @@ export interface RailOrder {
   readonly kind: RailOrderKind;
   readonly amount: bigint;
   readonly currency: string;
-  /** The external account; undefined if the money stays in the gateway, or if the other party has a UMA address. */
+  /** The external account; undefined if the money stays in the gateway, or if the order names a UMA address. */
   readonly account: parts.RailAccount | undefined;
   /** The other party's UMA address: a payout's receiver, or a collection's sender. */
   readonly umaAddress: string | undefined;
@@ -210,11 +210,9 @@ export type RailOutcome =
       readonly kind: 'settled';
       /** For how long the money may still come back, in milliseconds. After that, the rail is queried once more. */
       readonly watchMs?: number | undefined;
-      /**
-       * The amount that arrived, in the smallest unit. If it differs, a case is opened; the payment stays in progress.
-       */
+      /** The amount that arrived, in the smallest unit. If it differs, a case is opened and the payment waits. */
       readonly amount?: bigint | undefined;
-      /** The amount that a payout took: with a lock, in the sending currency; without one, `amount` by default. */
+      /** The amount that a payout took. With a lock, it is in the sending currency. Otherwise it defaults to `amount`. */
       readonly sent?: bigint | undefined;
       /** The receiving institution's report about the receiver of a payment to a UMA address, by field name. */
       readonly information?: Readonly<Record<string, string>> | undefined;
@@ -225,14 +223,14 @@ export type RailOutcome =
       readonly explanation: string;
       /** The specification's reason; by default QUOTE_EXECUTION_FAILED for a payout, otherwise OFFRAMP_FAILED. */
       readonly failureReason?: FailureReason | undefined;
-      /** Whether the money was not returned either. If so, it is held in suspense. */
+      /** Set if the money was not returned either. It is then held in suspense. */
       readonly moneyStuck?: boolean | undefined;
     }
   /** The receiving side refused the order. */
   | { readonly kind: 'rejected'; readonly explanation: string }
   /** The order had settled, and its money has been returned. */
   | { readonly kind: 'returned'; readonly explanation: string }
-  /** The provider contradicts an earlier report (`failed` after `settled`). Nothing changes; an operator decides. */
+  /** The provider contradicts an earlier report (`failed` after `settled`). Nothing changes: an operator decides. */
   | { readonly kind: 'contradiction'; readonly explanation: string };
 
 /** The receiver at a UMA address, as described by its institution. */
@@ -260,7 +258,7 @@ export interface RequiredField {
 
 /** A request for payment instructions. */
 export interface FundingRequest {
-  /** The uuid of the quote or account to be paid, to which the instructions belong exclusively. */
+  /** The uuid of the quote or account to be paid. The instructions belong only to it. */
   readonly owner: string;
   /** The owner of the account; null for the platform's own accounts, undefined for a quote. */
   readonly customerId?: string | null | undefined;
@@ -277,7 +275,7 @@ export interface FundingRequest {
 
 /**
  * A payment instruction, by the type of account or wallet to pay to. If there is a `reference`, the payment must
- * include it; otherwise the address belongs to this payment alone.
+ * include it. Otherwise the address belongs to this payment alone.
  */
 export type PaymentInstruction =
   | BankInstruction<'US_ACCOUNT', 'accountNumber' | 'routingNumber' | 'accountCategory' | 'bankName'>

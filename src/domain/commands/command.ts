@@ -142,7 +142,7 @@ export function command<Input extends object, Type extends ResultType>(
 }
 
 /**
- * Runs a command once per idempotency key. A repeated request returns the original result. A dry run is rolled back, and
+ * Runs a command once per idempotency key. A repeated request returns the original result. A dry run is rolled back and
  * leaves the key unused.
  * @throws Refusal FORBIDDEN (the caller may not run it), IDEMPOTENCY_MISMATCH, CONFLICT (the object has a different
  *   version than expected, or the first call with the key is still running), SERVICE_UNAVAILABLE (a lock was not

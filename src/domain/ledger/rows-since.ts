@@ -83,7 +83,7 @@ const beginnings = `select array_agg(platform_id) as platforms, array_agg(sequen
     left join (select platform_id, min(occurred_at) as oldest from outbox group by platform_id) o on o.platform_id = p.id
   ) beginnings`;
 
-/** The payments checked at a time. Postgres underestimates this number, and would join larger chunks row by row. */
+/** Payments per chunk. Postgres underestimates this number, and would join larger chunks row by row. */
 const chunkSize = 500;
 
 /** Finds the rows since the checkpoint. The transaction reads by key, because reading a whole table would be slower. */

@@ -110,8 +110,8 @@ export const transferOut = transferring<Transfer>('transferOut');
 /**
  * Pulls money in one currency from an external to an internal account. The destination is credited once the rail has
  * collected the money. Without an amount, the rail decides how much it pulls.
- * @throws Refusal as transferOut does, except INSUFFICIENT_BALANCE; INVALID_INPUT also for a wallet, because money cannot
- *   be pulled from one, and AMOUNT_OUT_OF_RANGE also if the destination cannot receive the amount
+ * @throws Refusal as transferOut does, except INSUFFICIENT_BALANCE; also INVALID_INPUT for a wallet, from which money
+ *   cannot be pulled, and AMOUNT_OUT_OF_RANGE if the destination cannot receive the amount
  */
 export const transferIn = transferring<TransferIn>('transferIn');
 

@@ -66,7 +66,7 @@ export interface RateDecision {
 export class RateLimits {
   readonly #rates: Rates;
   readonly #now: Clock;
-  /** The caches are separate, so that many client tokens cannot evict API tokens' buckets. An evicted bucket is full again. */
+  /** Separate caches, so that client tokens cannot evict API tokens' buckets. An evicted bucket starts full again. */
   readonly #buckets = {
     platform: boundedCache<TokenBucket>(10_000),
     apiToken: boundedCache<TokenBucket>(20_000),
