@@ -1,7 +1,7 @@
 /** The largest amount that one payment can send or receive, in smallest units. */
 export const maxAmount = 9_000_000_000_000_000n;
 
-/** The largest balance. New money stops at `maxAmount`; refunds, fees and other money owed may exceed it. */
+/** The largest balance. New money is limited to `maxAmount`, but refunds, fees and other money owed may exceed it. */
 export const maxBalance = 1_000n * maxAmount;
 
 /** The maximum length of a list in a request, in every API. */

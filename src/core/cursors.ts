@@ -11,8 +11,7 @@ const maxCiphers = 2_000;
 
 /**
  * Encrypts positions in lists and in the feed as cursors, and decrypts them. From two unencrypted feed cursors, an app
- * could tell how active its platform is. Each list of each platform has its own key, derived from
- * SECRET_KEY, so no
+ * could tell how active its platform is. Each list of each platform has its own key, derived from SECRET_KEY, so no
  * cursor is valid in another list or for another platform.
  *
  * A position is a string: an id, a number, a number and an id (`1764137000000:0199…`), or two numbers (`17:2`).

@@ -72,8 +72,8 @@ export const tronAddress = address(
 );
 
 /**
- * Writes an EVM address with its checksum, the case of its letters (EIP-55). A letter is upper-case if the hex digit at
- * its position in the hash of the lower-case address is 8 or more.
+ * Writes an EVM address with its checksum, which is the case of its letters (EIP-55). A letter is upper-case if the hex
+ * digit at its position in the lower-case address's hash is 8 or more.
  */
 export function eip55(digits: string): string {
   const small = digits.toLowerCase();

@@ -20,8 +20,8 @@ export interface Rail {
   /**
    * Locks a rate at the provider for one payment, before a quote promises it. It moves no money. The payment's order
    * then contains the lock (`RailOrder.lock`). `payOut` takes the lock's `sent` and delivers its `received`, and
-   * reports both amounts when it has `settled`. A lock that no order uses expires. An exception means
-   * that nothing is locked, or that the lock will expire unused. Without this method quotes use the rate from `rate`.
+   * reports both amounts when it has `settled`. A lock that no order uses expires. An exception means that nothing is
+   * locked, or that the lock will expire unused. Without this method quotes use the rate from `rate`.
    */
   lockRate?(request: parts.LockRequest): Promise<parts.LockAnswer>;
 
@@ -212,7 +212,7 @@ export type RailOutcome =
       readonly watchMs?: number | undefined;
       /** The amount that arrived, in the smallest unit. If it differs, a case is opened and the payment waits. */
       readonly amount?: bigint | undefined;
-      /** The amount that a payout took. With a lock, it is in the sending currency. Otherwise it defaults to `amount`. */
+      /** The amount that a payout took; by default `amount`. With a lock, it is required, in the sending currency. */
       readonly sent?: bigint | undefined;
       /** The receiving institution's report about the receiver of a payment to a UMA address, by field name. */
       readonly information?: Readonly<Record<string, string>> | undefined;

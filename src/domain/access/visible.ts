@@ -9,7 +9,7 @@ import type { Caller, Viewer } from './caller.ts';
 
 export type Scope = Pick<Caller, 'platformId' | 'bound'>;
 
-/** For each kind of bound, the row field that must match the caller's; null if such a caller sees no rows. */
+/** For each kind of bound, the field of a row that must match it; null if a caller with that bound sees no rows. */
 interface Rule<Field extends string = string> {
   readonly CUSTOMER: Field | null;
   readonly PAYMENT: Field | null;

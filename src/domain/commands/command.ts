@@ -112,7 +112,7 @@ export type CommandPlan = Omit<Plan, 'claim' | 'result'> & { readonly result: st
 export interface Command<Type extends ResultType> extends RefusalOptions {
   readonly operation: Operation;
   readonly type: Type;
-  /** The input without the key. It must be the same when repeated. `expectedVersion` refers to the result's row. */
+  /** The input without the key. A repeated request must have the same. `expectedVersion` refers to the result's row. */
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
   /** The input field that holds an amount, and its currency, which is needed to compare decimals with integers. */

@@ -113,9 +113,8 @@ export const maxEntries = 20;
 const maxKeyLength = 40;
 
 /**
- * Returns the value for the column: null for empty metadata, undefined for none. Only platforms may set metadata, so
- * that their servers can rely on it. @throws Refusal INVALID_INPUT with the entry's path; FORBIDDEN for an
- * app
+ * Returns the value for the column: null for empty metadata, undefined for none. Only platforms may set it, so that
+ * their servers can rely on it. @throws Refusal INVALID_INPUT with the entry's path; FORBIDDEN for an app
  */
 export function checkMetadata(caller: Pick<Caller, 'kind'>, given: Metadata | null | undefined, path: FieldPath) {
   if (!given) return undefined;

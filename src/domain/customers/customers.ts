@@ -117,7 +117,7 @@ export const createCustomer = command((payments, caller, input: CreateCustomer) 
   paths: { UMA_ADDRESS_EXISTS: at('umaAddress') },
 }));
 
-/** Gives a business without a name an empty name. Validation then refuses it, because a business must have a name. */
+/** Gives a business without a name an empty one, which validation refuses, because a business must have a name. */
 function withName(details: CustomerDetails): CustomerDetails {
   return details.customerType === 'BUSINESS' ? { ...details, legalName: details.legalName ?? '' } : details;
 }

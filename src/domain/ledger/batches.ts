@@ -11,8 +11,8 @@ type ConflictKeys = ReturnType<typeof noKeys>;
 /**
  * Divides groups of plans that share a transaction into batches. In a batch, all groups are checked one by one before
  * any is applied, so no group may change data that affects another group's checks, except balances. If two groups
- * conflict, the first goes into an earlier batch. The result is the same as if the groups were committed
- * one after another.
+ * conflict, the first goes into an earlier batch. The result is the same as if the groups were committed one after
+ * another.
  * @returns the batches in order, each a list of positions in `groups`
  * @throws Error when a plan's alternative changes something that the plan does not name
  */

@@ -20,7 +20,7 @@ import { railAnswer } from '../orders/orders.ts';
 const askMs = 60_000;
 /** How far a query reaches back before the last deposit, in ms, because providers may list deposits out of order. */
 const overlapMs = 120_000;
-/** How long the service waits for a pending deposit, at most, in milliseconds: 31 days. */
+/** The maximum time that the service waits for a pending deposit, in milliseconds: 31 days. */
 const longestUnderWayMs = 31 * 86_400_000;
 
 interface DueConnection extends Lease {

@@ -249,7 +249,7 @@ const inQuote = pathsIn<{ readonly lookupId: string; readonly source: object; re
 
 /**
  * Returns the destination and the source account that a quote leaves to its receiver lookup. The lookup determines
- * both, so a repeated request means the same. The lookup's expiry is checked with the quote.
+ * both, so that a repeated request always means the same thing. The lookup's expiry is checked with the quote.
  * @param currency the sending currency; undefined if the quote names its source itself
  * @throws Refusal FORBIDDEN, LOOKUP_REQUEST_NOT_FOUND, INVALID_INPUT (the lookup named no sender: `source`),
  *   INVALID_CURRENCY (the sender has no account in the currency: `currency`)

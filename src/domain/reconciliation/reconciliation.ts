@@ -257,8 +257,8 @@ export async function closeDifference(
 }
 
 // Compares a provider's balance with the amount that it should hold for a platform according to the books: all external
-// money that came in, minus all money that went out. Payments in
-// flight may be counted on one side only, so the difference is a range.
+// money that came in, minus all money that went out. Payments in flight may be counted on one side only, so the
+// difference is a range.
 
 /** The two sides of a balance, in the currency's smallest unit. */
 export interface BothBalances extends Beyond {

@@ -153,7 +153,7 @@ function planFailure({ id, transactionId, sendingCurrency }: Quote, what: string
  * Plans how to handle a deposit that arrives after its quote's expiry. Nothing is converted: the money goes to the
  * customer's account in the sending currency, as part of the payment that it was meant for. A payment not yet marked
  * EXPIRED fails with QUOTE_EXPIRED. A payment that is already marked stays EXPIRED, because that status is terminal and
- * the payment's streams have ended. The payment takes only one deposit. Any other is refused with CONFLICT.
+ * the payment's streams have ended. The payment takes only one deposit. Any further deposit is refused with CONFLICT.
  * @param arrived the journal of the deposit, to the customer's account
  * @param amount the total that arrived, in the sending currency's smallest unit
  */

@@ -97,8 +97,8 @@ const firstStatement = statement<object>(
 
 /**
  * Takes the lease of a payment's order, even from a running worker. The database then accepts only the first outcome,
- * the worker's or the operator's. One transaction moves the order to the front of the queue and leases it, so that
- * no other process can lease it. An order that has ended is left alone, because its money may still be returned.
+ * the worker's or the operator's. One transaction moves the order to the front of the queue and leases it, so that no
+ * other process can lease it. An order that has ended is left alone, because its money may still be returned.
  */
 async function takeOrder({ database }: Payments, transactionId: string): Promise<DueOrder | undefined> {
   return inTransaction(database, async ({ client }) => {

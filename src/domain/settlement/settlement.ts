@@ -51,8 +51,7 @@ const askedAtOnce = 32;
 /**
  * Leases up to `limit` due orders, queries their rails, and commits the outcomes. An order settles, fails (and the
  * money goes back), or is queried again later. If a process dies, another takes its orders when their lease ends, two
- * seconds later. A committed outcome is not committed twice, because it has changed the transaction's
- * status.
+ * seconds later. A committed outcome is not committed twice, because it has changed the transaction's status.
  * @returns the number of orders processed
  */
 export async function settleDueOrders(payments: Payments, limit: number): Promise<number> {
@@ -64,7 +63,7 @@ export async function settleDueOrders(payments: Payments, limit: number): Promis
 async function settleOrders(payments: Payments, orders: readonly DueOrder[]): Promise<void> {
   const { pool } = payments.database;
   const leases = renewLeases(pool, orders, payments.log);
-  // Announcements do not wait for rails: the approval period has started at the time in the id, set with the lease.
+  // Announcements do not wait for rails, because their approval period began when the lease created the id.
   const parts = [orders.filter(isToAnnounce), orders.filter((order) => !isToAnnounce(order))];
   const postponements = await Promise.all(parts.map((part) => settleTogether(payments, part)));
   await leases.end();

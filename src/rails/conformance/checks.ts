@@ -9,7 +9,7 @@ export type Check = readonly [
   run: (drive: TrialDrive, rail: Rail, tried: Tried) => Promise<void>,
 ];
 
-/** Checks what the port promises about orders. Each check runs for payouts and for collections. */
+/** The checks of the port's promises about orders. Each of them runs for payouts and for collections. */
 export const checks: readonly Check[] = [
   ['settles an order, and moves its money once', 'settles', settles],
   ['ends an order that the provider refuses, with an explanation, and moves nothing', 'refused', refuses],

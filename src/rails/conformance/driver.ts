@@ -27,7 +27,7 @@ const retryMs = 20;
 /** A rail's answer; `unknown` if it threw or did not answer in time. */
 export type Answer = RailOutcome | { readonly kind: 'unknown'; readonly error: unknown };
 
-/** Passes a new order from the trial to a rail, with the fields that the gateway would set filled in. */
+/** Passes a new order from the trial to a rail. It sets the fields that the gateway would set. */
 export class TrialDrive {
   readonly #id = randomUUID();
   readonly #provider: TrialProvider | undefined;

@@ -123,7 +123,7 @@ const tronWallet: Way = ({ owner, currency }) => {
 /** The features that a payer must support (BOLT 9): onion messages in TLV, and the payment secret. */
 const features = [{ bit: 8 }, { bit: 14 }];
 
-/** The lifetime of an account's invoice, which has no amount. BOLT 11 requires an expiry, so it is ten years. */
+/** The lifetime of an account's invoice, which has no amount: ten years, because BOLT 11 requires an expiry. */
 const accountInvoiceMs = 10 * 365 * 24 * 3_600_000;
 
 const millisatoshis = 1_000n;

@@ -51,7 +51,7 @@ const maxSendingAmount = maxAmount;
 const usualPlaces = 8;
 const minUsualRate = '0.001';
 
-/** Returns a pair's terms: the table's, or those that replace them. Every ordered pair of currencies has a rate. */
+/** Returns a pair's terms from the table, with any overrides. Every ordered pair of currencies has a rate. */
 export function sandboxTerms(
   sending: Currency,
   receiving: Currency,

@@ -202,7 +202,7 @@ function asksForApproval(body: Uint8Array): boolean {
   return message?.type === 'INCOMING_PAYMENT' && message.transaction?.status === 'PENDING';
 }
 
-/** Returns a webhook's news of an order, a deposit or a customer's identity; empty for any other webhook. */
+/** Returns a webhook's news about an order, a deposit or a customer's identity; empty for any other webhook. */
 export function newsIn(body: Uint8Array): readonly RailNews[] {
   const message = messageIn(body);
   if (message?.type === 'KYC_STATUS') {

@@ -84,7 +84,7 @@ const causes: ReadonlyMap<string, Extract<LockAnswer, { kind: 'refused' }>['beca
   ['SELF_PAYMENT', 'SENDER'],
 ]);
 
-/** Turns a refusal into INVALID_CURRENCY: without the platform's account in a currency, upstream cannot convert it. */
+/** Turns a refusal into INVALID_CURRENCY: upstream cannot convert a currency in which the platform has no account. */
 function noAccount(error: unknown): never {
   if (error instanceof api.UpstreamRefusal) throw new api.UpstreamRefusal('INVALID_CURRENCY', error.message);
   throw error;

@@ -257,7 +257,7 @@ export class CredentialBrake {
 const refusalRate = { atOnce: 50, perSecond: 20 } as const;
 /** The maximum delay, in milliseconds. Clients usually wait longer than this for a response. */
 const maxWaitMs = 12_000;
-/** Refusals that would exceed the maximum delay are spread over its last milliseconds, as many as this. */
+/** The length of the period before the maximum delay over which all later refusals are spread, in milliseconds. */
 const spreadMs = 3_000;
 /** The golden ratio: the fractional parts of its multiples are evenly distributed, however many there are. */
 const goldenRatio = (Math.sqrt(5) - 1) / 2;

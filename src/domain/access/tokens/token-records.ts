@@ -106,7 +106,7 @@ const warnStatement = statement<object>(
    from warned returning 1`,
 );
 
-/** Announces once that a token expires within a week. Returns the number of tokens announced. */
+/** Announces the tokens that will expire within a week, each of them once. Returns their number. */
 export async function warnOfExpiry({ pool }: Database, limit: number): Promise<number> {
   return (await warnStatement(pool, limit)).length;
 }
