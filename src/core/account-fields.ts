@@ -232,7 +232,7 @@ const bareIban = written('an IBAN of 15 to 34 characters such as DE8937040044053
   runs: [run('[A-Za-z]', 2), run(digit, 2), run(alphanumeric, 11, 30)],
   capitals: true,
 });
-/** Removes the prefix "IBAN", which ISO 13616 puts before a printed number. No country has the code IB. */
+/** Removes the prefix "IBAN" of a printed number (ISO 13616). This is safe, because no country has the code IB. */
 const withoutLabel = (value: string) => value.replace(/^\s*IBAN[\s:]*/i, '');
 
 export const ibanForm: AccountForm = {
@@ -249,7 +249,7 @@ export const ibanField = (check: AccountForm['check']) =>
     check,
   });
 
-/** Defines a bank's BIC. The head office has the BIC of the bank itself (ISO 9362), so a final XXX adds nothing. */
+/** Defines a bank's BIC. A final XXX is redundant: the BIC without it also identifies the head office (ISO 9362). */
 export function bicField(description: string, more: More = {}): AccountField {
   const short = [run('[A-Za-z]', 6), run(alphanumeric, 2)];
   const form = 'a BIC of 8 or 11 characters such as DEUTDEFF or DEUTDEFF500';

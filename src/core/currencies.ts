@@ -111,7 +111,7 @@ export function formatMoney(amount: bigint, currency: Currency, locale: string):
  */
 const standIn = 'XTS';
 
-/** Bounded, because clients choose the locales. Creating a format costs about 50 times as much as using it. */
+/** A bounded cache, because clients choose the locales. Creating a format costs about 50 times as much as using it. */
 const formats = boundedCache<Intl.NumberFormat>(256);
 
 function moneyFormat(currency: Currency, locale: string): Intl.NumberFormat | RangeError {

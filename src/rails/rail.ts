@@ -25,7 +25,7 @@ export interface Rail {
    */
   lockRate?(request: parts.LockRequest): Promise<parts.LockAnswer>;
 
-  /** Returns all payment instructions for this quote or account, or none. Their addresses belong to it exclusively. */
+  /** Returns all payment instructions for this quote or account, if any. Their addresses belong only to it. */
   paymentInstructions?(request: FundingRequest): Promise<PaymentInstruction[]>;
 
   /** Returns how the receiver at a UMA address can be paid, or undefined if there is none. */
@@ -43,14 +43,15 @@ export interface Rail {
   collect?(order: RailOrder): Promise<RailOutcome>;
 
   /**
-   * Returns an order's state without sending it, for an operator who is about to end it manually. Undefined if the
-   * provider does not have the order. Without this method, `payOut` or `collect` is called, which may send the order.
+   * Returns an order's state without sending it, for an operator who is about to end it manually. Returns undefined if
+   * the provider does not have the order. Without this method, `payOut` or `collect` is called, which may send the
+   * order.
    */
   findOrder?(order: RailOrder): Promise<RailOutcome | undefined>;
 
   /**
    * Refunds a collection to its source because the internal account cannot receive it without exceeding its limit.
-   * Called at least once, with the collection's order. The payment is FAILED once this returns; after an exception it
+   * Called at least once, with the collection's order. Once this returns, the payment is FAILED. After an exception, it
    * is called again. After the first call, `collect` must answer `failed` for this order, so that the refunded money is
    * not credited when the account has capacity again.
    */

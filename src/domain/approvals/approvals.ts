@@ -269,7 +269,7 @@ function withValues(requested: readonly RequiredField[], known: Information) {
 /** A payment that awaits approval, with the data that is needed to end it. */
 interface Waiting {
   readonly transaction: Transaction;
-  /** Its order; null if a deposit will execute its quote. */
+  /** The payment's order; null if a deposit will execute the quote. */
   readonly orderId: string | null;
   /** The internal account that pays for it. */
   readonly sourceAccountId: string | null;
@@ -288,9 +288,8 @@ export async function isMoneyReserved(on: Queryable, { platformId, id }: Transac
 }
 
 /**
- * Plans the start of an approved payment, just as its command would have started it. All requirements are checked
- * again. The database refuses late approvals, and approvers who are not allowed to approve the payment
- * (may_approve.sql).
+ * Plans the start of an approved payment as its command would have planned it. All requirements are checked again. The
+ * database refuses late approvals, and approvers who are not allowed to approve the payment (may_approve.sql).
  */
 function planApproval(caller: Caller, found: PendingApproval & Waiting, expectedInMs: number | undefined): Plan {
   const { transaction, orderId, source, destination, isReserved } = found;
@@ -326,7 +325,7 @@ function planApproval(caller: Caller, found: PendingApproval & Waiting, expected
   return mergePlans({ ...approved, journals: [left] }, directArrival(arrival, destination));
 }
 
-/** Plans the end of an unapproved payment: reserved money is refunded, and its order never reaches the rail. */
+/** Plans the end of an unapproved payment. Reserved money is refunded, and the order never reaches the rail. */
 export function planEnd(
   waiting: Waiting,
   to: 'REJECTED' | 'EXPIRED',

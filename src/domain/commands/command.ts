@@ -54,7 +54,7 @@ export interface Payments {
 /** What a rolled-back command would have done. */
 export interface Validated {
   readonly row: SnapshotRows[ResultType];
-  /** The limits, including this payment, of the policies that would count it and that the caller may see. */
+  /** The limits of the policies that would count the payment, including it, as far as the caller may see them. */
   readonly limits: readonly LimitState[];
   readonly approvalDueAt: Date | null;
 }

@@ -111,7 +111,7 @@ export function deposit(
   return { kind: 'deposit', transactionId, legs: times === 2 ? [...legs, ...legs] : legs };
 }
 
-/** Debits an account in favor of another owner's internal account. The receiver's own payment credits that account. */
+/** Debits an account in favor of another owner's internal account. The receiver's transaction credits that account. */
 export function transfer(accountId: string, currency: string, amount: bigint, transactionId: string): Journal {
   return { kind: 'transfer', transactionId, legs: move({ account: accountId }, outside, { currency, amount }) };
 }

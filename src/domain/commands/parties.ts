@@ -67,14 +67,14 @@ const partiesStatement = sharedForCallers(
   ),
 );
 
-/** An account is null if the caller may not see it, or if it is of a different kind. */
+/** Reads a transfer's accounts. An account is null if the caller may not see it, or if it is of a different kind. */
 export async function readTransferParties(on: Queryable, caller: Scope, names: Named): Promise<TransferParties> {
   const { source, destination, ids } = names;
   const row = await transferPartiesStatement(on, caller, source?.id ?? null, destination?.id ?? null, ids);
   return transferPartiesOf(row, names);
 }
 
-/** A party is null if the caller may not see it, or if it is of a different kind. */
+/** Reads a quote's parties. A party is null if the caller may not see it, or if it is of a different kind. */
 export async function readParties(
   on: Queryable,
   caller: Scope,

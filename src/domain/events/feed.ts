@@ -273,7 +273,7 @@ export class Feed {
         .finally(() => this.#opening.delete(platformId));
     this.#opening.set(platformId, opening);
     const opened = await opening;
-    // Another subscriber may have opened this hub and ended it, and a third may have opened a newer one since.
+    // In the meantime, another subscriber may have closed this hub, and a third may have opened a newer one.
     return this.#hubs.get(platformId) ?? opened;
   }
 

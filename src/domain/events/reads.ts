@@ -202,7 +202,7 @@ export function subjectIdOf(event: Event): string {
 
 type Found = Event & { readonly subjectId: string; readonly before: bigint };
 
-/** The types are literals in the SQL: only then does Postgres use the index of a customer's own events. */
+/** The types are literals in the SQL, so that Postgres uses the index of a customer's own events. */
 const latestStatement = (noun: FollowedNoun) => {
   const { of, types } = eventsOfNoun[noun];
   return statement<Found>(

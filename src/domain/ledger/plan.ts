@@ -14,7 +14,7 @@ export interface Plan {
     readonly unfrozen?: readonly string[];
     readonly lookups?: readonly string[];
   };
-  /** The internal accounts that the payment will credit later. Refused if a balance would exceed its limit. */
+  /** The internal accounts that the payment will credit. The plan is refused if a balance would exceed its limit. */
   readonly capacity?: readonly { readonly account: string; readonly amount: bigint }[] | undefined;
   /** The payment that the plan begins. Policies allow or refuse it, and count it. */
   readonly spend?: Spend;

@@ -126,7 +126,7 @@ export async function createPlatform(
   { name, environment, credentials: fixed, operator }: NewPlatform,
 ): Promise<Tenant & { clientId: string; secret: string }> {
   const { database } = payments;
-  // Two names never differ only in invisible spaces.
+  // This also prevents names that differ only in the spaces between words.
   if (name.length > 63 || !/^[A-Za-z0-9][A-Za-z0-9._-]*( [A-Za-z0-9._-]+)*$/.test(name)) {
     const form = '1 to 63 letters, digits, dots, dashes or underscores, with single spaces between words';
     throw invalid(`a platform name must be ${form}`, ['name']);

@@ -261,7 +261,7 @@ function newRows(
   return { quote, transaction };
 }
 
-/** Returns when a quote expires, counted from its id. The id is older than the lock, so the lock never expires first. */
+/** Returns when a quote expires, counted from its id. The id predates the lock, so the lock never expires first. */
 function expiryOf({ quoteSeconds }: Payments, quoteId: string, lock: LockedPrice | undefined): Date {
   const validMs = Math.min(quoteSeconds * 1000, Math.floor(lock?.validMs ?? Number.POSITIVE_INFINITY));
   return new Date(creationTime(quoteId).getTime() + validMs);

@@ -88,7 +88,7 @@ function transferring<Input extends TransferIn>(operation: keyof typeof transfer
       amount: { field: 'amount', currency: () => currencyOfNamed(payments.database.pool, caller, sourceAccountId) },
       paths: {
         INSUFFICIENT_BALANCE: sourcePath,
-        // The account whose customer the transfer belongs to.
+        // The transfer belongs to the customer of this account.
         USER_NOT_READY: isIn ? destinationPath : sourcePath,
         ACCOUNT_FROZEN: pathOf,
         INVALID_BANK_ACCOUNT: pathOf,

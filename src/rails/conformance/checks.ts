@@ -83,7 +83,7 @@ async function givesBack(drive: TrialDrive, rail: Rail, tried: Tried): Promise<v
   if (tried.kind === 'PAYOUT') throw new NotTried('only collected money can be returned');
   providerOf(tried);
   await drive.expectSettled(rail);
-  // The gateway calls this at least once, because it cannot know whether a call whose answer was lost took effect.
+  // The gateway may call this again, because after a lost answer it cannot know whether the call took effect.
   await rail.giveBack?.(drive.request(true));
   await rail.giveBack?.(drive.request(true));
   await drive.expectMoved(0n);

@@ -208,7 +208,7 @@ export class UpstreamClient {
     return this.#send('POST', path, schema, command);
   }
 
-  /** Moves money between two upstream accounts, with an idempotency key and a memo for people and reconciliation. */
+  /** Moves money between two upstream accounts, with an idempotency key and a memo for operators and reconciliation. */
   transfer(way: 'in' | 'out' | 'internal', { from, to, amount, memo, key }: Transfer) {
     const source = { accountId: from };
     const destination = { accountId: to };

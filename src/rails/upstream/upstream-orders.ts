@@ -87,7 +87,7 @@ async function findTransaction(upstream: Upstream, order: RailOrder): Promise<ap
   const query = {
     type: order.kind === 'PAYOUT' ? 'OUTGOING' : 'INCOMING',
     ...(await counterpartyOf(upstream, order)),
-    // The two services' clocks may differ.
+    // The clocks of the two services may differ.
     startDate: new Date(Date.now() - order.ageMs - clocksDifferMs).toISOString(),
     // The payment for an old order is near the start of the list, and the payment for a new order near its end.
     sortOrder: order.ageMs > clocksDifferMs ? 'asc' : 'desc',

@@ -34,7 +34,7 @@ export interface Connection {
 
 export interface Session {
   readonly viewer: Viewer;
-  /** Replaces the token with a newer one of the same subject; returns false if that forbids an open operation. */
+  /** Replaces the token with a newer one of the same subject. Returns false if it does not permit an open operation. */
   renew(viewer: Viewer): Promise<boolean>;
   /**
    * Registers an operation, such as a subscription, whose connection is closed once its token no longer permits it.
@@ -94,7 +94,7 @@ export class Sessions {
     };
   }
 
-  /** Asks clients to connect elsewhere, over `spreadMs` milliseconds so that they do not all reconnect at once. */
+  /** Asks clients to connect elsewhere. This is spread over `spreadMs`, so that they do not all reconnect at once. */
   async leave(spreadMs: number): Promise<void> {
     clearInterval(this.#timer);
     this.#stopping = true;
