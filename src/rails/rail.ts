@@ -43,9 +43,8 @@ export interface Rail {
   collect?(order: RailOrder): Promise<RailOutcome>;
 
   /**
-   * Returns an order's state without sending it, for an operator who is about to end it manually. Returns undefined if
-   * the provider does not have the order. Without this method, `payOut` or `collect` is called, which may send the
-   * order.
+   * Returns an order's state without sending it, for an operator who is about to end it manually; undefined if the
+   * provider does not have the order. Without this method, `payOut` or `collect` is called, which may send the order.
    */
   findOrder?(order: RailOrder): Promise<RailOutcome | undefined>;
 
