@@ -20,7 +20,7 @@ const sepaReplacements = {
 };
 
 const characterSets = {
-  // The Latin set of the European Payments Council (EPC217-08) and its replacements; a name has up to 70 characters
+  // The Latin set of the European Payments Council (EPC217-08) and its replacements. A name has up to 70 characters
   // (pain.001).
   SEPA: {
     allowed: /^[A-Za-z0-9/?:().,'+ -]$/,

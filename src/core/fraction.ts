@@ -11,7 +11,7 @@ export const ratePlaces = 18;
 /** Rates must be below ten to this power. The database column has the same limit. */
 const rateMagnitude = 14;
 
-/** A rational number. The denominator is positive; the fraction need not be in lowest terms. */
+/** A rational number. The denominator is positive. The fraction need not be in lowest terms. */
 export class Fraction {
   readonly numerator: bigint;
   readonly denominator: bigint;

@@ -137,7 +137,7 @@ export type RailRequest = Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 's
 export type AccountCheck =
   | (parts.AccountVerification & {
       readonly accepted: true;
-      /** A new account cannot be INACTIVE; answer `accepted: false` instead. */
+      /** A new account cannot be INACTIVE. Return `accepted: false` instead. */
       readonly status: ExternalAccountStatus;
       /** The name that was compared; omitted if it is the owner's name as given by the platform. */
       readonly comparedName?: string | undefined;

@@ -188,7 +188,7 @@ function waitingMoney(flow: Flow): Money {
 function conversion(flow: Flow): Leg[] {
   const { sendingCurrency, receivingCurrency, lockedSent } = flow;
   if (lockedSent !== undefined) {
-    // The rail converts and keeps its fees; the remainder is the platform's share of the fees.
+    // The rail converts the money and keeps its own fees. The remainder is the platform's share of the fees.
     return [
       { system: 'FEES', currency: sendingCurrency, amount: flow.sent - lockedSent },
       { system: 'CLEARING', currency: sendingCurrency, amount: lockedSent },

@@ -39,7 +39,7 @@ interface Commit<Outcome> {
 
 /** The maximum number of plans per transaction. It is limited, because the first plan waits for the last. */
 const maxPlans = 16;
-/** The number of pool connections per lane. A lane uses only one of them; the others serve reads. */
+/** The number of pool connections per lane. A lane uses only one of them. The others serve reads. */
 const connectionsPerLane = 3;
 /** In milliseconds. A transaction that takes longer is probably waiting for another process's locks. */
 const slowMs = 50;

@@ -6,7 +6,7 @@ import type { Rule, Scope } from './rule.ts';
  * that was booked to the wrong account, even though every journal balances.
  */
 
-/** `share` is the platform's share of the fees, paid out of FEES; `deposits` is the number of deposit journals. */
+/** `share` is the platform's share of the fees, paid out of FEES. `deposits` is the number of deposit journals. */
 const booked = ({ journalsOfPayments }: Scope) => `booked as materialized (
   select j.platform_id, j.transaction_id, p.account_id, p.system, p.currency, sum(p.amount) as amount,
     coalesce(-sum(p.amount) filter (where j.kind = 'deposit' and p.system = 'OUTSIDE'), 0) as deposited,

@@ -9,7 +9,7 @@ export interface PricingRequest {
   readonly lockedSide: 'SENDING' | 'RECEIVING';
   /** The amount in the smallest unit of the locked side's currency. */
   readonly lockedAmount: bigint;
-  /** The rail's terms; its rate is used unchanged. */
+  /** The rail's terms. Their rate is used unchanged. */
   readonly rate: RateTerms;
   readonly platformFee: PlatformFeeTerms;
 }

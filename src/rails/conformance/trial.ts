@@ -2,7 +2,7 @@ import type { Rail, RailOrder } from '../rail.ts';
 
 /** A rail's trial: what its author provides for the conformance suite. A module exports it as `trial`. */
 export interface RailTrial {
-  /** Opens the rail as a starting process would. Called several times; the provider keeps its state between calls. */
+  /** Opens the rail as a starting process would. Called several times. The provider keeps its state between calls. */
   open(): Promise<Rail>;
 
   /**
