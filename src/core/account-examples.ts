@@ -22,8 +22,8 @@ const sgd = (swiftCode: string, accountNumber: string) => ({ bankName: 'DBS Bank
 const wallet = (address: string) => ({ address });
 
 /**
- * BOLT 11's first example with an amount, which expired after a minute; the same invoice with an expiry of a hundred
- * years, signed with the key of BOLT 11's examples; and BOLT 12's first example.
+ * `expired` is BOLT 11's first example with an amount. `invoice` is the same invoice with an expiry of a hundred years,
+ * signed with the key from BOLT 11. `offer` is BOLT 12's first example.
  */
 const expired =
   'lnbc2500u1pvjluezsp5zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zygspp5qqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqypqdq5xysxxatsyp3k7enxv4jsxqzpu9qrsgquk0rl77nj30yxdy8j9vdx85fkpmdla2087ne0xh8nhedh8w27kyke0lp53ut353s06fv3qfegext0eh0ymjpf39tuven09sam30g4vgpfna3rh';

@@ -25,7 +25,7 @@ export interface AccountField extends AccountForm {
   /** The allowed values with their meanings, if the set is closed. The GraphQL enum is named after the field. */
   readonly values?: Readonly<Record<string, string>>;
   readonly optional?: true;
-  /** Returns why this optional detail is required given the other details; undefined if it is not. */
+  /** Explains why the other details make this optional detail required; returns undefined if they do not. */
   requiredBeside?(details: AccountDetails): string | undefined;
   /** Describes how notations of the same value may differ. */
   readonly differIn?: string;
@@ -50,7 +50,7 @@ export function formFault(field: AccountField, value: string, details: AccountDe
   return `the value must be ${form}${reason === undefined ? '' : `; ${reason}`}`;
 }
 
-/** Separators in printed numbers: spaces of every width, and dashes. For use in a pattern's character class. */
+/** Separators in printed numbers: spaces of every width, and dashes. Used inside a character class. */
 const spaces = String.raw`\s\-\u2010-\u2015\u2212`;
 const gapsOfPrint = new RegExp(`[${spaces}]`, 'g');
 /** Additional separators in printed Brazilian tax numbers and telephone numbers. */
@@ -100,7 +100,7 @@ export function written(form: string, { runs, between = spaces, capitals = false
   };
 }
 
-/** Accepts two forms, and explains a fault in terms of the second, which is the form that is stored. */
+/** Accepts a value in either of two formats. The second is the stored form, and explanations refer to it. */
 const eitherForm = (form: string, one: AccountForm, other: AccountForm): AccountForm => ({
   form,
   pattern: new RegExp(`${one.pattern.source}|${other.pattern.source}`),
@@ -127,7 +127,7 @@ function misfit(characters: readonly string[], runs: readonly Run[]): string | u
     : undefined;
 }
 
-/** If exactly one substitution of similar characters would correct a value, suggests it as a question. */
+/** Suggests a substitution of similar characters if it is the only one that makes the value valid. */
 function exchanged(value: string, isRight: (value: string) => boolean): string | undefined {
   const rightWith = (from: string, to: string) => {
     const places = [...value.matchAll(new RegExp(from, 'g'))].map(({ index }) => index);
@@ -146,7 +146,7 @@ function exchanged(value: string, isRight: (value: string) => boolean): string |
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** Creates a check of check digits. If they are wrong, it suggests a substitution of similar characters. */
+/** Creates a validator for check digits. Its message may suggest a substitution of similar characters. */
 export function checkDigits(
   which: string,
   isRight: (value: string, details: AccountDetails) => boolean,
@@ -219,7 +219,7 @@ export const lettersOrDigits = numberField(
   written('4 to 34 letters or digits', { runs: [run(alphanumeric, 4, 34)], capitals: true }),
   {
     differIn: 'spaces, dashes, letter case',
-    // If all letters in a number resemble digits, they are typing errors: banks that use letters do not use only these.
+    // A number whose only letters are O, I or L contains typing errors: banks that use letters also use other letters.
     check: (value, details, given) => {
       const [letter] = /^[OIL]*[0-9][0-9OIL]*$/.test(value) ? (/[OIL]/.exec(value) ?? []) : [];
       if (letter === undefined) return notZeros(value, details, given);
@@ -232,7 +232,7 @@ const bareIban = written('an IBAN of 15 to 34 characters such as DE8937040044053
   runs: [run('[A-Za-z]', 2), run(digit, 2), run(alphanumeric, 11, 30)],
   capitals: true,
 });
-/** Removes the prefix "IBAN", which ISO 13616 puts before a printed number. No country has the code IB. */
+/** Removes the prefix "IBAN" of a printed number (ISO 13616). This is safe, because no country has the code IB. */
 const withoutLabel = (value: string) => value.replace(/^\s*IBAN[\s:]*/i, '');
 
 export const ibanForm: AccountForm = {
@@ -249,7 +249,7 @@ export const ibanField = (check: AccountForm['check']) =>
     check,
   });
 
-/** Defines a bank's BIC. The head office has the BIC of the bank itself (ISO 9362), so a final XXX adds nothing. */
+/** Defines a bank's BIC. A final XXX is redundant: the BIC without it also identifies the head office (ISO 9362). */
 export function bicField(description: string, more: More = {}): AccountField {
   const short = [run('[A-Za-z]', 6), run(alphanumeric, 2)];
   const form = 'a BIC of 8 or 11 characters such as DEUTDEFF or DEUTDEFF500';

@@ -212,7 +212,7 @@ export function identityOf(type: ExternalAccountType, details: AccountDetails): 
   return { identifier: compared(identifier).join(' '), bank: bank ? compared(bank).join(' ') : null };
 }
 
-// The check digits of bank account numbers. A check finds typing errors; it never proves that an account exists.
+// The check digits of bank account numbers. They reveal typing errors, but do not prove that an account exists.
 
 const weighted = (value: string, weights: readonly number[]) =>
   [...value].reduce((sum, digit, place) => sum + Number(digit) * (weights[place % weights.length] ?? 0), 0);
@@ -257,7 +257,7 @@ function ibanFault(value: string, details: AccountDetails): string | undefined {
 /** Returns why an IBAN requires a BIC: outside SEPA, the BIC identifies the bank. */
 function bicNeeded({ iban }: AccountDetails): string | undefined {
   const country = field.ibanForm.canonical(iban ?? '').slice(0, 2);
-  // A value that is not an IBAN is refused for that reason alone.
+  // A value that is not an IBAN is refused elsewhere, so no BIC is requested for it.
   if (!countrySpecs[country]?.chars || isSEPACountry(country)) return undefined;
   return `an IBAN of ${country}, which is outside SEPA, needs the BIC of its bank`;
 }
@@ -274,7 +274,7 @@ function clabeFault(value: string, details: AccountDetails): string | undefined 
   return clabe.validate(value).valid.bank ? undefined : `no bank has the code ${value.slice(0, 3)}`;
 }
 
-/** Nigeria's commercial banks and their codes (Central Bank of Nigeria), without the words that most names share. */
+/** Nigeria's commercial banks by code (Central Bank of Nigeria). Words that most names share are omitted. */
 const nigerianBanks: ReadonlyMap<string, string> = new Map(
   Object.entries({
     '011': ['first'],

@@ -3,11 +3,11 @@ import anyAscii from 'any-ascii';
 interface CharacterSet {
   readonly allowed: RegExp;
   readonly nameLength: number;
-  /** The replacements for ASCII characters that the set lacks. */
+  /** Replacements for the ASCII characters that the set does not contain. */
   readonly instead: Readonly<Record<string, string>>;
 }
 
-/** The characters that SEPA lacks, keyed by the character that replaces them. */
+/** The characters that SEPA does not allow, keyed by their replacement. */
 const sepaReplacements = {
   '+': '&',
   '-': '_~',
@@ -20,7 +20,7 @@ const sepaReplacements = {
 };
 
 const characterSets = {
-  // The Latin set of the European Payments Council (EPC217-08) and its replacements; a name has up to 70 characters
+  // The Latin set of the European Payments Council (EPC217-08) and its replacements. A name has up to 70 characters
   // (pain.001).
   SEPA: {
     allowed: /^[A-Za-z0-9/?:().,'+ -]$/,

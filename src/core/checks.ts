@@ -1,7 +1,7 @@
 /** The largest amount that one payment can send or receive, in smallest units. */
 export const maxAmount = 9_000_000_000_000_000n;
 
-/** Only refunds, fees and other money owed can raise a balance above `maxAmount`, the limit for new money. */
+/** The largest balance. New money is limited to `maxAmount`, but refunds, fees and other money owed may exceed it. */
 export const maxBalance = 1_000n * maxAmount;
 
 /** The maximum length of a list in a request, in every API. */
@@ -37,7 +37,7 @@ export function parseTimestamp(text: string): Date | undefined {
   return moment.getUTCFullYear() >= 1 && moment.getUTCFullYear() <= 9999 ? moment : undefined;
 }
 
-/** A period from one moment (inclusive) to another (exclusive): consecutive periods leave no gap. */
+/** A period from one moment (inclusive) to another (exclusive), so that consecutive periods leave no gap. */
 export interface Period {
   readonly from: Date;
   readonly to: Date;

@@ -90,8 +90,8 @@ export function formatForeign(amount: bigint, code: string): string {
 }
 
 /**
- * Formats an amount in the style of the locale, with every decimal of the currency: "$125.50", "USDC 1.000001". Exact
- * at any size: Intl gets a decimal string, never a number.
+ * Formats an amount in the style of the locale, with every decimal of the currency: "$125.50", "USDC 1.000001". Amounts
+ * of any size are exact, because Intl gets a decimal string instead of a number.
  * @returns an error, which is not thrown, for a locale that is not a BCP 47 language tag or has no number format
  */
 export function formatMoney(amount: bigint, currency: Currency, locale: string): string | RangeError {
@@ -111,7 +111,7 @@ export function formatMoney(amount: bigint, currency: Currency, locale: string):
  */
 const standIn = 'XTS';
 
-/** Bounded, because clients choose the locales. Creating a format costs about 50 times as much as using it. */
+/** A bounded cache, because clients choose the locales. Creating a format costs about 50 times as much as using it. */
 const formats = boundedCache<Intl.NumberFormat>(256);
 
 function moneyFormat(currency: Currency, locale: string): Intl.NumberFormat | RangeError {

@@ -2,7 +2,7 @@ import { type Cipheriv, createCipheriv, createDecipheriv, type Decipheriv, hkdfS
 import { boundedCache } from './bounded-cache.ts';
 import { hyphenated } from './ids.ts';
 
-/** AES key wrap with padding (RFC 5649): authenticated and without a nonce, so equal positions have equal cursors. */
+/** AES key wrap with padding (RFC 5649): authenticated, with no nonce. Equal positions have equal cursors. */
 const algorithm = 'id-aes128-wrap-pad';
 const keyBytes = 16;
 const initialValue = Buffer.from('A65959A6', 'hex');
@@ -10,8 +10,8 @@ const initialValue = Buffer.from('A65959A6', 'hex');
 const maxCiphers = 2_000;
 
 /**
- * Encrypts positions in lists and in the feed as cursors, and decrypts them. Two unencrypted feed cursors would tell a
- * customer's app how active its platform is. Each list of each platform has its own key, derived from SECRET_KEY, so no
+ * Encrypts positions in lists and in the feed as cursors, and decrypts them. From two unencrypted feed cursors, an app
+ * could tell how active its platform is. Each list of each platform has its own key, derived from SECRET_KEY, so no
  * cursor is valid in another list or for another platform.
  *
  * A position is a string: an id, a number, a number and an id (`1764137000000:0199…`), or two numbers (`17:2`).
@@ -54,7 +54,7 @@ export class Cursors {
         this.#deciphers.set(numbered, decipher);
         return position;
       } catch {
-        // The key is a different one. How a decipher behaves after a failure is not specified, so it is dropped.
+        // The cursor was made with another key. A decipher's behavior after a failure is unspecified, so it is dropped.
         this.#deciphers.delete(numbered);
       }
     }

@@ -2,16 +2,16 @@
 
 import { formatDecimal } from './currencies.ts';
 
-/** The maximum number of significant digits in a rate: exact as a JSON number, so the printed rate is the rate used. */
+/** The maximum number of significant digits in a rate. With this many, it is exact as a JSON number. */
 export const rateDigits = 15;
 
 /** The maximum number of decimal places in a rate: as many as its database column has, numeric(32,18). */
 export const ratePlaces = 18;
 
-/** Rates must be below ten to this power, which is also a limit of the column. */
+/** Rates must be below ten to this power. The database column has the same limit. */
 const rateMagnitude = 14;
 
-/** A rational number. The denominator is positive; the fraction need not be in lowest terms. */
+/** A rational number. The denominator is positive. The fraction need not be in lowest terms. */
 export class Fraction {
   readonly numerator: bigint;
   readonly denominator: bigint;
@@ -109,7 +109,7 @@ export function tenTo(exponent: number): Fraction {
   return exponent >= 0 ? whole(powerOfTen(exponent)) : new Fraction(1n, powerOfTen(-exponent));
 }
 
-/** Returns what is wrong with an exchange rate, worded to follow its name; undefined if it is usable. */
+/** Returns what is wrong with an exchange rate, as the end of a sentence; undefined if it is valid. */
 export function rateFault(rate: string): string | undefined {
   if (!isPlainDecimal(rate)) return 'must be a plain decimal such as "1.08695652"';
   const value = parseDecimal(rate);
@@ -120,7 +120,7 @@ export function rateFault(rate: string): string | undefined {
   return undefined;
 }
 
-/** Returns what is wrong with a variable fee rate, worded to follow its name; undefined if it is usable. */
+/** Returns what is wrong with a variable fee rate, as the end of a sentence; undefined if it is valid. */
 export function variableFeeRateFault(rate: string): string | undefined {
   if (!isPlainDecimal(rate)) return 'must be a plain decimal such as "0.003"';
   const value = parseDecimal(rate);
@@ -133,7 +133,7 @@ function withoutZeros(decimal: string): string {
   return decimal.replace(/\.?0+$/, '');
 }
 
-/** Returns whether a decimal with at most this many digits and places equals the value exactly. */
+/** Returns whether the value can be written exactly as a decimal with at most this many digits and places. */
 function isExactWithin(value: Fraction, digits: number, places?: number): boolean {
   return value.minus(parseDecimal(value.toDecimal(digits, places))).numerator === 0n;
 }
@@ -156,7 +156,7 @@ function lowestTerms({ numerator, denominator }: Fraction): Fraction {
   return new Fraction(numerator / divisor, denominator / divisor);
 }
 
-/** Returns the smaller of two whole numbers: Math.min does not accept bigint. */
+/** Returns the smaller of two whole numbers. Math.min does not accept bigints. */
 export function smaller(one: bigint, other: bigint): bigint {
   return one < other ? one : other;
 }

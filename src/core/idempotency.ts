@@ -59,7 +59,7 @@ interface KeyedCommand {
   readonly operation: string;
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
-  /** Whether null clears a field. Absent fields keep their values, so null and absent are then different inputs. */
+  /** Set if null clears a field. Null and an absent field, which keeps its value, are then different inputs. */
   readonly nullClears?: true;
 }
 
@@ -74,7 +74,7 @@ export function claimOf(owner: KeyOwner, command: KeyedCommand): Claim | undefin
   return { operation: keyedOperation(owner, command.operation), key, hash };
 }
 
-/** Equal inputs produce equal text: keys are sorted, undefined fields and meaningless nulls left out. */
+/** Returns the same text for equal inputs. Keys are sorted, and undefined fields and meaningless nulls are left out. */
 function canonicalJson(input: object, withNulls: boolean): string {
   return JSON.stringify(input, (_key, value: unknown) => {
     if (typeof value === 'bigint') return value.toString();

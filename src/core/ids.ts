@@ -39,7 +39,7 @@ export interface AccountName {
   readonly id: string;
 }
 
-/** Returns the kind and the uuid in an account's public id. No account of another kind has the same uuid. */
+/** Returns the kind and the uuid in an account's public id. An internal and an external account never share a uuid. */
 export function accountNameIn(id: string): AccountName | undefined {
   const internal = uuidOf(id, 'InternalAccount');
   if (internal !== undefined) return { kind: 'INTERNAL', id: internal };
@@ -47,7 +47,7 @@ export function accountNameIn(id: string): AccountName | undefined {
   return external === undefined ? undefined : { kind: 'EXTERNAL', id: external };
 }
 
-/** Returns the time in a UUIDv7, in milliseconds: when the row was created. */
+/** Returns the time when a row was created, which its UUIDv7 contains in milliseconds. */
 export function creationTime(uuid: string): Date {
   return new Date(Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16));
 }

@@ -1,4 +1,4 @@
-/** The parts of `invoices` (BOLT 11 payment requests) that are used here; the package has no types. */
+/** The parts of the package `invoices` (BOLT 11 payment requests) that are used here. The package has no types. */
 declare module 'invoices' {
   interface UnsignedRequest {
     /** The signed data, in hex. */

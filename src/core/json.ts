@@ -45,9 +45,9 @@ const maxDepth = 64;
 
 /**
  * Parses untrusted JSON exactly as it is written. `JSON.parse` alone keeps the last of several members with the same
- * name, and rounds numbers, so whoever signed, checked or forwarded the text may have read a different value. Most JSON
- * has neither problem, as a quick check can prove: the text has as many names as the value, and no number that is long
- * or has a fraction or an exponent. Otherwise the text is parsed once more to find the position.
+ * name, and rounds numbers, so other software that signed, checked or forwarded the text may have read a different
+ * value. A quick check shows that most JSON has neither problem: the text has as many names as the value, and all
+ * numbers are short integers. Otherwise the text is parsed once more to find the position.
  * @throws SyntaxError for a string that is not JSON
  * @throws InexactJson for a duplicate member or one named `__proto__`, a number that JavaScript cannot represent, and
  *   more than 64 levels
@@ -88,12 +88,12 @@ function look(json: string): { readonly names: number; readonly isPlain: boolean
       if (digits > exactDigits) isPlain = false;
       continue;
     }
-    // Outside strings, points and E occur only in numbers; e also occurs in words, but not after a digit.
+    // Outside strings, points and E occur only in numbers. An e also occurs in true and false, but not after a digit.
     if (char === code.point || char === code.E || (char === code.e && digits > 0)) isPlain = false;
     digits = 0;
     if (char === code.quote) at = endOfText(json, at);
     else if (char === code.colon) names += 1;
-    // Brackets and braces differ by one bit.
+    // Brackets and braces differ in a single bit.
     else if ((char | 32) === code.open) depth += 1;
     else if ((char | 32) === code.close) depth -= 1;
     if (depth > maxDepth) throw new InexactJson([], `has more than ${maxDepth} levels`);
@@ -110,7 +110,7 @@ function endOfText(json: string, start: number): number {
   return json.length;
 }
 
-/** Counts the names in a value. A `__proto__` member is never counted, so its count never matches. */
+/** Counts the names in a value. If there is a `__proto__` member, the result is NaN, which matches no count. */
 function namesIn(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   let names = 0;

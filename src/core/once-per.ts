@@ -1,4 +1,4 @@
-/** Memoizes a function by its first argument. The first call for an object determines the other arguments. */
+/** Memoizes a function by its first argument. Later calls for the same object ignore the other arguments. */
 export function oncePer<Of extends object, More extends readonly unknown[], Value>(
   compute: (of: Of, ...more: More) => Value,
 ): (of: Of, ...more: More) => Value {

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** The capacity that a piece of work occupies until it ends, except during its waits. */
+/** The capacity that a piece of work occupies until it ends, except while it waits for external services. */
 export abstract class WorkSlot {
   #waits = 0;
   #hasEnded = false;
@@ -49,14 +49,14 @@ export function withSlot<Result>(slot: WorkSlot, work: () => Result): Result {
   return slots.run(slot, work);
 }
 
-/** Waits for an external service without holding the work's slot, so a slow service blocks no requests. */
+/** Waits for an external service. The work's slot is free in the meantime, so a slow service blocks no requests. */
 export async function outsideWait<Result>(answer: Promise<Result>): Promise<Result> {
   const slot = slots.getStore();
   slot?.release();
   return answer.finally(() => slot?.retake());
 }
 
-/** Waits for the platform's turn (src/api/http/turns.ts). The slot's `end` must follow. */
+/** Waits for the platform's turn (src/api/http/turns.ts). The caller must then call the slot's `end`. */
 export type TakeTurn = (platformId: string) => Promise<WorkSlot>;
 
 /** Limits the expensive work of one platform while other platforms send requests, too (src/api/http/turns.ts). */
@@ -65,7 +65,7 @@ export interface ExpensiveTurns {
   endExpensive(platformId: string): void;
 }
 
-/** Runs expensive work once it may begin. Until then, the platform's other requests get this request's turn. */
+/** Runs expensive work once it may begin. Until then, this request's turn goes to the platform's other requests. */
 export async function inExpensiveTurn<Result>(turns: ExpensiveTurns, platformId: string, work: () => Promise<Result>) {
   const wait = turns.beginExpensive(platformId);
   if (wait) {

@@ -1,15 +1,15 @@
 export const defaultPageSize = 20;
 export const maxPageSize = 100;
 
-/** A page bounded by time-ordered ids or feed sequences: pages do not shift, and are equally fast at any depth. */
+/** A page bounded by time-ordered ids or feed sequences. Such pages do not shift, and every page is equally fast. */
 export interface Page<Key> {
   readonly size: number;
-  /** True if the page is read from the end of the list: the rows are read in the opposite order, then reversed. */
+  /** Whether the page is read from the end of the list. Its rows are then read in the opposite order and reversed. */
   readonly backward: boolean;
   readonly read: 'asc' | 'desc';
   /** The range of keys on the page: those after or before a cursor, or between two cursors. */
   readonly bound: { readonly gt?: Key; readonly lt?: Key } | undefined;
-  /** The keys at and beyond the cursor where the read starts. If rows have these keys, there are pages on that side. */
+  /** The keys at and beyond the cursor where the read starts. If a row has such a key, there are pages on that side. */
   readonly beyond: { readonly gte: Key } | { readonly lte: Key } | undefined;
 }
 
@@ -58,7 +58,7 @@ const byChange: RowOrder<ChangeKey> = {
   within: (bound) => ({
     AND: Object.entries(bound).map(([operator, { updatedAt, id }]: [string, ChangeKey]) => {
       const strict = operator.startsWith('g') ? 'gt' : 'lt';
-      // The first condition is redundant, but only it can use an index.
+      // The first condition follows from the second, but Postgres can use an index only for the first.
       return {
         updatedAt: { [`${strict}e`]: updatedAt },
         OR: [{ updatedAt: { [strict]: updatedAt } }, { id: { [operator]: id } }],

@@ -51,7 +51,7 @@ export interface InvalidField {
 }
 
 export interface RefusalDetails {
-  /** The path of the cause in the command's input; the message names no field. */
+  /** The path of the cause in the command's input. The message does not name the field. */
   readonly path?: FieldPath | undefined;
   /** All invalid fields, if there are several. `path` is then the path of the first. */
   readonly errors?: readonly InvalidField[];
@@ -84,7 +84,7 @@ export function outcomeUnknown(): Refusal {
   );
 }
 
-/** A refused command had no effect, unless the code is OUTCOME_UNKNOWN: then it may have taken effect. */
+/** A refused command had no effect. If the code is OUTCOME_UNKNOWN, it may have had one. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly details: RefusalDetails;
@@ -137,7 +137,7 @@ export type PathTable<Input = never> = readonly (readonly [
   to: FieldPath,
 ])[];
 
-/** Returns an entry of a path table, for paths that are computed. */
+/** Creates an entry of a path table from computed paths. */
 export const renamed = <const From extends FieldPath, const To extends FieldPath>(from: From, to: To) =>
   [from, to] as const;
 
@@ -153,7 +153,7 @@ export function dotted(path: FieldPath): string {
   return path.join('.');
 }
 
-/** The input of a command that changes a record, with the version seen by the caller, which must be current. */
+/** The input of a command that changes a record. It is refused if the record's version is not the expected one. */
 export interface Expecting {
   readonly expectedVersion?: number | null | undefined;
 }
@@ -190,7 +190,7 @@ export function checkAll<Checks extends readonly (() => unknown)[]>(
     }
   }
   const [first] = found;
-  // Each check has put its result at its position.
+  // No check has failed, so `results` has one entry per check.
   if (!first) return results as { [Position in keyof Checks]: ReturnType<Checks[Position]> };
   throw found.length === 1 ? first : joinRefusals(first, found);
 }
@@ -205,7 +205,7 @@ export function invalidFieldsOf({ code, message, details }: Refusal): readonly I
   return details.errors ?? (details.path ? [{ path: details.path, code, message }] : []);
 }
 
-/** If all refusals have the same code, so does the result; otherwise it is INVALID_INPUT. */
+/** Joins refusals into one, with their common code if they have one, and INVALID_INPUT otherwise. */
 function joinRefusals(first: Refusal, found: readonly Refusal[]): Refusal {
   const errors = found.flatMap(invalidFieldsOf);
   const code = errors.every((error) => error.code === first.code) ? first.code : 'INVALID_INPUT';

@@ -10,8 +10,8 @@ export const keyBytes = 32;
 
 /**
  * Encrypts and decrypts stored secrets: AES-256-GCM with a new nonce for each secret. The owner is authenticated along
- * with the secret, so a stored secret cannot be moved to another row. A stored secret names its key, so that keys can
- * be rotated.
+ * with the secret, so a stored secret cannot be moved to another row. A stored secret contains its key's id, so that
+ * keys can be rotated.
  */
 export class SecretBox {
   readonly #keys: ReadonlyMap<string, Buffer>;
@@ -60,7 +60,7 @@ export function sealedWith(sealed: Uint8Array): string {
   return Buffer.from(sealed.subarray(1, 1 + idBytes)).toString('hex');
 }
 
-/** A key's id, which stored ciphertexts and signed tokens contain. It reveals nothing about a random key. */
+/** Returns a key's id, which stored ciphertexts and signed tokens contain. It reveals nothing about a random key. */
 export function keyId(setting: 'SECRET_KEY' | 'CLIENT_TOKEN_KEY', key: Uint8Array | string): string {
   const text = typeof key === 'string' ? key : Buffer.from(key).toString('hex');
   return hash('sha256', `${setting} id ${text}`).slice(0, 8);

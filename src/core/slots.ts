@@ -19,7 +19,7 @@ export class Slots {
 
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#running < this.#limit) this.#running += 1;
-    // Finished work hands its slot to the queue, so that no later arrival can overtake it.
+    // Finished work hands its slot to the next in the queue, so that no later arrival can overtake it.
     else await new Promise<void>((resolve) => this.#queue.push(resolve));
     try {
       return await work();

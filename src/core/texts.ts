@@ -1,11 +1,11 @@
 import { type FieldPath, invalid } from './refusal.ts';
 
-// Free text: names, memos, addresses, a platform's own keys, metadata. All of these have the same canonical form and
-// refuse the same characters.
+// Free text: names, memos, addresses, a platform's own keys, metadata. The same canonical form and the same refused
+// characters apply to all of it.
 
 /** Invisible characters: control, unassigned, private-use, lone surrogates, line separators, and fillers. */
 const unreadable = /[\p{Cc}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/u;
-/** The scripts whose letters take joiners (Unicode, chapter 23), and emoji, which are joined too. */
+/** The scripts whose letters can be followed by joiners (Unicode, chapter 23), and emoji, which can also be joined. */
 const joining =
   /(?:[\p{scx=Adlm}\p{scx=Arab}\p{scx=Bali}\p{scx=Beng}\p{scx=Deva}\p{scx=Gujr}\p{scx=Guru}\p{scx=Java}\p{scx=Khmr}\p{scx=Knda}\p{scx=Mand}\p{scx=Mlym}\p{scx=Mong}\p{scx=Mymr}\p{scx=Nkoo}\p{scx=Orya}\p{scx=Rohg}\p{scx=Sinh}\p{scx=Syrc}\p{scx=Taml}\p{scx=Telu}\p{scx=Tibt}\p{Extended_Pictographic}\p{Emoji_Modifier}]|\ufe0f)/u;
 /** The characters that a variation selector may follow: emoji, symbols, ideographs and Mongolian letters. */
@@ -19,7 +19,7 @@ export function canonicalText(text: string): string {
   return text.normalize('NFC').trim();
 }
 
-/** Counts code points, not UTF-16 units. */
+/** Returns a string's length in code points, not in UTF-16 units. */
 export function lengthOf(text: string): number {
   let length = 0;
   for (const _ of text) length += 1;
@@ -39,7 +39,7 @@ export function nameOfCharacter(character: string): string {
  * @param isKey whether programs compare the string; if so, joiners and all other blank glyphs are refused, too
  */
 export function textFault(text: string, maxLength: number, isKey = false): string | undefined {
-  // A character has at most two UTF-16 units, so a string that is far too long need not be examined further.
+  // A character has at most two UTF-16 units, so a longer string need not be counted.
   if (text.length > 2 * maxLength || lengthOf(text) > maxLength) return `must have at most ${maxLength} characters`;
   let before = '';
   let position = 0;
@@ -104,7 +104,7 @@ export function isPlainText(text: string): boolean {
   return !/[\p{Cc}\p{Cs}]/u.test(text);
 }
 
-/** Replaces invisible characters in a provider's string, which cannot be refused. */
+/** Replaces invisible characters in a provider's string, because such a string cannot be refused. */
 export function readableText(text: string): string {
   let readable = '';
   for (const character of canonicalText(text.toWellFormed()).replace(/[\t\n\r\p{Zl}\p{Zp}]+/gu, ' ')) {
@@ -114,14 +114,14 @@ export function readableText(text: string): string {
 }
 
 /**
- * Returns the composed string in Unicode's full case folding. Converting to lower, upper and lower case again gives
- * that folding for every letter except ı, which stays ı.
+ * Returns the composed string in Unicode's full case folding. Converting a letter to lower, upper and again to lower
+ * case gives this folding for every letter except ı, which stays ı.
  */
 export function foldedText(text: string): string {
   let folded = '';
   for (const letter of canonicalText(text).normalize('NFD')) {
     if (letter === 'ı') folded += letter;
-    // One letter at a time, because a sigma becomes a final sigma only at the end of a word.
+    // Letters are converted one at a time, because at the end of a word, sigma would become final sigma.
     else for (const capital of letter.toLowerCase().toUpperCase()) folded += capital.toLowerCase();
   }
   return folded.normalize('NFC');

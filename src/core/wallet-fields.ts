@@ -37,7 +37,7 @@ function in58(check: (value: string) => string | undefined): Pick<AccountField, 
   };
 }
 
-/** Refuses a key of zeros, which software produces from empty fields. */
+/** Refuses a key of zeros. Software produces such keys from empty fields. */
 const nobody = (key: Uint8Array) =>
   key.every((byte) => byte === 0) ? 'nobody owns this address: money sent to it would be lost' : undefined;
 
@@ -72,8 +72,8 @@ export const tronAddress = address(
 );
 
 /**
- * Writes the checksum of an EVM address in its capitals (EIP-55): a letter is upper-case if the corresponding hex digit
- * of the lower-case address's hash is 8 or more.
+ * Writes an EVM address with its checksum, which is the case of its letters (EIP-55). A letter is upper-case if the hex
+ * digit at its position in the lower-case address's hash is 8 or more.
  */
 export function eip55(digits: string): string {
   const small = digits.toLowerCase();
@@ -160,7 +160,7 @@ export const lightningInvoice = address(
   },
 );
 
-/** A BOLT 12 offer: bech32 characters without a checksum. A plus sign may join its lines. */
+/** A BOLT 12 offer: bech32 characters without a checksum. Its lines may be joined by plus signs. */
 export const lightningOffer = address(
   'BOLT 12 offer.',
   'a BOLT 12 offer starting with lno',

@@ -16,7 +16,7 @@ export class RailFault extends Error {
 }
 
 export interface LoadOptions {
-  /** The built-in modules, by the names used for them in RAILS. */
+  /** The built-in modules, by their names in RAILS. */
   readonly own: Readonly<Record<string, RailModule>>;
   readonly host: Omit<RailHost, 'environment'>;
 }
@@ -64,7 +64,7 @@ async function openEnvironment(
   for (const [id, entry] of Object.entries(platforms ?? {}))
     own.set(id.replace('Platform:', ''), await open(`${environment}.platforms.${id}`, entry, environment));
   if (common && own.size === 0) return common;
-  // A platform with no rail of its own gets one without methods, so every operation that needs a method is refused.
+  // The default for platforms without their own rail. It has no methods, so operations that need one are refused.
   const others: Rail = common ?? { name: 'none' };
   return {
     name: others.name,
@@ -131,12 +131,12 @@ const parts: readonly string[] = [
 
 const simulationParts = ['scenarioFault', 'deposit', 'approval', 'senderInformation'] as const;
 
-/** Validates a rail's methods. Refuses a rail that lacks a method that others need, or a simulation in PRODUCTION. */
+/** Validates a rail's methods. Refuses a rail if a method needs a missing one, and a simulation in PRODUCTION. */
 function checkRail(place: string, given: Rail, environment: RailHost['environment']): void {
   const rail: Readonly<Record<string, unknown>> & Partial<Rail> = Object(given);
   const has = (key: keyof Rail) => rail[key] !== undefined;
   const wrong = parts.filter((key) => rail[key] !== undefined && typeof rail[key] !== 'function');
-  // A misspelled method would count as missing.
+  // Without this check, a misspelled optional method would go unnoticed.
   const unknown = Object.keys(rail).filter((key) => typeof rail[key] === 'function' && !parts.includes(key));
   const { simulation } = rail;
   const missing = simulation ? simulationParts.filter((part) => typeof simulation[part] !== 'function') : [];

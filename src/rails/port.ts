@@ -2,11 +2,11 @@ import type { Rail } from './rail.ts';
 
 /**
  * The port for rail authors: everything that a package needs in order to implement a rail. A rail is a module whose
- * default export is a `RailModule`; the setting RAILS names it. src/rails/README.md describes what each method
+ * default export is a `RailModule`. The setting RAILS names it. src/rails/README.md describes what each method
  * promises, and `npm run rail:conformance` tests the promises about orders.
  */
 
-/** The version of the port. Only breaking changes increase it; a new optional method does not. */
+/** The version of the port. Only breaking changes increase it, so a new optional method does not. */
 export const railPort = 1;
 
 /** The default export of a rail's module. */

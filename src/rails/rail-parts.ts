@@ -18,13 +18,13 @@ export interface RailAccount {
 
 /**
  * The steps of a payment that a rail performs. PAY_REQUEST asks the rail whether the sender of an incoming UMA payment
- * has followed its lookup of the receiver with a pay request (`settled` if so). PULL is the collection that precedes a
+ * has sent a pay request after looking up the receiver (`settled` if so). PULL is the collection that precedes a
  * payment from an external account. SETTLEMENT is the delivery or collection that ends a payment.
  */
 export type RailStep = 'PAY_REQUEST' | 'PULL' | 'SETTLEMENT';
 
 export interface IdentityRequest {
-  /** The uuid of the customer, which together with the name is the idempotency key of the check. */
+  /** The uuid of the customer. Together with the name, it is the idempotency key of the check. */
   readonly customerId: string;
   readonly customerType: CustomerType;
   /** The full name, or the legal name of a business; null if none is known. */
@@ -52,18 +52,18 @@ export interface DepositsRequest {
 /** A page of deposits. The last page has no `nextCursor`. */
 export interface DepositsPage {
   readonly deposits: readonly RailDeposit[];
-  /** When the last examined movement began, even if it is not a deposit. The next query need not go back further. */
+  /** When the last examined movement began, even if it is not a deposit. The next query can start there. */
   readonly lookedUpTo?: Date | undefined;
   readonly nextCursor?: string | undefined;
 }
 
-/** Money that has arrived, or is arriving, at the provider without an order of the gateway. */
+/** Money that has arrived, or is arriving, at the provider without an order from the gateway. */
 export interface RailDeposit {
   /** The provider's own reference, which never changes for a deposit. */
   readonly reference: string;
   /** When it began, by the provider's clock. */
   readonly at: Date;
-  /** The gateway credits a deposit once it has settled, and keeps asking about it until then. */
+  /** The gateway keeps asking about a deposit until it has settled or failed, and credits it once it has settled. */
   readonly state: 'UNDER_WAY' | 'SETTLED' | 'FAILED';
   readonly amount: bigint;
   readonly currency: string;
@@ -127,7 +127,7 @@ export interface ReceivedWebhook {
   readonly status?: 200 | 202 | undefined;
 }
 
-/** The content of a webhook. It is only a hint, and the gateway asks the provider for the actual state. */
+/** The content of a webhook. It is only a hint: the gateway then asks the rail for the actual state. */
 export type RailNews =
   | OrderNews
   /** A deposit has arrived or is in transit. The gateway lists deposits immediately. */
@@ -154,7 +154,7 @@ export interface LockRequest {
   readonly lockedSide: 'SENDING' | 'RECEIVING';
   /** The amount of the locked side, in its smallest unit; on the sending side, the total that the rail will take. */
   readonly amount: bigint;
-  /** The external account to pay; undefined if the money stays in the gateway, converted for the platform. */
+  /** The external account to pay; undefined if the converted money stays in an internal account. */
   readonly account: RailAccount | undefined;
   /** The receiver at a UMA address, found by `lookUp`; undefined otherwise. The two currencies may be the same. */
   readonly uma?: UmaPayment | undefined;
@@ -188,7 +188,7 @@ export type LockAnswer =
   | {
       readonly kind: 'locked';
       readonly lock: RateLock;
-      /** How long the lock is valid, in milliseconds from the call. An order sent within that time gets the rate. */
+      /** How long the lock is valid, in milliseconds from the call. An order sent in that time gets the rate. */
       readonly validMs: number;
     }
   /** The provider refuses the amount, the account, the currency pair, the receiver at an address, or the sender. */
@@ -201,7 +201,7 @@ export type LockAnswer =
 /** The domain of the receivers and senders that a sandbox simulates. No platform uses it. */
 export const simulatedDomain = 'sandbox.uma.money';
 
-/** The simulation of the outside world. A rail for real money omits it, and operations that need it are FORBIDDEN. */
+/** A simulation of the outside world. A rail for real money omits it. Operations that need one are then FORBIDDEN. */
 export interface Simulation {
   /** Returns what is wrong with a caller's scenario (the field and the reason), or undefined if it is usable. */
   scenarioFault(scenario: Scenario): ScenarioFault | undefined;
@@ -216,11 +216,11 @@ export interface Simulation {
   senderInformation(umaAddress: string): Readonly<Record<string, string>>;
 }
 
-/** How a simulated payment should proceed, stored as JSON with its order. Only a rail with a simulation gets one. */
+/** How a simulated payment should proceed. Stored as JSON with the order. Only rails with a simulation get it. */
 export type Scenario = {
   /** The step to which the scenario applies: SETTLEMENT if omitted. */
   readonly step?: RailStep | undefined;
-  /** The duration of the step, in milliseconds, instead of one pace. */
+  /** The duration of the step, in milliseconds; by default, the sandbox's pace. */
   readonly delayMs?: number | undefined;
   /** The decision on an incoming payment, made in place of the receiving platform. */
   readonly approval?: 'APPROVE' | 'REJECT' | undefined;

@@ -16,7 +16,7 @@ const platformId = z
   .string()
   .regex(/^Platform:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, { error: 'must be the id of a platform: Platform:…' });
 
-/** One environment's rails: one shared by its platforms, and separate ones for individual platforms, by platform id. */
+/** An environment's rails: a shared one, and separate ones for individual platforms, by platform id. */
 const environmentRails = z
   .strictObject({
     module: moduleName.optional(),
@@ -46,7 +46,7 @@ export function parseRailSettings(text: string): RailSettings {
   try {
     value = JSON.parse(json);
   } catch (error) {
-    // The rest of the message quotes the text, which may contain secrets.
+    // Only the start of the message is kept: the rest quotes the text, which may contain secrets.
     const [fault] = error instanceof Error ? error.message.split(/, \.*"/, 1) : [error];
     throw new RangeError(`${isFile ? `${text} ` : ''}must be JSON: ${fault}`);
   }

@@ -8,8 +8,8 @@ import type {
 import type * as parts from './rail-parts.ts';
 
 /**
- * The port through which money arrives and leaves. The domain does not know which rail it calls. Every method is
- * optional: operations that need a missing method are refused. To connect a provider, see src/rails/README.md.
+ * The port through which money arrives and leaves. The domain does not depend on any particular rail. Every method is
+ * optional. Operations that need a missing method are refused. To connect a provider, see src/rails/README.md.
  */
 export interface Rail {
   readonly name: string;
@@ -19,13 +19,13 @@ export interface Rail {
 
   /**
    * Locks a rate at the provider for one payment, before a quote promises it. It moves no money. The payment's order
-   * then contains the lock (`RailOrder.lock`): `payOut` takes `sent` for it, in the sending currency, delivers
-   * `received`, and reports both amounts when it has `settled`. A lock that no order uses expires. An exception means
-   * that nothing is locked, or that the lock will expire unused. Without this method quotes use the rate from `rate`.
+   * then contains the lock (`RailOrder.lock`). `payOut` takes the lock's `sent` and delivers its `received`, and
+   * reports both amounts when it has `settled`. A lock that no order uses expires. An exception means that nothing is
+   * locked, or that the lock will expire unused. Without this method quotes use the rate from `rate`.
    */
   lockRate?(request: parts.LockRequest): Promise<parts.LockAnswer>;
 
-  /** Returns all payment instructions for this quote or account, or none. Their addresses belong to it exclusively. */
+  /** Returns all payment instructions for this quote or account, if any. Their addresses belong only to it. */
   paymentInstructions?(request: FundingRequest): Promise<PaymentInstruction[]>;
 
   /** Returns how the receiver at a UMA address can be paid, or undefined if there is none. */
@@ -35,8 +35,7 @@ export interface Rail {
    * Pays out, or returns the current state of the payout. It is called again after `checkInMs`, and after a crash at
    * any point, so pass `order.id` to the provider as the idempotency key. An exception means that the outcome is
    * unknown, and the method is called again. If an order settled with a `watchMs`, the method is called once more after
-   * that time, with `settled` set. It then answers whether the money has come back (`returned`) or the order is final
-   * (`settled`).
+   * that time, with `settled` set. It then returns `returned` if the money has come back, and `settled` otherwise.
    */
   payOut?(order: RailOrder): Promise<RailOutcome>;
 
@@ -44,14 +43,14 @@ export interface Rail {
   collect?(order: RailOrder): Promise<RailOutcome>;
 
   /**
-   * Returns an order's state without sending it, for an operator who is about to end it manually. Undefined if the
+   * Returns an order's state without sending it, for an operator who is about to end it manually; undefined if the
    * provider does not have the order. Without this method, `payOut` or `collect` is called, which may send the order.
    */
   findOrder?(order: RailOrder): Promise<RailOutcome | undefined>;
 
   /**
    * Refunds a collection to its source because the internal account cannot receive it without exceeding its limit.
-   * Called at least once, with the collection's order. The payment is FAILED once this returns; after an exception it
+   * Called at least once, with the collection's order. Once this returns, the payment is FAILED. After an exception, it
    * is called again. After the first call, `collect` must answer `failed` for this order, so that the refunded money is
    * not credited when the account has capacity again.
    */
@@ -80,9 +79,8 @@ export interface Rail {
 
   /**
    * Checks the identity of a customer who is new or whose name has changed. The check is repeated after each
-   * `checkInMs`, and when a webhook reports a change. An exception means that the result is unknown: if a command
-   * needed it, the command is refused; a later check is retried. Without this method every new customer is
-   * PENDING_REVIEW.
+   * `checkInMs`, and when a webhook reports a change. An exception means that the result is unknown: a command that
+   * needs it is refused, and a later check is retried. Without this method every new customer is PENDING_REVIEW.
    */
   checkIdentity?(customer: parts.IdentityRequest): Promise<parts.IdentityAnswer>;
 
@@ -119,13 +117,13 @@ export interface Rail {
    */
   readWebhook?(body: Uint8Array): Promise<readonly parts.RailNews[]>;
 
-  /** The simulation of the outside world for developers; omitted by a rail that moves real money. */
+  /** A simulation of the outside world for developers. A rail that moves real money omits it. */
   readonly simulation?: parts.Simulation;
 
   /** Returns the rail for one platform, for example with its credentials. If omitted, all platforms share one rail. */
   forPlatform?(platformId: string): Rail;
 
-  /** Tests the connection to the provider without moving money. Returns a report. @throws Error with the fault */
+  /** Tests the connection to the provider without moving money, and returns a report. @throws Error with the fault */
   checkConnection?(): Promise<string>;
 
   /** Releases the rail's resources. No method is called afterwards. */
@@ -139,7 +137,7 @@ export type RailRequest = Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 's
 export type AccountCheck =
   | (parts.AccountVerification & {
       readonly accepted: true;
-      /** A new account cannot be INACTIVE; answer `accepted: false` instead. */
+      /** A new account cannot be INACTIVE. Return `accepted: false` instead. */
       readonly status: ExternalAccountStatus;
       /** The name that was compared; omitted if it is the owner's name as given by the platform. */
       readonly comparedName?: string | undefined;
@@ -176,8 +174,8 @@ export interface AccountToCheck extends parts.RailAccount {
   /** The owner of a bank account, as in the API; null for a wallet. */
   readonly beneficiary: Readonly<Record<string, unknown>> | null;
   /**
-   * The owner's name as SEPA or ACH can transmit it, if the account is paid through one of them; otherwise the
-   * unchanged name, or undefined for a wallet. `carriedText` converts other strings.
+   * The owner's name; undefined for a wallet. If the account is paid through SEPA or ACH, the name contains only
+   * characters that these can transmit. `carriedText` converts other strings.
    */
   readonly carriedName: string | undefined;
 }
@@ -189,7 +187,7 @@ export interface RailOrder {
   readonly kind: RailOrderKind;
   readonly amount: bigint;
   readonly currency: string;
-  /** The external account; undefined if the money stays in the gateway, or if the other party has a UMA address. */
+  /** The external account; undefined if the money stays in the gateway, or if the order names a UMA address. */
   readonly account: parts.RailAccount | undefined;
   /** The other party's UMA address: a payout's receiver, or a collection's sender. */
   readonly umaAddress: string | undefined;
@@ -212,11 +210,9 @@ export type RailOutcome =
       readonly kind: 'settled';
       /** For how long the money may still come back, in milliseconds. After that, the rail is queried once more. */
       readonly watchMs?: number | undefined;
-      /**
-       * The amount that arrived, in the smallest unit. If it differs, a case is opened; the payment stays in progress.
-       */
+      /** The amount that arrived, in the smallest unit. If it differs, a case is opened and the payment waits. */
       readonly amount?: bigint | undefined;
-      /** The amount that a payout took: with a lock, in the sending currency; without one, `amount` by default. */
+      /** The amount that a payout took; by default `amount`. With a lock, it is required, in the sending currency. */
       readonly sent?: bigint | undefined;
       /** The receiving institution's report about the receiver of a payment to a UMA address, by field name. */
       readonly information?: Readonly<Record<string, string>> | undefined;
@@ -227,14 +223,14 @@ export type RailOutcome =
       readonly explanation: string;
       /** The specification's reason; by default QUOTE_EXECUTION_FAILED for a payout, otherwise OFFRAMP_FAILED. */
       readonly failureReason?: FailureReason | undefined;
-      /** Whether the money was not returned either. If so, it is held in suspense. */
+      /** Set if the money was not returned either. It is then held in suspense. */
       readonly moneyStuck?: boolean | undefined;
     }
   /** The receiving side refused the order. */
   | { readonly kind: 'rejected'; readonly explanation: string }
   /** The order had settled, and its money has been returned. */
   | { readonly kind: 'returned'; readonly explanation: string }
-  /** The provider contradicts an earlier report (`failed` after `settled`). Nothing changes; an operator decides. */
+  /** The provider contradicts an earlier report (`failed` after `settled`). Nothing changes: an operator decides. */
   | { readonly kind: 'contradiction'; readonly explanation: string };
 
 /** The receiver at a UMA address, as described by its institution. */
@@ -262,7 +258,7 @@ export interface RequiredField {
 
 /** A request for payment instructions. */
 export interface FundingRequest {
-  /** The uuid of the quote or account to be paid, to which the instructions belong exclusively. */
+  /** The uuid of the quote or account to be paid. The instructions belong only to it. */
   readonly owner: string;
   /** The owner of the account; null for the platform's own accounts, undefined for a quote. */
   readonly customerId?: string | null | undefined;
@@ -279,7 +275,7 @@ export interface FundingRequest {
 
 /**
  * A payment instruction, by the type of account or wallet to pay to. If there is a `reference`, the payment must
- * include it; otherwise the address belongs to this payment alone.
+ * include it. Otherwise the address belongs to this payment alone.
  */
 export type PaymentInstruction =
   | BankInstruction<'US_ACCOUNT', 'accountNumber' | 'routingNumber' | 'accountCategory' | 'bankName'>

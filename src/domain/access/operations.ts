@@ -9,9 +9,9 @@ import type { Caller } from './caller.ts';
  * - `client`: apps may run the operation, too, within the scope of their tokens. Otherwise only platforms may.
  * - `grant`: a customer's app may run it for that customer, even without the permission, if the platform included this
  *   grant in the token.
- * - `reads`: it determines who receives the platform's events, so it also requires VIEW.
- * - `showsExisting`: it may return an existing record unchanged, which amounts to reading.
- * - `changes`: it changes a record named in its input, and accepts the version that the caller expects.
+ * - `reads`: the operation determines who receives the platform's events, so it also requires VIEW.
+ * - `showsExisting`: the operation may return an existing record unchanged, so it also requires VIEW.
+ * - `changes`: the operation changes a record named in its input, and accepts the version that the caller expects.
  */
 export const operations = {
   createCustomer: { permission: 'MANAGE' },

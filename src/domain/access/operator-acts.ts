@@ -10,7 +10,7 @@ export interface Operator {
   readonly reason?: string | undefined;
 }
 
-/** Ignores case, accents, widths, spaces and punctuation. SQL's same_person ignores only case and spaces. */
+/** Compares only letters and digits, without case, accent or width. SQL's same_person ignores only case and spaces. */
 export function isSamePerson(one: string, other: string): boolean {
   return lettersOf(one) === lettersOf(other);
 }

@@ -29,7 +29,7 @@ export type Declared<Answer> = {
   readonly repeat: (result: StoredResult) => Promise<Answer>;
 } & (
   | { readonly effect: Effect<Answer> }
-  /** Fetches what the effect needs from other services, before the transaction begins. Skipped for a replay. */
+  /** Calls the other services that the effect needs, before the transaction begins. Skipped for a replay. */
   | { readonly prepare: () => Promise<Effect<Answer>> }
 );
 
@@ -51,7 +51,7 @@ const storeResultStatement = statement<object>(
   'update idempotency_record set result = $4 where platform_id = $1 and operation = $2 and key = $3',
 );
 
-/** Creates a command on plain records from its declaration, which may depend on the input (`runIdempotent`). */
+/** Creates a command on plain records (`runIdempotent`). Its declaration may depend on the input. */
 export function recordCommand<Input extends object, Answer>(
   declare: (database: Database, caller: Caller, input: Input) => Declared<Answer>,
 ) {

@@ -9,7 +9,7 @@ import type { Caller, Viewer } from './caller.ts';
 
 export type Scope = Pick<Caller, 'platformId' | 'bound'>;
 
-/** The row field that must match a caller's bound; null if a caller with that bound sees no rows. */
+/** For each kind of bound, the field of a row that must match it; null if a caller with that bound sees no rows. */
 interface Rule<Field extends string = string> {
   readonly CUSTOMER: Field | null;
   readonly PAYMENT: Field | null;
@@ -18,7 +18,7 @@ interface Rule<Field extends string = string> {
 const rules = {
   quote: { CUSTOMER: 'customerId', PAYMENT: 'transactionId' },
   transaction: { CUSTOMER: 'customerId', PAYMENT: 'id' },
-  // A token for one payment shows the payment, but not its customer.
+  // A token for one payment gives access to the payment, but not to its customer.
   customer: { CUSTOMER: 'id', PAYMENT: null },
   account: { CUSTOMER: 'customerId', PAYMENT: null },
   // Events of quotes contain the id of their transaction, so one field serves for both.
@@ -45,7 +45,7 @@ export function visibleLookups(caller: Caller): Prisma.LookupWhereInput {
   return seesLookups(caller) ? where(rules.lookup, caller) : { AND: [matchesNothing] };
 }
 
-/** Returns whether the caller sees lookups: servers do, and so do apps that may look up receivers. */
+/** Returns whether the caller may see lookups. Servers may, and so may apps that may look up receivers. */
 export function seesLookups({ kind, grants }: Pick<Caller, 'kind' | 'grants'>): boolean {
   return kind === 'PLATFORM' || grants.includes('LOOK_UP_RECEIVERS');
 }
@@ -71,7 +71,7 @@ export function visibleClientTokens(viewer: Viewer): Prisma.ClientTokenWhereInpu
   return viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;
 }
 
-/** With MANAGE, a viewer sees all policies; otherwise, those of customers and of the platform. */
+/** With MANAGE, a viewer sees all policies. Without it, a viewer sees those of customers and of the platform. */
 export function visiblePolicies({ platformId, bound, permissions }: Viewer): Prisma.PolicyWhereInput {
   if (bound.kind === 'CUSTOMER') return { platformId, subjectId: bound.customerId };
   if (bound.kind === 'PAYMENT') return { AND: [matchesNothing] };
@@ -98,7 +98,7 @@ export function maySee(noun: Noun, { bound }: Pick<Scope, 'bound'>, row: Readonl
   return field !== null && row[field] === idOf(bound);
 }
 
-/** Returns whether callers with this kind of bound can see any records of this kind. */
+/** Returns whether a caller with this kind of bound can see records of this kind at all. */
 export function seesAny(noun: Noun, { bound }: Pick<Scope, 'bound'>): boolean {
   return bound.kind === 'PLATFORM' || rules[noun][bound.kind] !== null;
 }

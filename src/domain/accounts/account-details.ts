@@ -26,7 +26,7 @@ interface GivenAccount {
 
 /**
  * Validates all of an account's details against the rules for its type and the requested currency. In PRODUCTION, check
- * digits must be valid, too; the sandbox's magic suffixes would break them.
+ * digits must be valid, too. The sandbox does not require this, because its magic suffixes break them.
  * @param now the time by the database's clock, which decides whether an invoice has expired
  * @returns the details as stored, and the account's identifier
  * @throws Refusal INVALID_BANK_ACCOUNT with the field and its form, INVALID_CURRENCY
@@ -123,7 +123,7 @@ function checkCurrency(type: ExternalAccountType, rules: AccountType, currency: 
   throw new Refusal('INVALID_CURRENCY', message, at('currency'));
 }
 
-/** Validates one detail. Returns a list with its name and canonical value; an empty list if the detail is absent. */
+/** Validates one detail. Returns its name and canonical value in a list, which is empty if the detail is absent. */
 function checkDetail(
   type: ExternalAccountType,
   rules: AccountType,
@@ -166,7 +166,7 @@ type SaidOfOwner = Pick<
   'explanation' | 'comparedName' | 'verification' | 'verifiedName'
 >;
 
-/** Explains an account's status: the rail's explanation, plus the names if they differ; null if there is neither. */
+/** Returns the rail's explanation of an account's status, and the names if they differ; null if there is neither. */
 export function reasonOf(check: SaidOfOwner, name: string | undefined): string | null {
   const { explanation, comparedName = name, verification, verifiedName } = check;
   const differs = verification === 'NOT_MATCHED' || verification === 'PARTIAL_MATCH';
@@ -188,7 +188,7 @@ const wallets: { readonly [Type in ExternalAccountType]?: string } = {
 
 /** Returns an account's display name: the name of its owner, or its kind. The SQL equivalent is account_name. */
 export function displayName({ accountType, beneficiary, currency }: Account): string {
-  // Stored in this form by createExternalAccount.
+  // createExternalAccount stores the beneficiary in this form.
   const owner = ownerName(trustedJson<Beneficiary | null>(beneficiary));
   return owner ?? (accountType && wallets[accountType]) ?? `${currency} account`;
 }

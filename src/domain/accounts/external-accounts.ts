@@ -124,7 +124,7 @@ function ofApp({ bound }: Caller, input: CreateExternalAccount): CreateExternalA
 }
 
 /**
- * Checks an account with the rail. The account is PENDING if the rail checks no accounts.
+ * Checks an account with the rail. The account is PENDING if the rail does not check accounts.
  * @throws Refusal INVALID_BANK_ACCOUNT
  */
 async function checkWithRail(
@@ -204,7 +204,7 @@ export const updateExternalAccount = command((payments, caller, input: UpdateExt
 
 /**
  * Deletes an external account: it becomes INACTIVE permanently, and is no longer its customer's default. Existing
- * payments still show it and continue; new payments cannot use it. The same account can be registered again.
+ * payments still show it and continue, but new payments cannot use it. The same account can be registered again.
  * @throws Refusal ACCOUNT_NOT_FOUND, CONFLICT (already deleted), IDEMPOTENCY_MISMATCH
  */
 export const deleteExternalAccount = command((payments, caller, input: { readonly accountId: string } & Expecting) => ({
@@ -231,8 +231,8 @@ async function readExternal(payments: Payments, caller: Caller, accountId: strin
   return source?.kind === 'EXTERNAL' ? source : accountNotFound(path);
 }
 
-// The lifecycle of an external account after registration: the rail checks the account again. A change does not stop
-// payments that have already begun: an account has to be ACTIVE only when a payment begins.
+// After registration, the rail may check an external account again and change its status. Payments that have already
+// begun continue, because an account has to be ACTIVE only when a payment begins.
 
 /** For each status, the statuses from which an account may change to it, as in the database's status_moves. */
 const statusSources: Readonly<Record<ExternalAccountStatus, readonly ExternalAccountStatus[]>> = {
@@ -324,6 +324,6 @@ function verificationColumns(check: AccountVerification) {
 
 /** Returns the name of an external account's owner, for comparison with the bank's record; undefined for a wallet. */
 function ownerOf(account: Account): string | undefined {
-  // Stored in this form by createExternalAccount.
+  // createExternalAccount stores the beneficiary in this form.
   return ownerName(trustedJson<Beneficiary | null>(account.beneficiary));
 }

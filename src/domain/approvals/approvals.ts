@@ -131,7 +131,7 @@ async function decide(
   const { database, log } = payments;
   const { platformId, id: transactionId } = result.row;
   const failure = 'could not wake the order of a payment that was approved or rejected; it continues at its deadline';
-  // The decision is final even if its order cannot be made due immediately.
+  // The decision stands even if waking the order fails.
   wakeOrders(database.pool, platformId, transactionId).then(
     () => database.commits.emit('committed'),
     (error: unknown) => log.warn({ err: error, transactionId }, failure),
@@ -269,7 +269,7 @@ function withValues(requested: readonly RequiredField[], known: Information) {
 /** A payment that awaits approval, with the data that is needed to end it. */
 interface Waiting {
   readonly transaction: Transaction;
-  /** Its order; null if a deposit will execute its quote. */
+  /** The payment's order; null if a deposit will execute the quote. */
   readonly orderId: string | null;
   /** The internal account that pays for it. */
   readonly sourceAccountId: string | null;
@@ -282,15 +282,14 @@ const reservedStatement = statement<object>(
   'select from journal where platform_id = $1 and transaction_id = $2 limit 1',
 );
 
-/** Returns whether an unapproved payment's money is reserved: the reservation is the only journal it can have. */
+/** Returns whether an unapproved payment's money is reserved. Such a payment has no other journal. */
 export async function isMoneyReserved(on: Queryable, { platformId, id }: Transaction): Promise<boolean> {
   return (await reservedStatement(on, platformId, id)).length > 0;
 }
 
 /**
- * Plans the start of an approved payment, just as its command would have started it. All requirements are checked
- * again. The database refuses late approvals, and approvers who are not allowed to approve the payment
- * (may_approve.sql).
+ * Plans the start of an approved payment as its command would have planned it. All requirements are checked again. The
+ * database refuses late approvals, and approvers who are not allowed to approve the payment (may_approve.sql).
  */
 function planApproval(caller: Caller, found: PendingApproval & Waiting, expectedInMs: number | undefined): Plan {
   const { transaction, orderId, source, destination, isReserved } = found;
@@ -317,7 +316,7 @@ function planApproval(caller: Caller, found: PendingApproval & Waiting, expected
     ],
     orders: orderId === null ? [] : [{ id: orderId, dueInMs: isBetween ? null : 0, begins: true }],
   };
-  // The money of a pull or a deposit has not arrived yet.
+  // There is nothing to debit: the money from a pull or a deposit has not arrived yet.
   if (type === 'INCOMING' || source?.kind !== 'INTERNAL') return approved;
   const flow = flowOf(transaction, source.id, found.lock);
   if (!isBetween) return isReserved ? approved : { ...approved, journals: [debit(flow)] };
@@ -326,7 +325,7 @@ function planApproval(caller: Caller, found: PendingApproval & Waiting, expected
   return mergePlans({ ...approved, journals: [left] }, directArrival(arrival, destination));
 }
 
-/** Plans the end of an unapproved payment: reserved money is refunded, and its order never reaches the rail. */
+/** Plans the end of an unapproved payment. Reserved money is refunded, and the order never reaches the rail. */
 export function planEnd(
   waiting: Waiting,
   to: 'REJECTED' | 'EXPIRED',

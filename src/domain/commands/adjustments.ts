@@ -57,7 +57,7 @@ export async function proposeAdjustment(
   });
 }
 
-/** Anyone but the proposer can approve a proposal, once, before it expires. @throws RefusedByHand */
+/** Approves a proposal that has not expired. The proposer cannot approve it. @throws RefusedByHand */
 export async function approveAdjustment(database: Database, id: string, operator: Operator): Promise<Adjustment> {
   const found = await findAdjustment(database, id);
   const { platformId, account } = found;
@@ -149,7 +149,7 @@ const frozenStatement = statement<{ found: { readonly since: string | null; read
   'select set_frozen($1, $2, $3, $4, $5) as found',
 );
 
-/** Waits for payments that have locked the customer's rows. The freeze affects all later ones. @throws RefusedByHand */
+/** Freezes a customer, after payments that have locked its rows. All later ones are affected. @throws RefusedByHand */
 export async function freezeCustomer(database: Database, id: string, freezing: Freezing) {
   const uuid = uuidOf(id, 'Customer');
   if (uuid === undefined) throw new RefusedByHand(`${id} is not a customer id (Customer:…)`);

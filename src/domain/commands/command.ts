@@ -54,7 +54,7 @@ export interface Payments {
 /** What a rolled-back command would have done. */
 export interface Validated {
   readonly row: SnapshotRows[ResultType];
-  /** The limits, including this payment, of the policies that would count it and that the caller may see. */
+  /** The limits of the policies that would count the payment, including it, as far as the caller may see them. */
   readonly limits: readonly LimitState[];
   readonly approvalDueAt: Date | null;
 }
@@ -100,7 +100,7 @@ export function simulationOf(payments: Payments, tenant: Tenant): Simulation {
   return simulation;
 }
 
-/** The row as the command left it. `replayed`: this is the result of an earlier call with the same key. */
+/** The row as the command left it. `replayed` means that an earlier call with the same key did the work. */
 export interface CommandResult<Row> {
   readonly row: Row;
   readonly replayed: boolean;
@@ -112,7 +112,7 @@ export type CommandPlan = Omit<Plan, 'claim' | 'result'> & { readonly result: st
 export interface Command<Type extends ResultType> extends RefusalOptions {
   readonly operation: Operation;
   readonly type: Type;
-  /** The input without the key, which a repeated request must match. `expectedVersion` refers to the result's row. */
+  /** The input without the key. A repeated request must have the same. `expectedVersion` refers to the result's row. */
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
   /** The input field that holds an amount, and its currency, which is needed to compare decimals with integers. */
@@ -120,7 +120,7 @@ export interface Command<Type extends ResultType> extends RefusalOptions {
   readonly nullClears?: true;
   /** @throws Refusal if the command cannot be carried out */
   readonly plan: () => Promise<CommandPlan>;
-  /** Whether `plan` only reads the database, and may run again on a replay. If so, the key is not looked up first. */
+  /** Set if `plan` only reads the database. It may then run again on a replay, so the key is not looked up first. */
   readonly readsOnly?: true;
 }
 
@@ -142,7 +142,7 @@ export function command<Input extends object, Type extends ResultType>(
 }
 
 /**
- * Runs a command once per idempotency key. A repeated request returns the original result. A dry run is rolled back, and
+ * Runs a command once per idempotency key. A repeated request returns the original result. A dry run is rolled back and
  * leaves the key unused.
  * @throws Refusal FORBIDDEN (the caller may not run it), IDEMPOTENCY_MISMATCH, CONFLICT (the object has a different
  *   version than expected, or the first call with the key is still running), SERVICE_UNAVAILABLE (a lock was not
@@ -212,7 +212,7 @@ function withRow({ type, input }: Pick<Command<ResultType>, 'type' | 'input'>, {
   return { ...plan, result, ...(version != null && { expected: { ...result, version } }) };
 }
 
-/** Carries out a plan or, if a policy demands an approval, the variant that waits for it. */
+/** Carries out a plan. If a policy requires approval, carries out the variant that waits for it instead. */
 async function orWaiting<Done extends { readonly outcome: Outcome }>(
   plan: Plan,
   carryOut: (plan: Plan, dueAt: Date | null) => Promise<Done>,
@@ -223,7 +223,7 @@ async function orWaiting<Done extends { readonly outcome: Outcome }>(
   return carryOut(waitingPlan(plan, refusal), new Date(refusal.dueAt));
 }
 
-/** Normalizes the amount, so that its decimal and integer forms are equal. Reads the currency only for a decimal. */
+/** Creates the claim, with decimal amounts converted to integers, so that both forms of an amount are equal. */
 async function claimFor(caller: Caller, command: Command<ResultType>): Promise<Claim | undefined> {
   const { input, amount, idempotencyKey } = command;
   const given = amount && (input as Readonly<Record<string, GivenAmount | null | undefined>>)[amount.field];
@@ -262,9 +262,9 @@ function toResult<Type extends ResultType>(outcome: Outcome, command: Command<Ty
 
 /**
  * Converts a payment's plan into one that awaits approval: the payment is CREATED, and its money is taken from the
- * account only if a policy reserves it. Its order is due at the deadline, and the rail does not learn of it before the
- * approval. A transfer to an internal account, which normally has no order, gets one that serves as a timer. A quote
- * that a deposit will execute needs none, because the quote itself expires.
+ * account only if a policy reserves it. Its order is due at the deadline, and is not sent to the rail before the
+ * approval. A transfer to an internal account normally has no order, but here it gets one as a timer. A quote that a
+ * deposit will execute needs no timer, because the quote itself expires.
  */
 function waitingPlan(plan: Plan, { dueAt, dueInMs, reserves }: ApprovalRequired): Plan {
   const { insert = {}, spend, quotes, journals = [] } = plan;

@@ -25,10 +25,10 @@ import { normalUmaAddress } from './uma-addresses.ts';
 /**
  * List filters, which are the same in every API. Given fields are combined with AND, a list of values matches any of
  * them, and date ranges include both ends. A malformed id, or an id that belongs to another platform, matches nothing.
- * So does a condition on data that the caller may not see, because a match would reveal it.
+ * A condition on data that the caller may not see also matches nothing, because a match would reveal the data.
  */
 
-/** Filters by the texts of fields. */
+/** Filters by text fields. */
 type Texts<Field extends string> = { readonly [Name in Field]?: Given<string> };
 
 /** Filters by columns, each with a list of accepted values. */
@@ -156,8 +156,8 @@ export function whereAccounts(caller: Scope, filter: Given<AccountFilter>): mode
 }
 
 /**
- * Matches payments that have begun. A quote's payment is PENDING until the quote is executed or funded. If it is
- * EXPIRED, it has begun only if its approval timed out. The SQL must match the condition of the partial index
+ * Matches payments that have begun. A quote's payment is PENDING until the quote is executed or funded. An EXPIRED
+ * payment has begun only if its approval timed out. The SQL must match the condition of the partial index
  * transaction_begun.
  */
 const begun: model.Prisma.TransactionWhereInput = {

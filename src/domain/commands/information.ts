@@ -77,7 +77,7 @@ function factFault({ name, value }: InformationField, isRepeated: boolean, now: 
 
 /**
  * Refuses facts about a sender that do not apply to the payment's destination. For an external account, only the
- * purpose applies; for an internal account, nothing does. For a UMA address, a fact must have a known name, or be
+ * purpose applies. For an internal account, none apply. For a UMA address, a fact must have a known name or be
  * requested by the receiver.
  * @param requested the fields that the receiver at a UMA address requests; undefined for an account
  * @throws Refusal INVALID_INPUT with the path of the fact
@@ -113,8 +113,8 @@ export const maxEntries = 20;
 const maxKeyLength = 40;
 
 /**
- * Returns the value for the column: null without entries, undefined if no metadata is given. Only platforms may set it,
- * so that their servers can rely on it. @throws Refusal INVALID_INPUT with the entry's path; FORBIDDEN for an app
+ * Returns the value for the column: null for empty metadata, undefined for none. Only platforms may set it, so that
+ * their servers can rely on it. @throws Refusal INVALID_INPUT with the entry's path; FORBIDDEN for an app
  */
 export function checkMetadata(caller: Pick<Caller, 'kind'>, given: Metadata | null | undefined, path: FieldPath) {
   if (!given) return undefined;
@@ -161,7 +161,7 @@ type FactCheck = (value: never, path: FieldPath, now: Date) => unknown;
 
 const text = (maxLength: number) => (value: Text, path: FieldPath) => checkText(value, path, maxLength);
 
-/** Creates a check from the function that returns the fault in a value, if any. */
+/** Creates a check from a function that describes what is wrong with a value, if anything. */
 function checking<Value extends string | number>(
   what: string,
   faultOf: (value: Value, now: Date) => string | undefined,

@@ -24,7 +24,7 @@ export interface Flow {
   readonly lockedSent?: bigint | undefined;
 }
 
-/** Excluding the platform's fees. `lock` is the rail's rate lock. */
+/** Describes an outgoing payment, without the platform's fees. `lock` is the rail's rate lock. */
 export function flowOf(transaction: Transaction, sourceAccountId: string | null, lock: RateLock | undefined): Flow {
   const { id, sentAmount, sentCurrency, receivedAmount } = transaction;
   if (sentAmount === null || sentCurrency === null || receivedAmount === null || sourceAccountId === null) {
@@ -111,12 +111,12 @@ export function deposit(
   return { kind: 'deposit', transactionId, legs: times === 2 ? [...legs, ...legs] : legs };
 }
 
-/** Debits an account in favor of another owner's internal account. The receiver's own payment credits that account. */
+/** Debits an account in favor of another owner's internal account. The receiver's transaction credits that account. */
 export function transfer(accountId: string, currency: string, amount: bigint, transactionId: string): Journal {
   return { kind: 'transfer', transactionId, legs: move({ account: accountId }, outside, { currency, amount }) };
 }
 
-/** Reserves the money of a payment that awaits approval. Even a transfer's money is held in CLEARING. */
+/** Reserves the money of a payment that awaits approval. The money of a transfer is held in CLEARING, too. */
 export function reservation(journal: Journal): Journal {
   const legs = journal.legs.map((leg) =>
     'system' in leg && leg.system === 'OUTSIDE' ? { ...leg, system: 'CLEARING' as const } : leg,
@@ -124,7 +124,7 @@ export function reservation(journal: Journal): Journal {
   return { ...journal, kind: 'debit', legs };
 }
 
-/** Moves money that the rail has neither delivered nor returned from CLEARING to SUSPENSE, where it is visible. */
+/** Moves money from CLEARING to SUSPENSE, where it is visible, if the rail has neither delivered nor returned it. */
 export function suspension(flow: Flow): Journal {
   const legs = move(clearing, { system: 'SUSPENSE' }, waitingMoney(flow));
   return { kind: 'suspension', transactionId: flow.transactionId, legs };
@@ -146,7 +146,7 @@ export function adjustment(accountId: string, currency: string, amount: bigint):
   return { kind: 'adjustment', legs };
 }
 
-/** The amounts that the provider has moved, or should have moved, on the platform's account with the provider. */
+/** The amounts that a provider has moved, or should have moved, on the platform's account there. */
 export interface Moves {
   readonly out?: Money;
   readonly in?: Money;
@@ -178,7 +178,7 @@ function reversed(journal: Journal, kind: Journal['kind']): Journal {
   return { ...journal, kind, legs: journal.legs.map((leg) => ({ ...leg, amount: -leg.amount })) };
 }
 
-/** Returns the amount that waits in CLEARING until the rail has moved it, in the currency that the rail takes. */
+/** Returns the money that waits in CLEARING until the rail has moved it. */
 function waitingMoney(flow: Flow): Money {
   return flow.lockedSent === undefined
     ? { currency: flow.receivingCurrency, amount: flow.received }
@@ -188,7 +188,7 @@ function waitingMoney(flow: Flow): Money {
 function conversion(flow: Flow): Leg[] {
   const { sendingCurrency, receivingCurrency, lockedSent } = flow;
   if (lockedSent !== undefined) {
-    // The rail converts and keeps its fees; the remainder is the platform's share of the fees.
+    // The rail converts the money and keeps its own fees. The remainder is the platform's share of the fees.
     return [
       { system: 'FEES', currency: sendingCurrency, amount: flow.sent - lockedSent },
       { system: 'CLEARING', currency: sendingCurrency, amount: lockedSent },
@@ -205,8 +205,7 @@ function conversion(flow: Flow): Leg[] {
 
 function platformShare(flow: Flow): Leg[] {
   if (flow.platformFee === 0n || !flow.platformAccountId) return [];
-  // Exempt from the balance limit, because a full platform account must not prevent a delivery that has happened from
-  // being booked.
+  // Exempt from the balance limit, because the delivery has happened and must be booked.
   const account = { account: flow.platformAccountId, exempt: true } as const;
   return move({ system: 'FEES' }, account, { currency: flow.sendingCurrency, amount: flow.platformFee });
 }

@@ -19,13 +19,13 @@ interface Named {
 }
 
 export interface PlatformFeeTerms {
-  /** Smallest units of the sending currency. */
+  /** In the sending currency's smallest unit. */
   readonly fixedFee: bigint;
   /** A fraction of the sending amount; see variableFeeRateFault. */
   readonly variableFeeRate: string;
 }
 
-/** A quote's parties: its accounts, and the customer who is named in it or owns the source or the destination. */
+/** A quote's accounts and its customer, who is named in the quote or owns the source or the destination. */
 export interface Parties extends TransferParties {
   readonly customer: Customer | null;
   readonly platformFee: PlatformFeeTerms;
@@ -67,14 +67,14 @@ const partiesStatement = sharedForCallers(
   ),
 );
 
-/** An account is null if the caller may not see it, or if it is of a different kind. */
+/** Reads a transfer's accounts. An account is null if the caller may not see it, or if it is of a different kind. */
 export async function readTransferParties(on: Queryable, caller: Scope, names: Named): Promise<TransferParties> {
   const { source, destination, ids } = names;
   const row = await transferPartiesStatement(on, caller, source?.id ?? null, destination?.id ?? null, ids);
   return transferPartiesOf(row, names);
 }
 
-/** A party is null if the caller may not see it, or if it is of a different kind. */
+/** Reads a quote's parties. A party is null if the caller may not see it, or if it is of a different kind. */
 export async function readParties(
   on: Queryable,
   caller: Scope,

@@ -15,20 +15,20 @@ import type { LimitState, PlanRefusal } from '../ledger/commit.ts';
 export interface RefusalOptions {
   /** The path for codes that are not in `paths`. */
   readonly path?: FieldPath;
-  /** The path of the cause in the input; if there are several candidates, a function of the id in the refusal. */
+  /** The path of the cause in the input, or a function that finds it by the id in the refusal. */
   readonly paths?: Partial<Record<PlanRefusal['code'], FieldPath | ((id: string) => FieldPath)>>;
   /** CONFLICT and a general reason by default. */
   readonly conflict?: { readonly code?: RefusalCode; readonly reason?: string };
 }
 
-/** Turns the database's refusal into the refusal that the caller gets, with the path of the input that caused it. */
+/** Converts the database's refusal to the caller's, which contains the path of the input that caused it. */
 export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, caller: Caller, replayed: boolean): Refusal {
   if (refusal.code === 'OTHER_VERSION') {
     const { type, id, version } = refusal;
     // Commands change only external accounts.
     return changedMeanwhile(publicId(type === 'Account' ? 'ExternalAccount' : type, id), version, replayed);
   }
-  // A plan that already waits for an approval is never refused for lack of one.
+  // A plan that already awaits approval is never refused for lack of approval.
   if (refusal.code === 'APPROVAL_REQUIRED') throw new Error('the plan of a waiting payment requires an approval');
   const pathOf =
     options.paths?.[refusal.code] ??
@@ -64,7 +64,7 @@ function partsOf(
   caller: Caller,
 ): RefusalParts {
   const { code } = refusal;
-  // Without VIEW, a caller must not learn from a refusal what exists.
+  // A refusal must not tell a caller without VIEW which objects exist.
   const mayRead = caller.permissions.includes('VIEW');
   switch (code) {
     case 'QUOTE_NOT_FOUND':

@@ -66,8 +66,8 @@ export function checkUmaAddress(address: string, path: FieldPath): string {
 const addressPath: FieldPath = ['umaAddress'];
 
 /**
- * Validates a customer's new address, which must be in the platform's own domain, because otherwise the customer could
- * receive payments meant for others. The current address is always accepted.
+ * Validates a customer's new address. It must be in the platform's own domain, so that customers cannot receive
+ * payments meant for others. The current address is always accepted.
  * @throws Refusal INVALID_UMA_ADDRESS
  */
 export function checkCustomerAddress(umaDomain: string, address: string, current?: string): string {

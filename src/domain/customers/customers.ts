@@ -117,7 +117,7 @@ export const createCustomer = command((payments, caller, input: CreateCustomer) 
   paths: { UMA_ADDRESS_EXISTS: at('umaAddress') },
 }));
 
-/** Gives a business without a name an empty one, which is then refused, because a business must have a name. */
+/** Gives a business without a name an empty one, which validation refuses, because a business must have a name. */
 function withName(details: CustomerDetails): CustomerDetails {
   return details.customerType === 'BUSINESS' ? { ...details, legalName: details.legalName ?? '' } : details;
 }
@@ -281,7 +281,7 @@ export async function readCustomer(payments: Payments, caller: Caller, customerI
   return (await findCustomer(payments, caller, customerId)).customer ?? customerNotFound(at('customerId'));
 }
 
-/** Pending identity checks: the rail is queried again at the time it named, or when its webhook reports a change. */
+/** Pending identity checks. The rail is asked again at the time that it named, or when its webhook reports a change. */
 
 interface DueCheck extends Lease {
   readonly customer: Customer;
@@ -301,7 +301,7 @@ export const leaseIdentityChecks = leasing<DueCheck>(
 
 const postpone = postponing(checks);
 
-/** Locks the customer, as do the commands that change its name and thereby restart its check. */
+/** Locks the customer. The commands that change its name, and thereby restart its check, take the same lock. */
 const lockStatement = statement<{ isDeleted: boolean }>(
   'lock_checked_customer',
   'select is_deleted from customer where platform_id = $1 and id = $2 for no key update',

@@ -117,7 +117,7 @@ export function only<T>(...messages: readonly T[]): AsyncIterableIterator<T> {
 
 /**
  * Yields the values of `firsts`, then the mapped messages of a channel. If `map` returns no `value`, the message is
- * skipped; if it returns `last`, the channel ends. `return` releases the channel immediately.
+ * skipped. If it returns `last`, the channel ends. `return` releases the channel immediately.
  */
 export function mapChannel<T, U>(
   channel: Channel<T>,

@@ -14,7 +14,7 @@ export const feedStart: FeedPosition = { sequence: 0n, epoch: null };
 
 const feed = 'feed';
 
-/** Used by subscriptions, `events`, timelines and `viewer.feedCursor`. */
+/** Returns the cursor of a feed position, for subscriptions, `events`, timelines and `viewer.feedCursor`. */
 export function feedCursor(cursors: Cursors, platformId: string, { sequence, epoch }: FeedPosition): string {
   return cursors.write(feed, platformId, epoch === null ? `${sequence}` : `${sequence}:${epoch}`);
 }

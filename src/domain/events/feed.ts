@@ -25,7 +25,7 @@ import { type EventFilter, type Hub, offer, type Subscriber, SubscriberIndex } f
 
 /** The number of events that a replay delivers before it yields to other work in the process. */
 const portion = 25;
-/** How long a reader may take to consume a page before it is the next replay's turn, in milliseconds. */
+/** How long a replay waits for its reader to consume a page before the next replay's turn, in milliseconds. */
 const turnMs = 100;
 
 /** Replays the feed page by page, in turn, to subscribers that are behind. Live events and requests have priority. */
@@ -45,8 +45,8 @@ class Replays {
       });
       await channel.drained();
     }
-    // There was no `await` after the comparison with the hub's position, so the next event that the hub dispatches is
-    // the one that follows the subscriber's position.
+    // Nothing was awaited since the positions were compared, so the hub's next event is the one that follows the
+    // subscriber's position.
     if (!channel.ended) hub.live.add(subscriber);
   }
 
@@ -78,7 +78,7 @@ async function deliver({ events, upTo }: Page, subscriber: Subscriber): Promise<
     offered += 1;
     if (offered % portion > 0) continue;
     await Promise.race([channel.drained(), patience]);
-    // Awaiting the queue alone would not yield to live events and requests.
+    // Awaiting the queue alone does not let live events and requests run.
     await nextRound();
   }
   await Promise.race([channel.drained(), patience]);
@@ -93,7 +93,7 @@ type Head = ReturnType<typeof headsIn>[number];
 
 /** The connection that listens for sequencers' notifications. If none arrive, a new connection replaces it. */
 class FeedListener extends OwnConnection {
-  /** Connects only once if several polls request it simultaneously, so that a failure is counted once. */
+  /** Simultaneous requests share one attempt to connect, so that a failure is counted once. */
   readonly #reconnect: () => Promise<void>;
   #missedPolls = 0;
 
@@ -234,7 +234,7 @@ export class Feed {
 
   /**
    * Returns the latest event of each row, all as of the same moment, once they have reached the given versions. Omits
-   * those that do not arrive in time because no sequencer is running.
+   * rows whose events do not arrive in time because no sequencer is running.
    */
   async latest(platformId: string, noun: FollowedNoun, versions: ReadonlyMap<string, number>) {
     const deadline = Date.now() + latestMs;
@@ -273,7 +273,7 @@ export class Feed {
         .finally(() => this.#opening.delete(platformId));
     this.#opening.set(platformId, opening);
     const opened = await opening;
-    // Another subscriber may have opened this hub and ended it, and a third may have opened a newer one since.
+    // In the meantime, another subscriber may have closed this hub, and a third may have opened a newer one.
     return this.#hubs.get(platformId) ?? opened;
   }
 
@@ -333,7 +333,7 @@ export class Feed {
       const before = hub.head;
       feedHead(this.#reads, platformId)
         .then(({ sequence, epoch }) => {
-          // The end of a feed moves backwards only if the whole database was restored.
+          // Only a restore of the whole database can move the end of a feed backwards.
           const isUndone = sequence < before || (sequence === before && before === hub.head && epoch !== hub.epoch);
           if (isUndone) return this.#abandon(hub);
           if (!isCounted && sequence > hub.target) {

@@ -11,7 +11,7 @@ import type { EventFilter, Hub, Subject } from './subscribers.ts';
 
 /** The maximum number of events that one read returns. */
 export const pageSize = 500;
-/** The number of feed positions that a page covers, so that replaying rare types does not read millions of rows. */
+/** The maximum number of feed positions in a page. Without it, replaying rare types could read millions of rows. */
 const pageSpan = 10_000;
 
 /** The number of events that are read into memory at once for many readers that were disconnected briefly. */
@@ -114,7 +114,7 @@ export class FeedReads {
     for (const event of events) this.recent.add(event);
   }
 
-  /** Reads the next events that have the filter's subject and types, which include all wanted events. */
+  /** Reads the next events with the filter's subject and types. All wanted events are among them. */
   async page(platformId: string, after: bigint, end: bigint, { subject, types }: EventFilter): Promise<Page> {
     // There is an index on subjects, but none on types.
     const spanEnd = after + BigInt(pageSpan);
@@ -135,10 +135,10 @@ export class FeedReads {
   }
 }
 
-/** The maximum for all platforms, in bytes of JSON. As objects, events take two to four times as much memory. */
+/** The maximum size for all platforms, in bytes of JSON. In memory, events take two to four times as much. */
 const maxBytes = 16 * 1024 * 1024;
 
-/** The newest events of all feeds, for readers that were disconnected briefly. A position names only one event. */
+/** The newest events of all feeds, for readers that were disconnected briefly. */
 export class RecentEvents {
   readonly #events: LRUCache<string, Event>;
 
@@ -175,7 +175,7 @@ function nameOf({ platformId, epoch }: Pick<Event, 'platformId' | 'epoch'>, sequ
 
 export type FollowedNoun = 'Transaction' | 'Quote' | 'Account' | 'Customer';
 
-/** How to find the events of a noun's rows, by one of the feed's indexed ids and by type. */
+/** How to find a row's events: by an indexed id of the feed, and by type. */
 export const eventsOfNoun = {
   Transaction: { of: 'transaction', types: ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT'] },
   Quote: { of: 'transaction', types: ['QUOTE_STATUS'] },
@@ -202,7 +202,7 @@ export function subjectIdOf(event: Event): string {
 
 type Found = Event & { readonly subjectId: string; readonly before: bigint };
 
-/** The types are literals in the SQL: only then does Postgres use the index of a customer's own events. */
+/** The types are literals in the SQL, so that Postgres uses the index of a customer's own events. */
 const latestStatement = (noun: FollowedNoun) => {
   const { of, types } = eventsOfNoun[noun];
   return statement<Found>(

@@ -94,7 +94,7 @@ const seenMs = 900_000;
 /** Streams opened within this time, in milliseconds, share a statement. */
 const collectMs = 3;
 const maxBatch = 500;
-/** How many new streams of a subject lead to a count of its keys, as a fraction of the maximum number of keys. */
+/** A subject's keys are counted after this many new streams, as a fraction of the maximum number of keys. */
 const countedPart = 0.1;
 
 /** The resume points of this process's streams. Streams that open together share a statement, as do updates. */
@@ -267,8 +267,8 @@ export class ResumePoint {
   }
 
   /**
-   * Stores the start of a stream that does not resume. If the client acknowledges nothing, the stream continues after
-   * this sequence when it is opened again; if that is null, it starts over.
+   * Stores the start of a stream that does not resume. If the client acknowledges nothing, the reopened stream
+   * continues after this sequence, or starts over if it is null.
    */
   async begin(position: bigint | null): Promise<void> {
     if (this.#isBegun) return;
@@ -290,7 +290,7 @@ export class ResumePoint {
     this.#store.write(this);
   }
 
-  /** Ends the stream: permanently, or (if its connection is cut) until the client reconnects. */
+  /** Ends the stream: permanently, or until the client reconnects if its connection was cut. */
   close(isForGood: boolean): void {
     if (this.state !== 'open') return;
     this.state = isForGood ? 'ended' : 'closed';

@@ -18,7 +18,7 @@ export const unmarkedRestore =
  */
 const step = `select case when pg_try_advisory_xact_lock(${stepLock}) then sequence_outbox(${batchSize}) end as count`;
 
-/** Numbers every committed change in its platform's feed. Every process does this, one at a time, under a lock. */
+/** Numbers the committed changes in each platform's feed. Every process runs one, and a lock lets them take turns. */
 export class Sequencer {
   readonly #log: Logger | undefined;
   /** A dedicated connection, so that a step never has to wait for one from the pool. */

@@ -64,7 +64,7 @@ export function offer(subscriber: Subscriber, event: Event): boolean {
 export interface Hub {
   readonly platformId: string;
   readonly subscribers: Set<Subscriber>;
-  /** The subscribers that have caught up, indexed by subject, so that an event costs time only for its readers. */
+  /** The subscribers that have caught up, indexed by subject, so that an event is offered only to its readers. */
   readonly live: SubscriberIndex;
   filling?: Promise<void>;
   head: bigint;

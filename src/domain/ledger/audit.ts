@@ -30,7 +30,7 @@ export interface AuditOptions {
   /** By default, the audit continues from the last sound audit's checkpoint, if possible. */
   readonly full?: boolean | undefined;
   readonly replica?: string | undefined;
-  /** In milliseconds. For tests only. */
+  /** How long to wait for a standby to catch up, in milliseconds. Only tests set it. */
   readonly replayMs?: number;
   readonly onProgress?: Progress;
 }
@@ -41,7 +41,7 @@ export type Audit = Awaited<ReturnType<typeof auditOnce>>;
 /** The error for an audit that could not run on a standby; its message says why. */
 export class ReplicaUnfit extends Error {}
 
-/** A standby may cancel an audit's statements. */
+/** How many times an audit is attempted. A standby may cancel its statements. */
 const attempts = 3;
 
 /**
@@ -125,7 +125,7 @@ function isReplayConflict(error: unknown): boolean {
   return sqlState(error) === '40001' && error instanceof Error && error.message.includes('conflict with recovery');
 }
 
-/** On its own connection, because it may take longer than any other statement. */
+/** Runs `work` in one snapshot, on its own connection, because it may take longer than other statements. */
 async function onSnapshot<T>(
   url: string,
   work: (client: pg.Client) => Promise<T>,
@@ -224,7 +224,7 @@ const checkpointLock = 0x61756469;
 /**
  * Stores an audit on the primary and, if it was sound, the checkpoint of its snapshot, in one transaction.
  * @param client the connection in whose snapshot the audit has read
- * @returns whether this audit is now the checkpoint: false if another one has stored its own since `before`
+ * @returns whether this audit is now the checkpoint: false if another audit has become the checkpoint since `before`
  */
 async function storeAudit(
   database: Database,
@@ -241,7 +241,7 @@ async function storeAudit(
     const checkpoint = isCheckpoint ? { rulesDigest, epochId: before.present_epoch_id } : {};
     await prisma.auditRun.create({ data: { ...finished, ...checkpoint } });
     if (!isCheckpoint) return false;
-    // The connection to the primary is idle while the next page is read.
+    // No timeout, because the connection to the primary is idle while the next page is read.
     await primary.query('set local idle_in_transaction_session_timeout = 0');
     for await (const page of pagesOf(client, marks)) await storeMarks(primary, ...page);
     for await (const page of pagesOf(client, changedBalances)) await storeBalances(primary, ...page);
@@ -249,7 +249,7 @@ async function storeAudit(
   });
 }
 
-/** Where the rows after this audit begin (rows-since.ts). */
+/** The position after which rows are new to the next audit (rows-since.ts). */
 const marks = `select p.id, coalesce(f.sequence, 0),
     (select uuid_v7_time(j.id) from journal j where j.platform_id = p.id order by j.id desc limit 1)
   from platform p left join feed_head f on f.platform_id = p.id`;

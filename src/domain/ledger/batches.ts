@@ -2,17 +2,17 @@ import type { Alternative, Plan, PlanGroup } from './plan.ts';
 
 /**
  * The conflict keys of a group of plans: the names of rows that it changes, and of rows that affect its checks or its
- * result. Two groups conflict if one writes a key that the other reads. Groups with a common key in `inOrder` may share
- * a batch, because its checks take the earlier groups into account (commit_batch.sql), but they must keep their order.
+ * result. Two groups conflict if one writes a key that the other reads. Groups with a common key in `inOrder` must keep
+ * their order, but may share a batch, because the checks take the earlier groups into account (commit_batch.sql).
  */
 const noKeys = () => ({ writes: new Set<string>(), reads: new Set<string>(), inOrder: new Set<string>() });
 type ConflictKeys = ReturnType<typeof noKeys>;
 
 /**
  * Divides groups of plans that share a transaction into batches. In a batch, all groups are checked one by one before
- * any is applied, so no group may change data on which the checks of another group depend, except balances. Of two
- * groups that conflict, the earlier goes into an earlier batch. The result is the same as if the groups were committed
- * one after another.
+ * any is applied, so no group may change data that affects another group's checks, except balances. If two groups
+ * conflict, the first goes into an earlier batch. The result is the same as if the groups were committed one after
+ * another.
  * @returns the batches in order, each a list of positions in `groups`
  * @throws Error when a plan's alternative changes something that the plan does not name
  */

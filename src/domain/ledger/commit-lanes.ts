@@ -14,7 +14,7 @@ export class LockTimeout extends Error {
 }
 
 interface Waiting<Outcome> extends PlatformPlan {
-  /** The account whose balance it changes, or the first of several. */
+  /** The first account whose balance the plan changes. */
   readonly account: string | undefined;
   /** By `performance.now()`. */
   readonly deadline: number;
@@ -25,7 +25,7 @@ interface Waiting<Outcome> extends PlatformPlan {
 /** A queue of plans whose transactions run one after another. */
 interface Lane<Outcome> {
   busy: boolean;
-  /** Whether its transaction takes so long that plans on other accounts should use another lane. */
+  /** Whether the current transaction takes so long that plans on other accounts should use another lane. */
   slow: boolean;
   inFlight: readonly Waiting<Outcome>[];
   waiting: Waiting<Outcome>[];
@@ -37,23 +37,23 @@ interface Commit<Outcome> {
   alone(plan: PlatformPlan): Promise<Outcome>;
 }
 
-/** Limited, because a transaction's first plan waits for its last. */
+/** The maximum number of plans per transaction. It is limited, because the first plan waits for the last. */
 const maxPlans = 16;
-/** The number of pool connections per lane. A lane uses only one of them; the others serve reads. */
+/** The number of pool connections per lane. A lane uses only one of them. The others serve reads. */
 const connectionsPerLane = 3;
 /** In milliseconds. A transaction that takes longer is probably waiting for another process's locks. */
 const slowMs = 50;
 
 /**
  * Groups plans that arrive while others are being committed, and commits them in one statement and one durable
- * transaction. The fixed cost of a transaction is incurred once, and payments of a busy account do not each wait for a
+ * transaction. The plans share the fixed cost of a transaction, and a busy account's payments do not each wait for a
  * commit.
  * - A plan that finds all lanes empty starts immediately, on its own.
  * - The next lane is used only when the previous one has a full transaction waiting, or is slow, because a few full
  *   transactions cost less than many small ones.
  * - Plans on the same account share a lane, so that transactions of this process do not wait for each other.
- * - A plan that has waited as long as a request would wait for a connection is no longer started, because its caller is
- *   about to get an unknown outcome.
+ * - A plan that has waited longer than the connection timeout is not started, because its caller is about to get an
+ *   unknown outcome.
  */
 export class CommitLanes<Outcome> {
   readonly #lanes: readonly Lane<Outcome>[];

@@ -24,14 +24,14 @@ export interface LimitState
   readonly period: 'PAYMENT' | 'DAY' | 'MONTH' | 'LAST_24_HOURS' | 'LAST_30_DAYS';
 }
 
-/** The facts that the database reports with each refusal, in addition to a row's id. It read them under the lock. */
+/** The facts that the database reports with each refusal, besides a row's id. They were read under the lock. */
 interface RefusalFacts
   extends Record<'QUOTE_NOT_FOUND' | 'TRANSACTION_NOT_FOUND' | 'LOOKUP_REQUEST_NOT_FOUND', object>,
     Record<'CUSTOMER_FROZEN' | 'CUSTOMER_DELETED' | 'ACCOUNT_EXISTS', object> {
   /** The approver is not independent of the payment's requester. */
   FORBIDDEN: object;
   QUOTE_EXPIRED: { readonly expiresAt: string };
-  /** The row that the plan changes has a different version than its caller expects. */
+  /** The version of the row that the plan changes is not the one that the caller expects. */
   OTHER_VERSION: { readonly type: ResultType; readonly version: number };
   /** `type` and `id` name a record. `type` is absent for an order to the rail, which no API exposes. */
   CONFLICT: {
@@ -39,7 +39,7 @@ interface RefusalFacts
     readonly status: string;
     readonly dueAt?: string;
   };
-  /** The customer holds `balances`, or has `payments` in flight; `transactions` lists the first of these. */
+  /** The customer holds `balances`, or has `payments` in flight. `transactions` lists the first payments. */
   CUSTOMER_IN_USE: {
     readonly balances: readonly { readonly account: string; readonly currency: string; readonly amount: string }[];
     readonly payments: number;
@@ -63,7 +63,7 @@ interface RefusalFacts
   AMOUNT_OUT_OF_RANGE: Readonly<Record<'limit' | 'balance' | 'coming' | 'currency', string>>;
 }
 
-/** A policy demands an approval by a deadline. `reserves`: the money is taken from the account in the meantime. */
+/** A policy requires an approval by a deadline. `reserves`: the money is taken from the account in the meantime. */
 export interface ApprovalRequired {
   readonly code: 'APPROVAL_REQUIRED';
   readonly id?: undefined;
@@ -81,7 +81,7 @@ export type PlanRefusal =
   /** `id` is the customer who has the address; null if that customer belongs to another platform. */
   | { readonly code: 'UMA_ADDRESS_EXISTS'; readonly id: string | null };
 
-/** An outcome as stored. It has no result if the plan names none. */
+/** An outcome as stored. It has a result only if the plan names one. */
 interface StoredOutcome {
   readonly refusal?: PlanRefusal | null;
   readonly result?: { readonly type: ResultType; readonly row: Record<string, unknown> } | null;
@@ -103,7 +103,7 @@ const lanesOf = oncePer(
 /**
  * Commits a plan in one round trip and one durable transaction, which concurrent plans may share (commit-lanes.ts).
  * Each plan is carried out or refused on its own. A plan that loses a race with another is retried.
- * @throws LockTimeout when its account stays locked for two seconds, or too many plans are ahead of it: nothing was
+ * @throws LockTimeout when the plan's account stays locked for two seconds, or too many plans are ahead: nothing was
  *   changed
  * @throws OutcomeUnknown when the database did not answer; after any other error, nothing was changed
  * @throws SQLSTATE 55P03 when another call with its idempotency key is still running after two seconds (`waitedForKey`)
@@ -165,7 +165,7 @@ export async function commitPlanOn(on: Queryable, platformId: string, plan: Plan
   return requireOutcome(outcome);
 }
 
-/** Commits groups in one statement, each carried out or refused as a whole, as if they were committed in turn. */
+/** Commits groups in one statement, as if in turn. Each group is carried out or refused as a whole. */
 export async function commitGroupsOn(on: Queryable, groups: readonly PlanGroup[]): Promise<Outcome[]> {
   return prepareCommit(groups)(on);
 }

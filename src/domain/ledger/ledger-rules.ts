@@ -2,14 +2,14 @@ import { paymentRules } from './payment-rules.ts';
 import type { Rule } from './rule.ts';
 
 const taken = "(case l.currency when '' then 1 else u.amount end)";
-/** The end of the window of `l` that counts a payment; a rolling window ends for each payment (window_start.sql). */
+/** The time at which a payment stops counting against the limit `l` (window_start.sql). */
 const windowEnd = `case l.period
   when 'PAYMENT' then u.used_at
   when 'LAST_24_HOURS' then u.used_at + interval '24 hours'
   when 'LAST_30_DAYS' then u.used_at + interval '720 hours'
   else (date_trunc(l.period, u.used_at at time zone p.time_zone) + ('1 ' || l.period)::interval) at time zone p.time_zone end`;
 
-/** These rules always check everything that policies have counted, because little of it is old. */
+/** These rules check every payment that a policy has counted, not only the new ones, because few are old. */
 export const policyRules: readonly Rule[] = [
   {
     rule: 'a policy has counted the amount that a payment sends, and still counts it unless the payment was not delivered or was returned',

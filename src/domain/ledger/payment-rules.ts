@@ -6,7 +6,7 @@ import type { Rule, Scope } from './rule.ts';
  * that was booked to the wrong account, even though every journal balances.
  */
 
-/** `share` is the platform's share of the fees, paid out of FEES; `deposits` is the number of deposit journals. */
+/** `share` is the platform's share of the fees, paid out of FEES. `deposits` is the number of deposit journals. */
 const booked = ({ journalsOfPayments }: Scope) => `booked as materialized (
   select j.platform_id, j.transaction_id, p.account_id, p.system, p.currency, sum(p.amount) as amount,
     coalesce(-sum(p.amount) filter (where j.kind = 'deposit' and p.system = 'OUTSIDE'), 0) as deposited,
@@ -21,9 +21,9 @@ const booked = ({ journalsOfPayments }: Scope) => `booked as materialized (
  * - `funding_account_id`: the account that pays an outgoing payment. If the source is external, this is the internal
  *   account of the source's owner.
  * - `debited`: the account must have been debited. A transfer is debited when it is created, and a quote's payment when
- *   the quote is executed. A payment that awaits approval is debited if a policy reserves its money, and a pulled
- *   payment once the pull has settled, when it has a PAYOUT order. A payment that failed before that has no refund.
- * - `gone`: it has been debited, and the money has not been returned.
+ *   the quote is executed. A payment that awaits approval is debited if a policy reserves its money. A payment by pull
+ *   is debited once the pull has settled and it has a PAYOUT order. If it failed before that, it has no refund.
+ * - `gone`: the payment has been debited, and the money has not been returned.
  * - `locked`: the amount that the rail takes, in the sending currency, if it converts the money itself.
  * - `waiting`: the amount that waits in CLEARING until the rail has moved it.
  * - `arrives_here`: the payment itself credits an internal account.

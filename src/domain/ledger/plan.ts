@@ -14,7 +14,7 @@ export interface Plan {
     readonly unfrozen?: readonly string[];
     readonly lookups?: readonly string[];
   };
-  /** The internal accounts that the payment will credit later. Refused if a balance would exceed its limit. */
+  /** The internal accounts that the payment will credit. The plan is refused if a balance would exceed its limit. */
   readonly capacity?: readonly { readonly account: string; readonly amount: bigint }[] | undefined;
   /** The payment that the plan begins. Policies allow or refuse it, and count it. */
   readonly spend?: Spend;
@@ -38,16 +38,16 @@ export interface Plan {
   /** In milliseconds from now; null if the rail's last answer was final. */
   readonly checks?: readonly { readonly accountId: string; readonly dueInMs: number | null }[];
   readonly journals?: readonly Journal[];
-  /** The approval of a balance correction, which the plan's only journal makes. */
+  /** The approval of a balance correction. The plan's only journal makes the correction. */
   readonly adjustments?: readonly Approval[];
-  /** The case that the plan's only journal (a difference) settles, and the order that is thereby concluded. */
+  /** The case that is settled, and its order, which is then concluded. The plan's only journal books the difference. */
   readonly cases?: readonly SettledCase[];
   /**
    * When the rail is queried again for an order, in milliseconds from now; null once the order has its outcome.
    * `begins`: whether the order waited for an approval, so that its age counts from now on.
    */
   readonly orders?: readonly { readonly id: string; readonly dueInMs: number | null; readonly begins?: boolean }[];
-  /** The version that a changed row must still have. */
+  /** The version that the row must still have. Otherwise the plan is refused. */
   readonly expected?: { readonly type: ResultType; readonly id: string; readonly version: number };
   /** The row to return to the caller, in its state after the plan. */
   readonly result?: { readonly type: ResultType; readonly id: string };
@@ -58,7 +58,7 @@ export interface Plan {
 export interface Spend {
   readonly transactionId: string;
   readonly kind: model.PaymentKind;
-  /** The uuids of subjects whose policies may limit the payment: platform, sending customer, token, its creators. */
+  /** The uuids of the subjects whose policies may limit the payment: platform, customer, token and its creators. */
   readonly subjects: readonly string[];
   /** In the currency's smallest unit. */
   readonly amount: bigint;
@@ -72,9 +72,9 @@ export interface Spend {
   readonly waits?: true;
 }
 
-/** Carried out if the quote turns out to have expired. Changes only what the plan names. */
+/** Carried out instead if the quote has expired. It may change only rows that the plan names. */
 export interface Alternative extends Pick<Plan, 'quotes' | 'transactions' | 'journals'> {
-  /** Quotes that must be EXPIRED and not paid yet, which are locked but not changed. */
+  /** Quotes that must be EXPIRED and unpaid. They are locked, but not changed. */
   readonly expired?: readonly { readonly id: string }[];
   readonly otherwise?: Alternative;
 }
@@ -101,7 +101,7 @@ export type NewOrder = Pick<model.RailOrder, 'platformId' | 'id' | 'transactionI
     readonly dueInMs?: number;
   };
 
-/** New values of a row's columns. A plan can change only those columns of a transaction that apply_plans.sql reads. */
+/** New values of a row's columns. For a transaction, apply_plans.sql applies only certain columns. */
 type Changes<Row> = Partial<Omit<Row, 'platformId' | 'id' | Stamped>>;
 
 /** A change of a row's status, which the database refuses unless the row has one of the statuses in `from`. */
@@ -121,9 +121,9 @@ export interface QuoteMove extends Move<model.QuoteStatus> {
 export interface TransactionMove extends Move<model.TransactionStatus> {
   /** `approvalDueAt` is set only to null. */
   readonly set?: Changes<model.Transaction>;
-  /** Whether the refund that `set` starts waits in suspense, so that it has no settlement time yet. */
+  /** Whether the refund that `set` starts has to wait in suspense. It then has no settlement time yet. */
   readonly refundWaits?: boolean | undefined;
-  /** Whether the move pays a refund that waits in suspense; refused if none waits. `to` is the current status. */
+  /** Whether the move pays a refund that waits in suspense. Refused if there is none. `to` is the current status. */
   readonly paysRefund?: boolean | undefined;
   /** When settlement is expected, in milliseconds from now. */
   readonly expectedInMs?: number | undefined;
@@ -192,7 +192,7 @@ export interface Money {
 export type Place =
   | {
       readonly account: string;
-      /** Exempt from the limit for new money, because it is a refund or an earned fee (check_balances.sql). */
+      /** Set for refunds and earned fees, which are exempt from the limit for new money (check_balances.sql). */
       readonly exempt?: true;
     }
   | { readonly system: model.SystemAccount };
@@ -205,7 +205,7 @@ export function mergePlans(...plans: readonly Plan[]): Plan {
   return plans.reduce(merge, {});
 }
 
-/** The fields that are objects of lists; other fields are lists themselves, or occur in only one of the plans. */
+/** The fields that are objects of lists. Other fields are lists, or occur in only one of the plans. */
 const groups: ReadonlySet<string> = new Set<keyof Plan>(['insert', 'requireActive']);
 
 function merge(one: object, other: object): object {

@@ -7,14 +7,14 @@ import type { Scope } from './rule.ts';
  * New events and legs can be selected exactly: the events after the feed's last number at the checkpoint, and the legs
  * after the version that their account had then. Both numbers are assigned under a lock, so no later commit can have a
  * lower one. Journals have only ids. Each journal belongs to a change in a payment or a balance, whose event is written
- * in the same transaction, soon after the journal. So a new journal is at most slightly older than the oldest new
- * event, however late it was committed, even if the clock was set back.
+ * in the same transaction, soon after the journal. A new journal is therefore at most slightly older than the oldest
+ * new event, even if it was committed late or the clock was set back.
  */
 
 /** How much older a journal can be than its first event: a hundred times a transaction's duration. */
 const margin = '5 minutes';
 
-/** Where each platform's rows since the checkpoint begin, and the payments to check now. */
+/** The platforms, with the point where their new rows begin (`since`), and the payments to check now (`chunk`). */
 const parameters = `
   since as (select * from unnest($1::uuid[], $2::bigint[], $3::uuid[]) as s(platform_id, sequence, first_journal)),
   chunk as (select * from unnest($4::uuid[], $5::uuid[]) as c(platform_id, id))`;
@@ -83,10 +83,10 @@ const beginnings = `select array_agg(platform_id) as platforms, array_agg(sequen
     left join (select platform_id, min(occurred_at) as oldest from outbox group by platform_id) o on o.platform_id = p.id
   ) beginnings`;
 
-/** Postgres underestimates this number, and would join larger chunks row by row. */
+/** Payments per chunk. Postgres underestimates this number, and would join larger chunks row by row. */
 const chunkSize = 500;
 
-/** Finds the rows since the checkpoint. The transaction then reads by key, because reading a whole table never pays off. */
+/** Finds the rows since the checkpoint. The transaction reads by key, because reading a whole table would be slower. */
 export async function findRowsSince(client: pg.Client) {
   await client.query('set local enable_seqscan = off');
   const { rows } = await client.query<Record<'platforms' | 'sequences' | 'journals', string[] | null>>(beginnings);

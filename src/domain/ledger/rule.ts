@@ -1,4 +1,4 @@
-/** The rows that the auditor checks: each field is a table with its columns, or a query in parentheses. */
+/** The rows that the auditor checks. Each field is a table's name, or a query in parentheses. */
 export type Scope = Readonly<typeof allRows>;
 
 export interface Rule {
@@ -20,7 +20,7 @@ export const allRows = {
   postings: 'posting',
   /** Legs on accounts: for each account, all legs after its balance in `balances`. */
   accountLegs: '(select * from posting where account_id is not null)',
-  /** Known account states (`audit_balance`), each a balance with the account's version at that time. */
+  /** Account balances already checked, with the account's version at that time (`audit_balance`). */
   balances: '(select * from audit_balance where false)',
   /** The last checked event of each platform's feed (`audit_mark`). */
   marks: '(select * from audit_mark where false)',

@@ -4,10 +4,10 @@ import { hyphenated } from '../../core/ids.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Operation } from '../access/operations.ts';
 
-// The ids of orders serve as idempotency keys at providers. They are derived from values that a client repeats, so that
-// a payment that is repeated after a restore of the database gets the same order id as before.
+// The ids of orders serve as idempotency keys at providers. They are derived from values that a client repeats. A
+// payment that is repeated after a restore of the database therefore gets the same order id as before.
 
-/** Returns the id of a command's order: the same for the same idempotency key, or `fresh` without a key. */
+/** Returns the id of a command's order. The same idempotency key gives the same id. Without a key, it is `fresh`. */
 export function orderIdOfKey(
   caller: Caller,
   command: { readonly operation: Operation; readonly idempotencyKey: string | null | undefined },

@@ -72,7 +72,7 @@ const renewMs = 600;
 
 const orders: LeasedTable = { table: 'rail_order', rows: 'orders', key: ['id', 'uuid'] };
 
-/** Leases orders in a database function, which is planned only once. Their data comes from some twenty rows. */
+/** Leases orders. A database function reads their data from some twenty rows, and is planned only once. */
 const leaseOrdersStatement = statement<LeasedRow>(
   'lease_orders',
   'select * from lease_rail_orders($1::int, $2::bigint)',
@@ -89,8 +89,8 @@ export async function leaseOrders(on: Queryable, limit: number): Promise<DueOrde
 export const postponeOrders = postponing(orders);
 
 /**
- * Renews the leases of orders until `end` is called, which resolves after the last renewal. A lease that has changed is
- * not renewed: it belongs to another process, or its order was made due.
+ * Renews the leases of orders until `end` is called. `end` resolves after the last renewal. A lease that has changed is
+ * not renewed, because it belongs to another process or its order was made due.
  */
 export function renewLeases(on: Queryable, orders: readonly DueOrder[], log: Logger): { end(): Promise<void> } {
   let renewing: Promise<void> | undefined;
@@ -131,7 +131,7 @@ export function isPull(order: Pick<DueOrder, 'kind' | 'transaction'>): boolean {
   return order.kind === 'COLLECTION' && order.transaction.type === 'OUTGOING';
 }
 
-/** The longest time for a decision, in milliseconds. More can remain only if the clock was set back. */
+/** The longest time for a decision, in milliseconds. If more time is left, the clock was set back. */
 const maxApprovalMs = 60_000;
 
 function incomingOf(row: LeasedRow): Incoming | undefined {
@@ -161,9 +161,9 @@ const wakeOrderStatement = statement<object>(
 );
 
 /**
- * Makes an order that waits for its rail due now. An order that has its outcome, or is unknown, stays unchanged. So
- * does a settled order that has only one query left, unless `alsoSettled` says that its money may have come back: if
- * the last query came too early, it would miss money that is returned later.
+ * Makes an order that waits for its rail due now. An order that has its outcome, or is unknown, stays unchanged. A
+ * settled order has only one query left, so it is woken only if its money may have come back (`alsoSettled`). A query
+ * that came too early would miss money that is returned later.
  * @param on a transaction
  */
 export async function wakeOrder(
@@ -189,9 +189,9 @@ export const deferApproval = statement<object>(
 );
 
 /**
- * How long a rail may take to answer, in milliseconds, so that one unresponsive rail does not block all other work. An
- * account check's lease is longer, and an order's is renewed, so no other process takes the work before its result is
- * written.
+ * How long a rail may take to answer, in milliseconds, so that one unresponsive rail does not block all other work.
+ * Leases of account checks last longer and leases of orders are renewed, so no other process takes the work before its
+ * result is written.
  */
 const answerMs = 10_000;
 /** The time that a request keeps for its commit after the rail's answer, in milliseconds. */
@@ -204,7 +204,7 @@ const afterMs = 1_000;
  */
 export async function railAnswer<Answer>(answer: Promise<Answer>): Promise<Answer> {
   const given = await outsideWait(within(msLeft(answerMs, afterMs), answer, 'the rail did not answer'));
-  // Strings stay strings, lists stay lists, and objects keep their fields.
+  // The copy has the same type: only characters within strings are replaced.
   return storable(given) as Answer;
 }
 
@@ -241,7 +241,7 @@ export function railRequest(order: DueOrder, settled: boolean): RailOrder {
   // If the rate was locked for an external receiver, the money goes there, even if a customer here has taken the
   // address since.
   const staysHere = order.receiverCustomerId !== null && !lock;
-  // A pull moves the amount that is sent; any other order, the amount that arrives.
+  // A pull moves the amount that is sent. Any other order moves the amount that arrives.
   const isSent = isPull(order) && sentAmount !== null && sentCurrency !== null;
   return {
     ...{ id, kind, lock, settled, ageMs, scenario },
@@ -258,7 +258,7 @@ export function railRequest(order: DueOrder, settled: boolean): RailOrder {
 /**
  * Asks an order's rail to perform the order.
  * @param settled whether the order has settled before
- * @throws any error that keeps the rail from answering
+ * @throws any error of the rail
  */
 export async function performOrder(payments: Payments, order: DueOrder, settled: boolean): Promise<RailOutcome> {
   const request = railRequest(order, settled);
@@ -281,7 +281,7 @@ const at = pathsIn<{ readonly sandboxScenario: Scenario }>();
 interface Course {
   /** Whether a deposit funds it. */
   readonly deposit?: boolean;
-  /** Whether a platform decides on it. */
+  /** Whether a platform approves or rejects it. */
   readonly approval?: boolean;
   readonly step?: RailStep;
 }

@@ -46,9 +46,9 @@ function umaDomainIn(written: string, path: FieldPath): string {
 }
 
 /**
- * Checks that a platform may take a UMA domain without the operator's help: a domain that it had before or, in the
- * sandbox, a reserved one. The platform's row must be locked. Whether another platform has the domain is detected when
- * it is stored.
+ * Checks that a platform may take a UMA domain without the operator's help. It may take a domain that it had before
+ * and, in the sandbox, a reserved one. The platform's row must be locked. Storing the domain fails if another platform
+ * has it.
  * @throws Refusal INVALID_INPUT (not allowed in this environment), CONFLICT (only the operator may assign it; too many)
  */
 async function requireMayTake(
@@ -126,7 +126,7 @@ export async function createPlatform(
   { name, environment, credentials: fixed, operator }: NewPlatform,
 ): Promise<Tenant & { clientId: string; secret: string }> {
   const { database } = payments;
-  // Two names never differ only in invisible spaces.
+  // This also prevents names that differ only in the spaces between words.
   if (name.length > 63 || !/^[A-Za-z0-9][A-Za-z0-9._-]*( [A-Za-z0-9._-]+)*$/.test(name)) {
     const form = '1 to 63 letters, digits, dots, dashes or underscores, with single spaces between words';
     throw invalid(`a platform name must be ${form}`, ['name']);
@@ -314,7 +314,7 @@ export function changeRates(database: Database, platformId: string, operator: Op
     const before = ownRates(await platform.findFirstOrThrow({ where }));
     const data = changedColumns(changes);
     const now = ownRates(await platform.update({ where, data }));
-    // Merely showing the limits is not recorded as an act.
+    // Reading the limits without changing them is not recorded.
     if (Object.keys(data).length > 0) {
       const subject = publicId('Platform', platformId);
       await recordAct(transaction, operator, { platformId, subject, before: inJson(before), after: inJson(now) });

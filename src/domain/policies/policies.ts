@@ -36,7 +36,7 @@ interface GivenLimit {
   readonly payments?: number | null | undefined;
 }
 
-/** Which payments a second person must approve, and how they wait until then. */
+/** Which payments a second person must approve, and what happens to them in the meantime. */
 interface GivenApproval {
   readonly always: boolean;
   readonly above: readonly { readonly currency: string; readonly amount: GivenAmount }[];
@@ -131,7 +131,7 @@ export const deletePolicy = recordCommand((_database, caller, input: { readonly 
     const found = await policy.findFirst({ where: { AND: [visibleToPlatform(caller), { subjectId: subject.uuid }] } });
     checkPolicy(input, found);
     if (found) {
-      // From here on, payments no longer find the policy, so none are counted.
+      // Once this row is deleted, the policy no longer counts any payments.
       await policy.deleteMany({ where: { platformId: found.platformId, id: found.id } });
       await policyUse.deleteMany({ where: { platformId: found.platformId, policyId: found.id } });
     }
@@ -215,7 +215,7 @@ function termsOf(input: SetPolicy): Terms {
     limitPeriods: limits.map(({ period }) => period),
     limitCurrencies: limits.map(({ currency }) => currency),
     limitMaxima: limits.map(({ maximum }) => maximum),
-    // The next use of the policy sums its usage again (spent.sql).
+    // The usage is summed again the next time the policy applies (spent.sql).
     used: limits.map(() => 0n),
     summedAt: limits.map(() => new Date(0)),
     ...{ hoursFrom, hoursTo, timeZone, receiverCountries, receiverUmaAddresses, approval },

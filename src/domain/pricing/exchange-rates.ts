@@ -22,7 +22,7 @@ const at = pathsIn<RatesQuery>();
 
 /**
  * Returns indicative rates for an amount (in the source currency's smallest unit). Destinations for which the amount is
- * out of range are omitted, unless requested by name; duplicates are returned once. An amount outside the limits that
+ * out of range are omitted unless the query names them. Duplicates are returned once. An amount outside the limits that
  * apply to every payment is refused.
  * @throws Refusal INVALID_CURRENCY, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE
  */

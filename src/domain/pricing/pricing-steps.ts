@@ -7,9 +7,9 @@ export interface PricingRequest {
   readonly sending: Currency;
   readonly receiving: Currency;
   readonly lockedSide: 'SENDING' | 'RECEIVING';
-  /** Smallest units of the locked side's currency. */
+  /** The amount in the smallest unit of the locked side's currency. */
   readonly lockedAmount: bigint;
-  /** The rail's terms; its rate is used unchanged. */
+  /** The rail's terms. Their rate is used unchanged. */
   readonly rate: RateTerms;
   readonly platformFee: PlatformFeeTerms;
 }
@@ -17,7 +17,7 @@ export interface PricingRequest {
 export interface Terms {
   readonly request: PricingRequest;
   readonly rate: Fraction;
-  /** k: receiving smallest units per sending smallest unit. */
+  /** k: how many smallest units are received per smallest unit sent. */
   readonly unitsBought: Fraction;
   readonly serviceRate: Fraction;
   readonly platformRate: Fraction;

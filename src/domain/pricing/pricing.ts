@@ -25,7 +25,7 @@ import {
 } from './pricing-steps.ts';
 
 /**
- * The price of a quote: computed exactly and without side effects, with one rounding per conversion.
+ * The price of a quote. It is computed exactly, without side effects, and each conversion is rounded once.
  *
  * With F the fixed fees in the sending currency, v the sum of the variable fee rates and k the number of receiving
  * smallest units that one sending smallest unit buys at the rate:
@@ -33,9 +33,9 @@ import {
  *     SENDING locked    receive = round half up ((send − F) × (1 − v) × k)
  *     RECEIVING locked  send    = round up (F + receive ÷ k ÷ (1 − v))
  *
- * Except for rounding, the amounts satisfy the rate law, (send − fees) × k = receive. With RECEIVING locked, or one
- * variable fee, it holds within one smallest unit of one of the two currencies. With SENDING locked and two variable
- * fees, each of which is rounded on its own, it holds within the sum of half a receiving unit and one sending unit.
+ * Except for rounding, the amounts satisfy the rate law, (send − fees) × k = receive. With RECEIVING locked, or with
+ * one variable fee, the error is at most one smallest unit of one of the two currencies. With SENDING locked and two
+ * variable fees, each fee is rounded, and the error is at most half a receiving unit plus one sending unit.
  */
 
 export interface Pricing {
@@ -57,8 +57,8 @@ export interface Pricing {
 }
 
 /**
- * The rate through its bridge, bitcoin: receive = (send − fixed fees) × serviceApiMultiplier × counterpartyMultiplier,
- * except that the multipliers are rounded to 15 significant digits.
+ * The rate as two conversions, through bitcoin: receive = (send − fixed fees) × serviceApiMultiplier ×
+ * counterpartyMultiplier. The multipliers are rounded to 15 significant digits.
  */
 export interface RateDetails {
   /** Smallest units of the receiving currency per millisatoshi. */
@@ -286,8 +286,8 @@ interface ReceivingLimits {
 }
 
 /**
- * Returns the range of amounts that a conversion can deliver: a quote that locks a receiving amount in this range stays
- * within the limits of its sending side (priceQuote). Undefined if nothing can be received.
+ * Returns the range of amounts that a conversion can deliver within the limits of its sending side (priceQuote);
+ * undefined if nothing can be received.
  * @throws RangeError as priceQuote does
  */
 export function receivingLimits(request: Pick<PricingRequest, 'sending' | 'receiving' | 'rate' | 'platformFee'>) {
@@ -297,8 +297,7 @@ export function receivingLimits(request: Pick<PricingRequest, 'sending' | 'recei
   const { minSendingAmount, maxSendingAmount } = request.rate;
   /** Returns the unrounded receiving amount for an amount to send. (A quote computes the reverse, rounded up.) */
   const worth = (send: bigint) => convertToReceiving(terms, send).exact;
-  // A receiving amount whose exact cost is less than one unit below the minimum costs the minimum, because costs are
-  // rounded up.
+  // Costs are rounded up, so an amount whose exact cost is less than one unit below the minimum costs the minimum.
   const least = minSendingAmount - 1n;
   const min = least < fixedFees ? 1n : worth(least).roundDown() + 1n;
   const most = smaller(maxSendingAmount, maxAmount);

@@ -20,7 +20,7 @@ import { railAnswer } from '../orders/orders.ts';
 const askMs = 60_000;
 /** How far a query reaches back before the last deposit, in ms, because providers may list deposits out of order. */
 const overlapMs = 120_000;
-/** The longest time that the service waits for a pending deposit, in milliseconds: 31 days. */
+/** The maximum time that the service waits for a pending deposit, in milliseconds: 31 days. */
 const longestUnderWayMs = 31 * 86_400_000;
 
 interface DueConnection extends Lease {
@@ -165,8 +165,8 @@ const unattributedStatement = statement<object>(
 const postponeDeposit = postponing(deposits);
 
 /**
- * Credits up to `limit` deposits. First the provider makes the money available; then one transaction records the
- * payment and its journal, and marks the deposit as credited. Each deposit is leased for 30 seconds; if a process dies,
+ * Credits up to `limit` deposits. First the provider makes the money available. Then one transaction records the
+ * payment and its journal, and marks the deposit as credited. Each deposit is leased for 30 seconds. If a process dies,
  * another takes over. Deposits that cannot be credited await an operator.
  * @returns the number processed
  */

@@ -64,7 +64,7 @@ const doneStatement = statement<object>(
 
 /**
  * Processes up to `limit` stored provider webhooks. Each is leased for 30 seconds: if a process dies, another takes
- * over. The effect is committed in the transaction that marks the webhook as done; a second attempt changes nothing.
+ * over. The effect is committed in the transaction that marks the webhook as done, so a second attempt changes nothing.
  * @returns the number processed
  */
 export function workOnWebhooks(payments: Payments, limit: number): Promise<number> {
@@ -82,7 +82,7 @@ async function workOn(payments: Payments, { platformId, webhookId, environment, 
   const rail = connectedRail(payments, { platformId, environment });
   if (!rail?.readWebhook) throw new Error(`the rail of the platform ${platformId} does not support webhooks`);
   const news = await railAnswer(rail.readWebhook(body));
-  // They are sorted by id, because transactions that lock in the same order cannot deadlock.
+  // The orders are sorted by id: transactions that lock rows in the same order cannot deadlock.
   const orders = news
     .filter((one) => one.kind === 'order')
     .sort((one, other) => one.orderId.localeCompare(other.orderId));

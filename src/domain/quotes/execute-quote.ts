@@ -32,8 +32,8 @@ interface ExecuteQuote extends Expecting {
 const at = pathsIn<ExecuteQuote>();
 
 /**
- * Executes a quote before its expiry. The source is debited, or the rail pulls from an external source, and the payment
- * is PROCESSING; if a policy requires an approval, the payment waits for it as CREATED. The database checks the quote's
+ * Executes a quote before its expiry. An internal source is debited, or the rail pulls from an external one. The
+ * payment is PROCESSING, or CREATED while it awaits an approval that a policy requires. The database checks the quote's
  * status and expiry (prisma/functions/commit/check_quotes.sql).
  * @throws Refusal QUOTE_NOT_FOUND, QUOTE_EXPIRED, CONFLICT (already executed), INVALID_INPUT (real-time funded),
  *   INSUFFICIENT_BALANCE, LIMIT_EXCEEDED, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT,
@@ -124,7 +124,7 @@ interface StartOptions {
   readonly isNew?: boolean;
 }
 
-/** Plans the statuses and the order for a quote's only execution, before its expiry. */
+/** Plans the new statuses and the order of an execution, which is possible once and only before the quote's expiry. */
 function begin(
   quote: NewRow<Quote>,
   { orderId, scenario, reason, createdBy, isNew = false }: Omit<StartOptions, 'rail' | 'target'>,
@@ -145,8 +145,8 @@ function begin(
 }
 
 /**
- * Plans the execution of a quote whose money is in an internal account: it is debited, and the rail gets an order to
- * pay it out.
+ * Plans the execution of a quote whose money is in an internal account. The account is debited, and the rail gets an
+ * order to pay out.
  * @param arrived the external deposit for this quote, which is first credited to the source
  */
 export function execution(
@@ -173,7 +173,7 @@ export function execution(
   };
 }
 
-/** Returns the rail, which can pay out and, if the source is external, pull. @throws Refusal SERVICE_UNAVAILABLE */
+/** Returns a rail that can pay out and, for an external source, pull. @throws Refusal SERVICE_UNAVAILABLE */
 export function payingRail(payments: Payments, caller: Caller, source: Account): Rail {
   return railOf(payments, caller, 'payOut', ...(source.kind === 'EXTERNAL' ? (['collect'] as const) : []));
 }
@@ -185,14 +185,14 @@ export function start(quote: NewRow<Quote>, source: Account, options: StartOptio
   const railRequest = { step: 'PULL', account: toRailAccount(source), umaAddress: undefined, scenario } as const;
   const payMs = expectedMs(rail, { step: 'SETTLEMENT', ...target, scenario });
   const reason = 'executed: the money is being pulled from the external account';
-  // The pull order also keeps the scenario for the payout.
+  // The pull order also stores the scenario, because the payout needs it later.
   const order = { kind: 'COLLECTION', dueInMs: firstAskMs(rail, railRequest) } as const;
   return begin(quote, { ...options, reason }, order, expectedMs(rail, railRequest) + payMs);
 }
 
 /**
- * Returns what a quote's payment requires: customers who may move money (the sender, and the owner of the receiving
- * account), accounts that are not frozen (and ACTIVE, if they are external), and capacity for the amount.
+ * Returns what a quote's payment requires: a sender and a recipient who may move money, accounts that are not frozen,
+ * external accounts that are ACTIVE, and capacity for the amount.
  */
 export function requirements(
   { sender, source }: { readonly sender: string | null | undefined; readonly source: Account | null },
@@ -258,14 +258,14 @@ export async function expireQuotes(payments: Payments, limit: number) {
     expired.map((quote) => [{ platformId: quote.platformId, plan: quoteEnd(quote, reason, 'after') }]),
     (error, position) => logFailure({ err: error }, position),
   );
-  // The quote may be expired already: by another process, or by this one if the answer to its commit was lost.
+  // Another process may already have expired the quote. So may this one, if the answer to its commit was lost.
   const isDone = (refusal: PlanRefusal | null | undefined) => refusal === null || refusal?.code === 'QUOTE_EXPIRED';
   for (const [position, refusal] of refusals.entries())
     if (refusal && !isDone(refusal)) logFailure({ refusal }, position);
   return { found: expired.length, done: refusals.filter(isDone).length };
 }
 
-/** Plans to mark an unexecuted quote and its transaction as EXPIRED, but only before or only after its expiry. */
+/** Plans to mark an open quote and its transaction as EXPIRED, only `before` or only `after` the expiry time. */
 export function quoteEnd(
   quote: Pick<Quote, 'id' | 'transactionId'>,
   reason: string,

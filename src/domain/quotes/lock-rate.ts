@@ -24,8 +24,8 @@ export interface LockedPrice {
  * Locks a quote's rate with the rail, before the quote is stored. No money moves, so there is nothing to undo if the
  * quote is then refused: its lock expires unused.
  * @param listed the price at the rail's indicative rates
- * @returns undefined for a quote without a lock: the rail does not lock rates, nothing is converted, or the money does
- *   not go from an internal account to an account that the rail knows
+ * @returns undefined if no rate is locked: the rail does not lock rates, nothing is converted, or the money does not go
+ *   from an internal account to an account that the rail knows
  * @throws Refusal AMOUNT_OUT_OF_RANGE, INVALID_BANK_ACCOUNT, INVALID_CURRENCY (the rail refuses), SERVICE_UNAVAILABLE
  */
 export async function lockRate(
@@ -71,9 +71,9 @@ export async function lockRate(
 }
 
 /**
- * Returns whether the rail locks a quote's rate. It does so for a conversion of money that goes from an internal
- * account to a known account, and for any payment to a UMA address that the rail has found.
- * @throws Refusal INVALID_INPUT for a UMA address that would be paid from an external account: a pull outlasts a lock
+ * Returns whether the rail locks a quote's rate. It does so when an internal account pays a known account in another
+ * currency, and for any payment to a UMA address that the rail has found.
+ * @throws Refusal INVALID_INPUT for a UMA address paid from an external account: the lock would expire during the pull
  */
 function isLockable({ parties, sending, to }: Draft): boolean {
   const isFromHere = parties.source?.kind === 'INTERNAL';

@@ -100,7 +100,7 @@ async function planQuote(
   if (isFunded && !payments.validateOnly) {
     quote.paymentInstructions = await instructions(payments, caller, quote, transaction.reference);
   }
-  // For policies, a payment that the customer's deposit will execute counts from now on, until the quote expires.
+  // From now on until the quote expires, policies count a payment that awaits the customer's deposit.
   const isPayment = input.immediatelyExecute || isFunded;
   const { requireActive, capacity } = requirements({ sender: parties.customer?.id, source: parties.source }, to, quote);
   const base = {
@@ -261,7 +261,7 @@ function newRows(
   return { quote, transaction };
 }
 
-/** Returns when a quote expires. Its id predates the request for the lock, so the quote never outlives the lock. */
+/** Returns when a quote expires, counted from its id. The id predates the lock, so the lock never expires first. */
 function expiryOf({ quoteSeconds }: Payments, quoteId: string, lock: LockedPrice | undefined): Date {
   const validMs = Math.min(quoteSeconds * 1000, Math.floor(lock?.validMs ?? Number.POSITIVE_INFINITY));
   return new Date(creationTime(quoteId).getTime() + validMs);

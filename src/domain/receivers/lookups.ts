@@ -248,8 +248,8 @@ function ownReceiver(umaDomain: string, currencies: readonly string[], depositCu
 const inQuote = pathsIn<{ readonly lookupId: string; readonly source: object; readonly currency: string }>();
 
 /**
- * Reads from a receiver lookup the parts that a quote omits: its destination and its source account. The lookup
- * determines both, so that a repeated request has the same meaning. The lookup's expiry is checked with the quote.
+ * Returns the destination and the source account that a quote leaves to its receiver lookup. The lookup determines
+ * both, so that a repeated request always means the same thing. The lookup's expiry is checked with the quote.
  * @param currency the sending currency; undefined if the quote names its source itself
  * @throws Refusal FORBIDDEN, LOOKUP_REQUEST_NOT_FOUND, INVALID_INPUT (the lookup named no sender: `source`),
  *   INVALID_CURRENCY (the sender has no account in the currency: `currency`)

@@ -7,9 +7,9 @@ import type { RailMovement } from '../../rails/rail-parts.ts';
 import { type Payments, railOf } from '../commands/command.ts';
 import { railAnswer } from '../orders/orders.ts';
 
-// Compares the movements that a provider reports with the service's orders: reports differences, and corrects none.
+// Compares the movements that a provider reports with the service's orders. Differences are not corrected.
 
-/** A difference between the two books. A side is undefined if it has no record. */
+/** A difference between the service's records and the provider's. A side without a record is undefined. */
 export interface Difference {
   /** The uuid of the order; undefined for a movement without an order. */
   readonly orderId: string | undefined;
@@ -24,9 +24,9 @@ export type Reconciled = Awaited<ReturnType<typeof reconcile>>;
 
 /**
  * Selects the orders of a period that move money into or out of the service or need a conversion by the rail, and the
- * orders named by movements. An order whose pull has settled is followed by a payout, and counts as settled whatever
- * the payout's outcome. If an operator settled an order for which the provider moved a different amount, that amount is
- * used, because the difference is already booked.
+ * orders named by movements. A pull that was followed by a payout counts as settled, whatever the payout's outcome. If
+ * an operator settled an order for which the provider moved a different amount, that amount is used, because the
+ * difference is already booked.
  */
 const ordersStatement = statement<OrderHere>(
   'orders_to_reconcile',
@@ -108,7 +108,7 @@ function differencesOfOrders(orders: readonly OrderHere[], movements: readonly R
   });
 }
 
-/** Returns the movements without an order here, except failed movements and those that will become deposits. */
+/** Returns the movements without an order here, except failed movements and incoming ones that are still pending. */
 function strangers(orders: readonly OrderHere[], movements: readonly RailMovement[]): Difference[] {
   const known = new Set(orders.map(({ id }) => id));
   const nowhere = { transactionId: undefined, fault: 'MISSING_HERE', here: undefined } as const;

@@ -12,7 +12,7 @@ import { connectedRail, type Payments, railOf } from '../commands/command.ts';
 import { railAnswer } from '../orders/orders.ts';
 import { type Difference, type Reconciled, reconcile, type Total } from './differences.ts';
 
-/** A difference as found. A side is undefined if it has no record. */
+/** A difference as found. A side without a record is undefined. */
 export interface Found extends Partial<Omit<Difference, 'fault'>> {
   readonly fault: ReconciliationFault;
   readonly currency?: string | undefined;
@@ -73,7 +73,7 @@ async function compare(payments: Payments, tenant: Tenant, period: Period, id: s
   }
 }
 
-/** Returns the balances whose two sides differ by anything other than the difference on record. */
+/** Returns the balances whose two sides differ by an amount other than the difference on record. */
 async function wrongBalances({ prisma }: Transaction, platformId: string, balances: readonly BothBalances[]) {
   const closed = await prisma.reconciliationDifference.findMany({
     where: { platformId, fault: 'OTHER_BALANCE', closedAt: { not: null } },
@@ -163,7 +163,7 @@ async function finish(
 
 // The daily reconciliation: the service compares each day once it is over, and again while it has open differences.
 
-/** For how many days a missed day is still compared, and a day with open differences is compared again. */
+/** For how many days a missed day can still be compared, and a day with open differences is compared again. */
 const missedDays = 7;
 const openDays = 31;
 
@@ -232,8 +232,8 @@ export function listDifferences({ prisma }: Pick<Database, 'prisma'>, { all }: {
 }
 
 /**
- * Closes a difference after an investigation, without moving money. For a balance, the amount by which the provider's
- * balance exceeds the books is on record from then on.
+ * Closes a difference after an investigation, without moving money. For a balance, the excess of the provider's balance
+ * over the books then becomes the difference on record.
  * @param id such as `ReconciliationDifference:…`
  * @throws RefusedByHand
  */
@@ -256,9 +256,9 @@ export async function closeDifference(
   });
 }
 
-// Compares the amount that a platform's provider should hold according to the books with the provider's balance.
-// According to the books, this amount is all external money that came in, minus all money that went out. Payments in
-// flight may be counted on one side only, so the difference is a range.
+// Compares a provider's balance with the amount that it should hold for a platform according to the books: all external
+// money that came in, minus all money that went out. Payments in flight may be counted on one side only, so the
+// difference is a range.
 
 /** The two sides of a balance, in the currency's smallest unit. */
 export interface BothBalances extends Beyond {
@@ -272,9 +272,9 @@ export interface BothBalances extends Beyond {
 export type Beyond = Readonly<Record<'beyondLow' | 'beyondHigh', bigint>>;
 
 /**
- * `booked`: the amount that came from OUTSIDE minus the amount that went there. `less` and `more`: how much less or
- * more the provider may hold, because of payments that may have ended on one side only: payments in flight, and
- * payments that ended after the provider was queried. The provider also holds the deposits that are not credited yet.
+ * `booked` is the amount that came from OUTSIDE minus the amount that went there. `less` and `more` say how much less
+ * or more the provider may hold. Payments in flight, and payments that ended after the provider was queried, may have
+ * ended on one side only. The provider also holds deposits not yet credited.
  */
 const bookedStatement = statement<{ currency: string; booked: string; less: string; more: string }>(
   'booked_outside',
@@ -336,7 +336,7 @@ export async function readBalances(payments: Payments, tenant: Tenant): Promise<
   });
 }
 
-/** Returns whether the provider's excess over the books agrees with the operator's own money on record, if any. */
+/** Returns whether the provider's excess over the books matches the difference on record (zero if there is none). */
 export function agrees({ beyondLow, beyondHigh }: Beyond, known: Beyond | undefined): boolean {
   return beyondLow <= (known?.beyondHigh ?? 0n) && beyondHigh >= (known?.beyondLow ?? 0n);
 }

@@ -83,11 +83,11 @@ interface SandboxSend {
 }
 
 /**
- * Simulates the deposit for a real-time funded quote, by default of exactly the amount that it requires. Money that
- * does not match the quote, or arrives after its expiry, fails the payment and stays in the customer's account in that
- * currency. The database decides this under the quote's lock: no deposit is refused because of its timing, and each
- * quote takes only one. Money that this account cannot receive, for example because the customer was deleted, is
- * refused and returned to its payer, and the quote can still be paid.
+ * Simulates the deposit for a real-time funded quote, by default of exactly the amount that it requires. If the money
+ * does not match the quote, or arrives after its expiry, the payment fails and the money stays in the customer's
+ * account in that currency. The database decides this under the quote's lock. No deposit is refused because of its
+ * timing, and each quote takes only one. If the account cannot receive the money, for example because the customer was
+ * deleted, the money is returned to its payer, and the quote can still be paid.
  * @throws Refusal FORBIDDEN, QUOTE_NOT_FOUND, INVALID_INPUT (not real-time funded), INVALID_CURRENCY, INVALID_AMOUNT,
  *   AMOUNT_OUT_OF_RANGE, CONFLICT (paid before), USER_NOT_READY, CUSTOMER_DELETED, CUSTOMER_FROZEN, ACCOUNT_FROZEN,
  *   IDEMPOTENCY_MISMATCH
@@ -153,7 +153,7 @@ function planFailure({ id, transactionId, sendingCurrency }: Quote, what: string
  * Plans how to handle a deposit that arrives after its quote's expiry. Nothing is converted: the money goes to the
  * customer's account in the sending currency, as part of the payment that it was meant for. A payment not yet marked
  * EXPIRED fails with QUOTE_EXPIRED. A payment that is already marked stays EXPIRED, because that status is terminal and
- * the payment's streams have ended. The payment takes only one deposit; any further deposit is refused with CONFLICT.
+ * the payment's streams have ended. The payment takes only one deposit. Any further deposit is refused with CONFLICT.
  * @param arrived the journal of the deposit, to the customer's account
  * @param amount the total that arrived, in the sending currency's smallest unit
  */
@@ -283,7 +283,7 @@ async function readReceiver(payments: Payments, caller: Caller, input: SandboxRe
   const { customerId, receiverUmaAddress } = input;
   const customer = customerId == null ? null : customerUuid(customerId, at('customerId'));
   const address = receiverUmaAddress == null ? null : checkUmaAddress(receiverUmaAddress, at('receiverUmaAddress'));
-  // No account has an unknown currency, so any string is safe here.
+  // An unknown currency matches no account.
   const currency = currencyOf(input.receivingCurrencyCode);
   const [receiver] = await receiverStatement(payments.database.pool, caller, customer, address, currency?.code ?? null);
   if (!receiver) customerNotFound(customer ? at('customerId') : at('receiverUmaAddress'));

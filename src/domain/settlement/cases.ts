@@ -14,9 +14,9 @@ import { type DueOrder, isPull, railRequest } from '../orders/orders.ts';
 import { askWithoutSending, commitByHand, endedMeanwhile, paymentUuid, withOrder } from './order-by-hand.ts';
 import { planDelivery } from './outcomes.ts';
 
-// Cases: contradictory reports of a rail, which an operator must investigate. An order has at most one of each kind.
+// A case is a contradictory report of a rail that an operator must investigate. An order has at most one of each kind.
 
-/** An outcome that does not contradict an earlier one. */
+/** Any outcome except a contradiction of an earlier one. */
 export type CredibleOutcome = Exclude<RailOutcome, { kind: 'contradiction' }>;
 
 export type Contradiction = Pick<RailCase, 'kind' | 'said' | 'stands'>;
@@ -42,7 +42,7 @@ const statusStatement = statement<{ status: TransactionStatus; pulled: boolean }
    from transaction t where t.platform_id = $1 and t.id = $2`,
 );
 
-/** Describes how a rail's report contradicts an order's recorded outcome. Undefined unless both have an outcome. */
+/** Describes how a rail's report contradicts an order's recorded outcome; undefined if it does not. */
 export async function contradictionOf(
   { pool }: Pick<Database, 'pool'>,
   order: Pick<DueOrder, 'platformId' | 'kind' | 'transaction'>,
@@ -122,9 +122,9 @@ export async function closeCases(database: Database, transactionId: string, oper
 }
 
 /**
- * Settles a payment by hand if its provider moved a different amount than promised: the customer and the receiver get
- * the amounts of the payment, and the difference is booked to DIFFERENCES. The rail is queried once more, and the
- * amounts moved are taken from its answer; no amount is entered by hand. Not offered by any API.
+ * Settles a payment by hand if its provider moved a different amount than promised. The customer and the receiver get
+ * the amounts of the payment, and the difference is booked to DIFFERENCES. The amounts moved are not entered by hand:
+ * the rail is queried once more, and they are taken from its answer. Not offered by any API.
  * @param id the payment: `Transaction:…`
  * @throws RefusedByHand
  */
@@ -159,7 +159,7 @@ async function askOnceMore(payments: Payments, order: DueOrder) {
   return { outcome, said, stands, moved };
 }
 
-/** Returns the amounts that the provider was supposed to move on the platform's account with the provider. */
+/** Returns the amounts that the provider should have moved on the platform's account there. */
 function promisedOf(order: DueOrder): Moves {
   const { lock, kind, transaction, destination } = order;
   const { amount, currency } = railRequest(order, false);
@@ -172,7 +172,7 @@ function promisedOf(order: DueOrder): Moves {
   };
 }
 
-/** Returns the amounts that the provider moved on that account; undefined if it reports none, or impossible amounts. */
+/** Returns the amounts that the provider moved on that account; undefined if it reports none or an impossible one. */
 function movedBy(order: DueOrder, { amount, sent }: Settled): Moves | undefined {
   const promised = promisedOf(order);
   const moved = { out: order.lock ? sent : (sent ?? amount), in: amount };
@@ -201,7 +201,7 @@ async function settle(payments: Payments, facts: ToSettle, operator: Decider) {
     /** Whether only the payment's pull has settled, so that its payout follows. */
     isPull: isPull(order),
     ...{ said, stands },
-    /** The parts of the difference as booked to DIFFERENCES. A negative amount is the operator's loss. */
+    /** The amounts booked to DIFFERENCES. A negative amount is the operator's loss. */
     differences: booked(journal),
     /** The external receiver's shortfall; undefined if it got the promised amount. */
     short: shortOf(order, outcome),

@@ -27,7 +27,7 @@ export async function finalityOf({ pool }: Pick<Database, 'pool'>, platformId: s
   return finality;
 }
 
-/** Returns whether a row is the final version of its transaction, after which nothing changes. */
+/** Returns whether a row is the final version of its transaction. */
 export async function isFinal(
   database: Pick<Database, 'pool'>,
   { platformId, id, version }: Pick<Transaction, 'platformId' | 'id' | 'version'>,

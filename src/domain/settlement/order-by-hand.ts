@@ -25,8 +25,8 @@ import { betweenAccounts, newTransaction } from '../transfers/transfers.ts';
 import { concludeWithoutCredit, isCreditRefused, planFailure } from './outcomes.ts';
 
 /**
- * Runs work on a payment's order under the order's lease, so that no worker processes it in the meantime. Afterwards,
- * the order is due again unless it has its outcome, so that the workers continue with it if the work was refused.
+ * Runs `work` on a payment's order under the order's lease, so that no worker processes it in the meantime. If the
+ * order still has no outcome afterwards, it is due again, and the workers continue with it.
  * @param id the payment: `Transaction:…`
  * @throws RefusedByHand
  */
@@ -96,9 +96,9 @@ const firstStatement = statement<object>(
 );
 
 /**
- * Takes the lease of a payment's order, even from a running worker: the database accepts that worker's outcome only if
- * it arrives before the operator's. One transaction moves the order to the front of the queue and leases it, so that
- * no other process can lease it. An order that has ended is left alone, because its money may still be returned.
+ * Takes the lease of a payment's order, even from a running worker. The database then accepts only the first outcome,
+ * the worker's or the operator's. One transaction moves the order to the front of the queue and leases it, so that no
+ * other process can lease it. An order that has ended is left alone, because its money may still be returned.
  */
 async function takeOrder({ database }: Payments, transactionId: string): Promise<DueOrder | undefined> {
   return inTransaction(database, async ({ client }) => {
@@ -115,8 +115,8 @@ interface ByHand {
 }
 
 /**
- * Ends a payment's order by hand if its rail can no longer report its outcome. The payment ends as if the rail had
- * refused it: the money goes back to its source. Not offered by any API, only by the operators' command.
+ * Ends a payment's order by hand if its rail can no longer report the outcome. The payment ends as if the rail had
+ * refused it, and the money goes back to its source. Not offered by any API, only by the operators' command.
  * @param id the payment: `Transaction:…`
  * @returns the order, and the rail's answer (`said`), which is undefined if the rail was not queried
  * @throws RefusedByHand
@@ -173,7 +173,7 @@ async function end(payments: Payments, order: DueOrder, operator: Operator, said
   if (refused) throw endedMeanwhile(refused);
 }
 
-// Money that neither arrived nor came back waits in SUSPENSE, and an operator must find out where it is. Once the
+// Money that was neither delivered nor returned waits in SUSPENSE, and an operator must find out where it is. Once the
 // rail's provider has returned it, the operator releases it and the refund is paid.
 
 /** A refund that waits or has waited in suspense. Amounts are in the currency's smallest unit. */
@@ -184,8 +184,8 @@ export interface SuspendedRefund {
   readonly rateLock: Prisma.JsonValue;
   readonly refundAccountId: string;
   /**
-   * If the customer is deleted, the platform's account to which the money is forwarded (null if the platform has none
-   * in the currency), and the ids of the two transactions; otherwise null.
+   * Null unless the customer is deleted. `accountId` is the platform's account to which the money is forwarded, or null
+   * if the platform has none in the currency. `ids` are for the two transactions.
    */
   readonly onward: { readonly accountId: string | null; readonly ids: readonly string[] } | null;
   readonly wasSuspended: boolean;
@@ -198,7 +198,7 @@ interface Release {
   readonly settledAt: Date;
 }
 
-/** The columns of a refund. It goes to the internal account that paid, or else to that of the source's owner. */
+/** The columns of a refund. It goes to the internal account that paid, or to that of an external source's owner. */
 const columns = `t.platform_id, p.name as platform_name, to_jsonb(t) as transaction,
   (select o.rate_lock from rail_order o where o.platform_id = t.platform_id and o.transaction_id = t.id and o.kind = 'PAYOUT') as rate_lock,
   (select f.id from account f left join account s on s.platform_id = t.platform_id and s.id = t.source_account_id
@@ -243,7 +243,7 @@ export async function releaseSuspense(database: Database, transactionId: string,
     throw new RefusedByHand(`its customer is deleted, and the platform has no account in ${transaction.sentCurrency}`);
   }
   const refused = await payRefund(database, suspended, operator);
-  // The customer was deleted in the meantime.
+  // The customer was deleted in the meantime, so the refund must be forwarded.
   if (refused?.code === 'CUSTOMER_DELETED' && !suspended.onward)
     return releaseSuspense(database, transactionId, operator);
   if (refused?.code === 'AMOUNT_OUT_OF_RANGE')

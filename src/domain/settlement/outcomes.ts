@@ -25,11 +25,11 @@ import {
 import { nextOrderId } from '../orders/order-ids.ts';
 import { type DueOrder, isPull, railAnswer, railRequest } from '../orders/orders.ts';
 
-// The plans for an order's outcomes: statuses and money on both sides of its payment, in one commit.
+// The plans for an order's outcomes. Each changes statuses and moves money on both sides of the payment, in one commit.
 
 /**
- * Plans the next step after a settled pull from an external account: the money is credited to its owner's internal
- * account in that currency, debited from there and converted, and the rail gets a payout order.
+ * Plans the next step after a settled pull from an external account. The money is credited to the owner's internal
+ * account in that currency, debited there and converted, and the rail gets a payout order.
  */
 export function planPayout(flow: Flow, order: Pick<DueOrder, 'platformId' | 'id' | 'scenario'>): Plan {
   const { platformId, id, scenario } = order;
@@ -75,7 +75,7 @@ export function planDelivery(order: DueOrder, { watchMs, information }: Settled)
     transactions: [move],
   };
   if (!isPayout) return groupOf(order, { ...sent, journals: collectionJournals(order) });
-  // A different receiver has its own transaction: money leaves in the sender's transaction and arrives in the other.
+  // If the receiver is someone else, the money leaves in the sender's transaction and arrives in the receiver's own.
   const isOwn = to?.customerId === transaction.customerId;
   const plan = {
     ...sent,
@@ -142,8 +142,7 @@ export function planFailure(order: DueOrder, failure: Failure): PlanGroup {
 /** Plans the bank's return of a delivered payment: REFUNDED, with delivery and debit reversed. */
 export function planReturn(order: DueOrder, reason: string): PlanGroup {
   const { transaction, platformAccountId, canReturnFee } = order;
-  // The platform's share of the fees is taken back if the platform's account still holds it; otherwise the service
-  // bears it.
+  // The platform returns its share of the fees if its account still holds enough. Otherwise the service bears the loss.
   const flow = { ...flowOfOrder(order), platformAccountId: canReturnFee ? platformAccountId : null };
   return groupOf(order, {
     orders: [{ id: order.id, dueInMs: null }],
@@ -189,7 +188,7 @@ export function planClose(order: DueOrder): PlanGroup {
   return groupOf(order, { orders: [{ id: order.id, dueInMs: null }] });
 }
 
-/** Returns the receiving side's default failure reason; a transferIn uses the reason of an outgoing payment. */
+/** Returns the receiving side's default failure reason. For a transferIn, it is the reason of an outgoing payment. */
 function defaultReason({ transaction }: DueOrder): FailureReason {
   return transaction.type === 'INCOMING' && transaction.sourceKind === 'ACCOUNT'
     ? 'QUOTE_EXECUTION_FAILED'
@@ -220,7 +219,7 @@ function groupOf(order: DueOrder, plan: Plan): PlanGroup {
   return [{ platformId: order.platformId, plan }];
 }
 
-/** Combines both sides in one commit: in one plan if they share a platform, to take locks in a fixed order. */
+/** Commits both sides together. On one platform they form one plan, so that locks are taken in a fixed order. */
 function combineSides(platformId: string, plan: Plan, otherPlatformId: string, other: Plan): PlanGroup {
   if (platformId === otherPlatformId) return [{ platformId, plan: mergePlans(plan, other) }];
   return [
@@ -246,10 +245,10 @@ export function isCreditRefused(refusal: PlanRefusal): refusal is CreditRefusal 
 
 /**
  * Concludes an order again after the database refused its outcome because an account cannot receive the money
- * (check_balances.sql). The money is returned: by the rail if it was collected, by a refund if an internal account was
- * debited. If the refund cannot be credited either, because the customer has been deleted or the balance would exceed
- * even the limit for refunds, it waits in suspense for an operator. Each of these outcomes credits less than the
- * previous one, and the last credits nothing, so an order always ends.
+ * (check_balances.sql). The rail returns the money if it was collected, and a refund returns it if an internal account
+ * was debited. If the refund cannot be credited either, because the customer has been deleted or the balance would
+ * exceed even the limit for refunds, it waits in suspense for an operator. Each of these outcomes credits less than the
+ * one before, and the last credits nothing, so every order ends.
  * @throws whatever the rail throws when it is asked to return money
  */
 export async function concludeWithoutCredit(
@@ -285,7 +284,7 @@ function isShareOnly({ platformAccountId, destination, incoming }: DueOrder, acc
   return platformAccountId === accountId && ![destination?.id, incoming?.destination?.id].includes(accountId);
 }
 
-/** Returns the same end of the payment, but with its refund in suspense, as if the rail had not returned the money. */
+/** Returns the plan with the refund in suspense instead, as if the rail had not returned the money. */
 function suspendRefund(order: DueOrder, plan: Plan): Plan {
   const { journals = [], transactions = [] } = plan;
   const why = 'the account cannot receive the refund, which waits in suspense';

@@ -43,16 +43,15 @@ import {
 const caseMs = 60_000;
 
 /**
- * The approximate number of orders for which rails are queried at once: as many as a rail has connections
- * (upstream-client.ts). With more, orders would wait for a connection until their time limit. A slow provider would
- * then answer none of them in time, and all would be sent again.
+ * How many orders are passed to rails at once: about as many as a rail has connections (upstream-client.ts). With more,
+ * orders would wait for a connection until their time limit, and a slow provider would get them all again.
  */
 const askedAtOnce = 32;
 
 /**
- * Leases up to `limit` due orders, queries their rails, and commits the outcome of each: delivered, failed with the
- * money back at its source, or to be queried again. If a process dies, another takes its orders when their lease ends,
- * two seconds later. A committed outcome is not committed twice, because it has changed the transaction's status.
+ * Leases up to `limit` due orders, queries their rails, and commits the outcomes. An order settles, fails (and the
+ * money goes back), or is queried again later. If a process dies, another takes its orders when their lease ends, two
+ * seconds later. A committed outcome is not committed twice, because it has changed the transaction's status.
  * @returns the number of orders processed
  */
 export async function settleDueOrders(payments: Payments, limit: number): Promise<number> {
@@ -64,7 +63,7 @@ export async function settleDueOrders(payments: Payments, limit: number): Promis
 async function settleOrders(payments: Payments, orders: readonly DueOrder[]): Promise<void> {
   const { pool } = payments.database;
   const leases = renewLeases(pool, orders, payments.log);
-  // Announcements do not wait for rails, because the approval period starts at the time in the id, set with the lease.
+  // Announcements do not wait for rails, because their approval period began when the lease created the id.
   const parts = [orders.filter(isToAnnounce), orders.filter((order) => !isToAnnounce(order))];
   const postponements = await Promise.all(parts.map((part) => settleTogether(payments, part)));
   await leases.end();
@@ -82,8 +81,7 @@ async function settleTogether(payments: Payments, orders: readonly DueOrder[]): 
     postponeFailed(payments, order, error, 'could not process an order');
   let steps = await Promise.all(orders.map((order) => slots.run(() => settleOne(order)).catch(postpone(order))));
   const postponements: Postponement[] = [];
-  // If an account cannot receive a conclusion's money, another conclusion replaces it, until no account refuses
-  // anything.
+  // A conclusion whose money an account cannot receive is replaced, until all money is accepted.
   while (steps.length > 0) {
     postponements.push(...steps.filter((step) => 'dueInMs' in step));
     steps = await commitConcluded(
@@ -107,8 +105,8 @@ function attributesOf({ id, kind, platformId, transaction, attempts }: DueOrder)
 
 /**
  * Commits conclusions independently.
- * @returns what follows: orders whose conclusions failed are postponed, and conclusions whose money an account could not
- *   receive are replaced
+ * @returns the next steps: postponements for orders whose conclusions failed, and new conclusions where an account
+ *   could not receive the money
  */
 async function commitConcluded(payments: Payments, concluded: readonly Conclusion[]): Promise<Step[]> {
   const postpone = ({ order }: Conclusion, error: unknown, message = 'could not settle an order') =>
@@ -151,7 +149,7 @@ async function openCase(payments: Payments, order: DueOrder, contradiction: Cont
   });
 }
 
-/** Postpones an order after an error, longer each time. A lasting error is logged at most every five minutes. */
+/** Postpones an order after an error. The delay doubles each time, up to five minutes. */
 function postponeFailed(payments: Payments, order: DueOrder, error: unknown, message: string): Postponement {
   const dueInMs = Math.min(300_000, 1000 * 2 ** order.attempts);
   payments.log.error({ err: error, order: order.id }, `${message}; will retry in ${dueInMs / 1000} s`);
@@ -258,8 +256,8 @@ async function perform(payments: Payments, order: DueOrder): Promise<RailOutcome
   }
 }
 
-// An incoming UMA payment in CREATED: its sender has looked up the receiver, but not sent its pay request yet. When the
-// request arrives, the payment becomes PENDING, and the approval period begins. If it does not arrive within the
+// The sender of an incoming UMA payment in CREATED has looked up the receiver, but not sent its pay request yet. When
+// the request arrives, the payment becomes PENDING, and the approval period begins. If it does not arrive within the
 // lifetime of a quote, the payment expires.
 
 /** Returns the time left for the pay request, in milliseconds by the database's clock. */
@@ -291,7 +289,7 @@ function planMove(order: DueOrder, dueInMs: number | null, to: Omit<TransactionM
   return [{ platformId, plan: { orders: [{ id, dueInMs }], transactions } }];
 }
 
-/** Returns the decision that an incoming payment's scenario makes in place of the platform, if any. */
+/** Returns the decision that an incoming payment's scenario specifies, if any, instead of the platform's decision. */
 function simulatedDecision(payments: Payments, order: Pick<DueOrder, 'platformId' | 'environment' | 'scenario'>) {
   return connectedRail(payments, order)?.simulation?.approval(order.scenario);
 }

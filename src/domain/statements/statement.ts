@@ -10,13 +10,13 @@ import { statement } from '../../infra/database/statement.ts';
 import type { Caller } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
 
-/** Returns the part of a period that had passed when its statement was created. Future balances are unknown. */
+/** Returns the part of a period that had passed when its statement was created, because later balances are unknown. */
 export function past({ from, to }: Period, { madeAt }: { readonly madeAt: Date }): Period {
   return { from: from < madeAt ? from : madeAt, to: to < madeAt ? to : madeAt };
 }
 
 /**
- * Returns SQL for the version of an internal account's last posting before a moment. As a subquery, it is computed once,
+ * Returns SQL for the version of an internal account's last posting before a moment. A subquery is computed only once,
  * not for each row. `account` has the columns platform_id and id.
  */
 export function versionBefore(account: string, moment: string): string {
@@ -166,7 +166,7 @@ async function* statementCsv(head: StatementHead, period: Period, chunks: AsyncI
   yield lines([balanceLine(to, 'CLOSING_BALANCE', head.closingBalance)]);
 }
 
-// ISO 20022, Bank to Customer Statement, camt.053.001.08. The members of the objects are in the order that the standard
+// ISO 20022, Bank to Customer Statement, camt.053.001.08. Object properties are in the order that the standard
 // prescribes for the elements. Identifiers have at most 35 characters, so UUIDs are written without hyphens.
 
 const namespace = 'urn:iso:std:iso:20022:tech:xsd:camt.053.001.08';
@@ -212,7 +212,7 @@ async function* statementCamt(head: StatementHead, period: Period, chunks: Async
   yield '</Stmt></BkToCstmrStmt></Document>\n';
 }
 
-/** An amount without a sign, and its direction. */
+/** Converts an amount to an unsigned amount and a direction. */
 function camtMoney(amount: bigint, currency: string) {
   const absolute = amount < 0n ? -amount : amount;
   return {
@@ -234,7 +234,7 @@ function camtEntry(
     Sts: { Cd: 'BOOK' },
     BookgDt: at,
     ValDt: at,
-    // 32 characters, a dot and the leg's number: at most 35.
+    // The reference has at most 35 characters: 32 for the id, a dot, and the leg's number.
     AcctSvcrRef: `${compact(journalId)}.${leg}`,
     BkTxCd: { Prtry: { Cd: kind.toUpperCase() } },
     ...(refs && { NtryDtls: { TxDtls: { Refs: refs } } }),

@@ -39,7 +39,7 @@ const at = pathsIn<Transfer>();
 const sourcePath = at('sourceAccountId');
 const destinationPath = at('destinationAccountId');
 
-/** For each command, its kind in policies, the kinds of its accounts, and the method of the rail that it needs. */
+/** For each command: its kind in policies, the kinds of its accounts, and the rail's method that it needs. */
 const transfers = {
   transferOut: { kind: 'TRANSFER_OUT', source: 'INTERNAL', destination: 'EXTERNAL', by: 'payOut' },
   transferIn: { kind: 'TRANSFER_IN', source: 'EXTERNAL', destination: 'INTERNAL', by: 'collect' },
@@ -48,7 +48,7 @@ const transfers = {
 
 type TransferIn = Omit<Transfer, 'amount'> & { readonly amount?: GivenAmount | null | undefined };
 
-/** Creates one of the commands. Both accounts have the currency of the amount. */
+/** Creates one of the commands. Both accounts must have the currency of the amount. */
 function transferring<Input extends TransferIn>(operation: keyof typeof transfers) {
   const { kind, by, ...must } = transfers[operation];
   const isIn = operation === 'transferIn';
@@ -88,7 +88,7 @@ function transferring<Input extends TransferIn>(operation: keyof typeof transfer
       amount: { field: 'amount', currency: () => currencyOfNamed(payments.database.pool, caller, sourceAccountId) },
       paths: {
         INSUFFICIENT_BALANCE: sourcePath,
-        // The account whose customer the transfer belongs to.
+        // The transfer belongs to the customer of this account.
         USER_NOT_READY: isIn ? destinationPath : sourcePath,
         ACCOUNT_FROZEN: pathOf,
         INVALID_BANK_ACCOUNT: pathOf,
@@ -100,7 +100,7 @@ function transferring<Input extends TransferIn>(operation: keyof typeof transfer
 
 /**
  * Sends money in one currency from an internal to an external account. The source is debited immediately. The
- * transaction is PENDING until the rail has delivered the money or has failed.
+ * transaction is PENDING until the rail has delivered the money or has failed to do so.
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,
  *   INSUFFICIENT_BALANCE, LIMIT_EXCEEDED, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT,
  *   IDEMPOTENCY_MISMATCH
@@ -110,8 +110,8 @@ export const transferOut = transferring<Transfer>('transferOut');
 /**
  * Pulls money in one currency from an external to an internal account. The destination is credited once the rail has
  * collected the money. Without an amount, the rail decides how much it pulls.
- * @throws Refusal as transferOut does, except INSUFFICIENT_BALANCE; INVALID_INPUT also for a wallet, because money cannot
- *   be pulled from one, and AMOUNT_OUT_OF_RANGE also if the destination cannot receive the amount
+ * @throws Refusal as transferOut does, except INSUFFICIENT_BALANCE; also INVALID_INPUT for a wallet, from which money
+ *   cannot be pulled, and AMOUNT_OUT_OF_RANGE if the destination cannot receive the amount
  */
 export const transferIn = transferring<TransferIn>('transferIn');
 

@@ -2,14 +2,14 @@ import type { Rail } from '../rail.ts';
 import { Breach, NotTried, providerOf, type TrialDrive, type Tried, withFault, words } from './driver.ts';
 import type { Course, ProviderFault } from './trial.ts';
 
-/** Tests one of the port's promises with an order that takes this course. Throws a Breach if the rail breaks it. */
+/** Tests one of the port's promises with an order of the given course. Throws a Breach if the rail breaks it. */
 export type Check = readonly [
   name: string,
   course: Course,
   run: (drive: TrialDrive, rail: Rail, tried: Tried) => Promise<void>,
 ];
 
-/** The checks of what the port promises about orders, each for payouts and for collections. */
+/** The checks of the port's promises about orders. Each of them runs for payouts and for collections. */
 export const checks: readonly Check[] = [
   ['settles an order, and moves its money once', 'settles', settles],
   ['ends an order that the provider refuses, with an explanation, and moves nothing', 'refused', refuses],
@@ -60,7 +60,7 @@ async function contradicts(drive: TrialDrive, rail: Rail, tried: Tried): Promise
 
 async function takesTime(drive: TrialDrive, rail: Rail): Promise<void> {
   let first = await drive.ask(rail);
-  // A lost answer reveals no outcome, so ask again. The order must still reach a final outcome.
+  // A lost answer says nothing about the outcome, so ask again. The order must still reach a final outcome.
   for (let lost = 0; first.kind === 'unknown' && lost < 3; lost += 1) first = await drive.ask(rail);
   if (first.kind !== 'pending') throw new Breach(`the order is under way, but the rail answered ${words(first)}`);
   await drive.expectSettledOnce(rail);
@@ -83,7 +83,7 @@ async function givesBack(drive: TrialDrive, rail: Rail, tried: Tried): Promise<v
   if (tried.kind === 'PAYOUT') throw new NotTried('only collected money can be returned');
   providerOf(tried);
   await drive.expectSettled(rail);
-  // The gateway calls this at least once, because it cannot know whether a call whose answer was lost took effect.
+  // The gateway may call this again, because after a lost answer it cannot know whether the call took effect.
   await rail.giveBack?.(drive.request(true));
   await rail.giveBack?.(drive.request(true));
   await drive.expectMoved(0n);

@@ -27,7 +27,7 @@ const retryMs = 20;
 /** A rail's answer; `unknown` if it threw or did not answer in time. */
 export type Answer = RailOutcome | { readonly kind: 'unknown'; readonly error: unknown };
 
-/** Runs a new order from the trial through a rail, filling in the fields that the gateway would set. */
+/** Passes a new order from the trial to a rail. It sets the fields that the gateway would set. */
 export class TrialDrive {
   readonly #id = randomUUID();
   readonly #provider: TrialProvider | undefined;

@@ -2,12 +2,12 @@ import type { Rail, RailOrder } from '../rail.ts';
 
 /** A rail's trial: what its author provides for the conformance suite. A module exports it as `trial`. */
 export interface RailTrial {
-  /** Opens the rail as a starting process would. Called several times; the provider keeps its state between calls. */
+  /** Opens the rail as a starting process would. Called several times. The provider keeps its state between calls. */
   open(): Promise<Rail>;
 
   /**
    * Returns an order that `settles`, is `refused` (by the provider), or is `slow` (stays in progress for some time,
-   * then settles). The suite sets its id, age and attempts. Undefined if the rail or its provider cannot produce one.
+   * then settles). The suite sets its id, age and attempts. Returns undefined if there can be no such order.
    */
   order(course: Course, kind: RailOrder['kind']): TrialOrder | undefined;
 
@@ -23,8 +23,8 @@ export type TrialOrder = Pick<RailOrder, 'amount' | 'currency' | 'account' | 'um
 
 export interface TrialProvider {
   /**
-   * Returns the amount that the provider has moved for an order, in the smallest unit: a multiple of its amount if the
-   * order was sent more than once. Refunded money does not count.
+   * Returns the amount that the provider has moved for an order, in the smallest unit: a multiple of the order's amount
+   * if it was sent more than once. Refunded money does not count.
    */
   moved(orderId: string): Promise<bigint>;
 

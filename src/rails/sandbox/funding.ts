@@ -19,12 +19,12 @@ export function waysToPay(request: FundingRequest): PaymentInstruction[] {
   return ways[request.currency.code].map((way) => way(request));
 }
 
-/** Derives 32 bytes for one purpose of a quote or account, the same each time, so that nothing has to be stored. */
+/** Derives 32 bytes from a quote or account and a purpose. They are the same each time, so nothing has to be stored. */
 function seedOf(owner: string, purpose: string): Buffer {
   return createHash('sha256').update(`sandbox funding ${purpose} ${owner}`).digest();
 }
 
-/** Returns a number of exactly `count` decimal digits (at most 18) for one purpose of an owner. */
+/** Derives exactly `count` decimal digits (at most 18) from an owner and a purpose. */
 function digitsOf(owner: string, purpose: string, count: number): string {
   return (seedOf(owner, purpose).readBigUInt64BE(0) % 10n ** BigInt(count)).toString().padStart(count, '0');
 }
@@ -43,7 +43,7 @@ const usAccount: Way = ({ owner, reference }) => ({
   reference,
 });
 
-/** Creates an IBAN for euros. It is Maltese: Maltese account numbers have 18 digits, enough for one per quote. */
+/** Creates a Maltese IBAN for euros. Maltese account numbers have 18 digits, enough to give each quote its own. */
 const ibanAccount: Way = ({ owner, reference }) => {
   const iban = composeIBAN({ countryCode: 'MT', bban: `SBOX00001${digitsOf(owner, 'IBAN', 18)}` });
   if (iban === null) throw new Error('the sandbox bank code does not make a valid IBAN');
@@ -82,7 +82,7 @@ const ngnAccount: Way = ({ owner, reference }) => {
 
 type Plain<Type> = Extract<PaymentInstruction, { readonly accountType: Type; readonly accountNumber: string }>;
 
-/** Creates an account whose number has `count` digits and no check digits. `bank` contains the type's other fields. */
+/** Creates an account whose number has `count` digits, none of them check digits. `bank` contains the other fields. */
 const plainAccount =
   <Type extends 'GBP_ACCOUNT' | 'CAD_ACCOUNT' | 'PHP_ACCOUNT' | 'SGD_ACCOUNT'>(
     accountType: Type,
@@ -91,7 +91,7 @@ const plainAccount =
   ): Way =>
   ({ owner, reference }) => {
     const plain = { accountType, accountNumber: digitsOf(owner, accountType, count), bankName, reference };
-    // Together, the two contain every field of the type.
+    // `plain` and `bank` together contain every field of the type.
     return { ...plain, ...bank } as Plain<Type>;
   };
 
@@ -123,7 +123,7 @@ const tronWallet: Way = ({ owner, currency }) => {
 /** The features that a payer must support (BOLT 9): onion messages in TLV, and the payment secret. */
 const features = [{ bit: 8 }, { bit: 14 }];
 
-/** The lifetime of an account's invoice, which has no amount. It need not expire, but BOLT 11 requires an expiry. */
+/** The lifetime of an account's invoice, which has no amount: ten years, because BOLT 11 requires an expiry. */
 const accountInvoiceMs = 10 * 365 * 24 * 3_600_000;
 
 const millisatoshis = 1_000n;

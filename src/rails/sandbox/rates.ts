@@ -44,14 +44,14 @@ const minSendingWorth = '0.1';
 
 const defaultVariableFeeRate = '0.003';
 
-/** The maximum amount to send, in the smallest unit. It is the API's limit, because the sandbox adds none. */
+/** The maximum amount to send, in the smallest unit. The sandbox adds no limit to the API's. */
 const maxSendingAmount = maxAmount;
 
 /** The number of decimal places of a rate, as in the API's samples. Rates below `minUsualRate` have more. */
 const usualPlaces = 8;
 const minUsualRate = '0.001';
 
-/** Returns terms from the table, some of whose entries may be replaced. Every ordered pair of currencies has a rate. */
+/** Returns a pair's terms from the table, with any overrides. Every ordered pair of currencies has a rate. */
 export function sandboxTerms(
   sending: Currency,
   receiving: Currency,
@@ -86,7 +86,7 @@ function midPrice(code: CurrencyCode): Fraction {
   return parseDecimal(midPrices[code]);
 }
 
-/** Returns the schema of a decimal string that pricing accepts. A JSON number would be a floating-point number. */
+/** Returns the schema of a decimal that pricing accepts. It is a string, because a JSON number could be inexact. */
 function decimalText(fault: (text: string) => string | undefined) {
   return z.string({ error: 'must be a decimal in quotation marks' }).superRefine((text, context) => {
     const reason = fault(text);

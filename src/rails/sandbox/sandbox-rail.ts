@@ -62,7 +62,7 @@ export function sandboxRail(paceMs: number, rates?: Parameters<typeof sandboxTer
     paymentInstructions: async (request) => waysToPay(request),
     lookUp: async (umaAddress) => testReceiver(umaAddress),
     expectedMs: (order) => durationMs(order, paceMs),
-    // An earlier call would have no effect, so the gateway first calls when the outcome is due.
+    // The first call comes when the outcome is due, because an earlier one would have no effect.
     firstAskMs: (order) => durationMs(order, paceMs),
     collectionAmount: () => 10_000n,
     checkAccount: async (account, ownerName, ageMs) => checkSandboxAccount(account, ownerName, { ageMs, paceMs }),
@@ -70,7 +70,7 @@ export function sandboxRail(paceMs: number, rates?: Parameters<typeof sandboxTer
     payOut: async (order) => outcomeOf(order, paceMs),
     collect: async (order) => outcomeOf(order, paceMs),
     findOrder: async (order) => outcomeOf(order, paceMs),
-    // The simulated world has no balances.
+    // There is nothing to return, because the simulation keeps no balances.
     giveBack: async () => undefined,
     simulation,
   } satisfies Rail;
@@ -208,7 +208,7 @@ function simulatedDeposit(scenario: unknown, amount: bigint): port.Deposit {
   return { amount: short ? amount / 2n : amount, twice: deposit === 'TWICE', late: deposit === 'LATE' };
 }
 
-/** An account's first status, and its status after `paces` steps (one by default). */
+/** An account's first status, and its later status after `paces` steps (by default one). */
 interface Course<Status> {
   readonly first: Status;
   readonly later?: Status;
@@ -247,7 +247,7 @@ function checkSandboxAccount(
     return { accepted: false, explanation: 'the bank does not know this account (sandbox suffix 105)' };
   const statusCourse = statuses[suffix];
   const checkMs = paceMs * (statusCourse?.paces ?? 1);
-  // A new account never counts as old, even with a pace of zero.
+  // A new account has its first status, even with a pace of zero.
   const old = ageMs > 0 && ageMs >= checkMs;
   const verificationCourse = ownerName === undefined ? undefined : verifications[suffix];
   const verification = ownerName === undefined ? null : (statusAt(verificationCourse, old) ?? 'MATCHED');

@@ -23,7 +23,7 @@ import { type TransactionRecord, transactionPage } from './upstream-client.ts';
 export interface Upstream {
   readonly client: api.UpstreamClient;
   readonly settings: z.infer<typeof api.upstreamSettings>;
-  /** Upstream's ids of the platform's accounts and of newly created customers. They never change. */
+  /** Upstream's ids for the platform's accounts and for newly created customers. They never change. */
   readonly ids: ReturnType<typeof boundedCache<string>>;
 }
 
@@ -45,7 +45,7 @@ export async function internalId({ client, ids }: Upstream, currency: string): P
   return account.id;
 }
 
-/** Returns the upstream id of an external account. @throws UpstreamRefusal if none is registered there */
+/** Returns the upstream id of an external account. @throws UpstreamRefusal if it is not registered there */
 export async function externalId(upstream: Upstream, account: RailAccount, currency: string): Promise<string> {
   const key = `${currency} ${identityKey(account.type, account.details)}`;
   const known = upstream.ids.get(key);
@@ -75,7 +75,7 @@ export async function checkAccount(upstream: Upstream, account: AccountToCheck):
   }
 }
 
-/** Finds an account upstream, where it exists once per owner, in the form in which it was first registered. */
+/** Finds an account upstream by its identity. It exists once per owner, with its details as first registered. */
 async function find({ client }: Upstream, { type, details }: RailAccount, currency: string) {
   const { data } = await client.get('/platform/external-accounts', api.externalAccountList, { currency });
   const key = identityKey(type, details);
@@ -196,13 +196,13 @@ export function verifyWebhook(secret: string | undefined, webhook: RailWebhook):
   }
 }
 
-/** Returns whether upstream asks for approval of an incoming payment, which is decided later, not by this rail. */
+/** Returns whether upstream asks for approval of an incoming payment. The decision is made later, outside this rail. */
 function asksForApproval(body: Uint8Array): boolean {
   const message = messageIn(body);
   return message?.type === 'INCOMING_PAYMENT' && message.transaction?.status === 'PENDING';
 }
 
-/** Reads what a webhook says about orders, deposits or a customer's identity; empty for any other webhook. */
+/** Returns a webhook's news about an order, a deposit or a customer's identity; empty for any other webhook. */
 export function newsIn(body: Uint8Array): readonly RailNews[] {
   const message = messageIn(body);
   if (message?.type === 'KYC_STATUS') {
@@ -241,7 +241,7 @@ export function memoOf(what: 'order' | 'return of' | 'deposit' | 'funding of' | 
 
 type Ends = Pick<TransactionRecord, 'description' | 'source' | 'destination'>;
 
-/** Returns whether a payment only moves money between the platform's upstream accounts, whatever its memo says. */
+/** Returns whether a payment is the gateway's own transfer between two internal accounts upstream. */
 export function isWithin({ description, source, destination }: Ends): boolean {
   const isOwn = (end: TransactionRecord['source']) => end?.accountId?.startsWith('InternalAccount:') === true;
   const isOurs = /^(deposit|funding of|unused of) [0-9a-f-]{36}$/.test(description ?? '');
@@ -273,7 +273,7 @@ export function hasBegun({ status, quoteId }: TransactionRecord): boolean {
 
 function movementOf(transaction: TransactionRecord): RailMovement {
   const { id, type, createdAt, status, description, receivedAmount, sentAmount } = transaction;
-  // An outgoing payment has moved the amount that it took from the upstream account.
+  // The amount of an outgoing payment is what left the upstream account.
   const moved = type === 'OUTGOING' ? (sentAmount ?? receivedAmount) : receivedAmount;
   return {
     orderId: orderIdIn(description),

@@ -128,7 +128,7 @@ export const upstreamSettings = z
   .strictObject({
     /** The delay before an order in progress is queried again. */
     pollMs: milliseconds(3_600_000).default(1_000),
-    /** How long after settlement a payment may be returned; after that, it is queried once more. */
+    /** How long after settlement a payment may be returned. It is queried once more at the end of this time. */
     watchMs: milliseconds(86_400_000).default(86_400_000),
     expectedMs: milliseconds(86_400_000).default(5_000),
     identityMs: milliseconds(86_400_000).default(60_000),
@@ -180,7 +180,7 @@ const requestMs = 8_000;
 
 const errorSchema = z.object({ code: z.string(), message: z.string() });
 
-/** Statuses that concern credentials, limits or an attempt still in progress, not the request itself. */
+/** Temporary statuses: they concern credentials, limits or a pending attempt rather than the request itself. */
 const temporary: ReadonlySet<number> = new Set([401, 403, 408, 409, 422, 425, 429]);
 
 /** The codes of refusals that are final even though their status is one of the above. */
@@ -208,7 +208,7 @@ export class UpstreamClient {
     return this.#send('POST', path, schema, command);
   }
 
-  /** Moves money between two upstream accounts, with an idempotency key and a memo for people and reconciliation. */
+  /** Moves money between two upstream accounts, with an idempotency key and a memo for operators and reconciliation. */
   transfer(way: 'in' | 'out' | 'internal', { from, to, amount, memo, key }: Transfer) {
     const source = { accountId: from };
     const destination = { accountId: to };
@@ -248,7 +248,7 @@ export class UpstreamClient {
     const isTemporary = temporary.has(statusCode) && !finalCodes.has(code);
     if (statusCode >= 500 || isTemporary || statusCode < 400)
       throw new UpstreamFault(code, `upstream answered ${statusCode} ${code} to ${what}`);
-    // Callers and operators may read the message.
+    // The message must contain no credentials, because callers and operators may read it.
     const hidden = message.replaceAll(credentials, '[hidden]').replaceAll(secret, '[hidden]');
     throw new UpstreamRefusal(code, hidden);
   }

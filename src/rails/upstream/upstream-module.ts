@@ -60,7 +60,7 @@ function platformRail(upstream: Upstream, connection: () => Promise<api.Upstream
   return {
     name: 'upstream',
     rate: (sending, receiving) => readTerms(upstream, sending, receiving),
-    // Rates are locked for payments to UMA addresses, too.
+    // Payments to UMA addresses need a locked rate, so receivers are looked up only if rates are locked.
     ...(settings.lockQuotes && {
       lockRate: (request) => lockRate(upstream, request),
       lookUp: (umaAddress) => lookUp(upstream, umaAddress),
@@ -68,7 +68,7 @@ function platformRail(upstream: Upstream, connection: () => Promise<api.Upstream
     checkAccount: (account) => accounts.checkAccount(upstream, account),
     checkIdentity: async (customer) => {
       const { upstreamId, ...check } = await accounts.checkIdentity(upstream, customer);
-      // The customer's accounts here are created right afterwards.
+      // The id is needed right afterwards, when the customer's accounts are created here.
       upstream.ids.set(customer.customerId, upstreamId);
       return check;
     },
@@ -121,7 +121,7 @@ async function readInstructions({ client, ids }: Upstream, { customerId, currenc
   if (upstreamId === undefined) throw new Error('the upstream customer is not known');
   const query = { customerId: upstreamId, currency: currency.code };
   const { data } = await client.get('/customers/internal-accounts', fundedAccounts, query);
-  // Upstream implements the same API, so its instructions have the same forms.
+  // Upstream implements the same API, so its instructions have the same form.
   return data.flatMap(({ fundingPaymentInstructions: ways }) =>
     ways.map(({ accountOrWalletInfo }) => accountOrWalletInfo as unknown as PaymentInstruction),
   );

@@ -16,7 +16,7 @@ type Sent = Pick<api.TransactionRecord, 'id' | 'sentAmount'>;
 
 const noUma: RailOutcome = { kind: 'failed', explanation: 'the upstream rail does not pay to UMA addresses' };
 
-/** Pays out of the platform's internal account upstream. Nothing moves upstream if the money stays here. */
+/** Pays from the platform's internal account upstream. If the money stays in the gateway, nothing moves upstream. */
 export async function payOut(upstream: Upstream, order: RailOrder): Promise<RailOutcome> {
   const { account, lock, umaAddress } = order;
   if (lock && umaAddress !== undefined) return payUma(upstream, order, lock);
@@ -87,7 +87,7 @@ async function findTransaction(upstream: Upstream, order: RailOrder): Promise<ap
   const query = {
     type: order.kind === 'PAYOUT' ? 'OUTGOING' : 'INCOMING',
     ...(await counterpartyOf(upstream, order)),
-    // The two services' clocks may differ.
+    // The clocks of the two services may differ.
     startDate: new Date(Date.now() - order.ageMs - clocksDifferMs).toISOString(),
     // The payment for an old order is near the start of the list, and the payment for a new order near its end.
     sortOrder: order.ageMs > clocksDifferMs ? 'asc' : 'desc',
@@ -101,7 +101,7 @@ async function findTransaction(upstream: Upstream, order: RailOrder): Promise<ap
   }
 }
 
-/** Returns the filter for the payments of an order's counterparty; for a conversion, the platform's own account. */
+/** Returns the filter for payments with an order's counterparty: for a conversion, the platform's own account. */
 async function counterpartyOf(upstream: Upstream, { kind, account, umaAddress, currency }: RailOrder) {
   if (!account) return { receiverAccountIdentifier: umaAddress ?? (await internalId(upstream, currency)) };
   // If upstream no longer has the account, search for the order among all payments.
@@ -120,7 +120,7 @@ async function perform(upstream: Upstream, order: RailOrder, send: () => Promise
     return await outcomeOfOrder(upstream, order, { sentAmount, ...transaction });
   } catch (error) {
     if (!(error instanceof api.UpstreamRefusal)) throw error;
-    // Nothing was created under this key, and nothing ever will be, because the refusal is stored under it.
+    // The refusal is final: it is stored under this key, so the key will never create a payment.
     const explanation = `refused by the upstream service: ${error.message} (${error.code})`;
     return { kind: 'failed', explanation, ...(error.code === 'QUOTE_EXPIRED' && { failureReason: 'QUOTE_EXPIRED' }) };
   }
@@ -143,17 +143,17 @@ async function execute(upstream: Upstream, order: RailOrder, { reference }: Rate
   } catch (error) {
     const isUnknown = error instanceof api.UpstreamRefusal && error.code === 'QUOTE_NOT_FOUND';
     if (!isUnknown && !(error instanceof api.UpstreamFault && executedBefore.has(error.code))) throw error;
-    // The order was already executed with another quote, before this gateway's database was restored from a backup.
+    // The order may have been executed with another quote before this gateway's database was restored from a backup.
     const found = await findTransaction(upstream, order);
     if (found) return found;
-    // Upstream was restored from a backup. It may already have paid, so this is not a refusal.
+    // Upstream has lost the quote in a restore from a backup. It may already have paid, so this is not a refusal.
     if (isUnknown)
       throw new Error('the upstream service no longer knows the quote that it has locked: an operator must decide');
     throw error;
   }
 }
 
-/** The codes for a key that was used to execute a different quote, and for a quote that has already been executed. */
+/** The codes of two refusals: the key was used to execute a different quote, or the quote has already been executed. */
 const executedBefore: ReadonlySet<string> = new Set(['IDEMPOTENCY_MISMATCH', 'CONFLICT']);
 
 async function outcomeOfOrder(
@@ -179,14 +179,14 @@ function outcomeOf(
     case 'PROCESSING':
       return { kind: 'pending', checkInMs: pollMs };
     case 'COMPLETED': {
-      // A collection takes nothing from the upstream account.
+      // Nothing was sent for a collection, because it takes no money from the upstream account.
       const sent = (lock || kind === 'PAYOUT') && sentAmount && { sent: BigInt(sentAmount.amount) };
       return { kind: 'settled', watchMs, amount: BigInt(receivedAmount.amount), ...sent };
     }
     case 'REJECTED':
       return settled ? { kind: 'contradiction', explanation } : { kind: 'rejected', explanation };
     case 'REFUNDED':
-      // If this gateway never saw the payment settle, it simply counts as failed.
+      // A payment that this gateway never saw settle is reported as failed.
       return settled ? { kind: 'returned', explanation } : { kind: 'failed', explanation };
     case 'FAILED':
     case 'EXPIRED':

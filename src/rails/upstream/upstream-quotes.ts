@@ -7,7 +7,7 @@ import type { LockAnswer, LockRequest, UmaPayment } from '../rail-parts.ts';
 import { customerThere, externalId, internalId, memoOf, type Upstream } from './upstream-accounts.ts';
 import * as api from './upstream-client.ts';
 
-/** The fraction of an upstream quote's lifetime that this gateway promises. The rest is left for executing it. */
+/** A lock is valid for this fraction of the upstream quote's lifetime. The rest leaves time to execute the quote. */
 const promisedShare = 0.9;
 
 /** Looks up how a UMA address can be paid. */
@@ -84,7 +84,7 @@ const causes: ReadonlyMap<string, Extract<LockAnswer, { kind: 'refused' }>['beca
   ['SELF_PAYMENT', 'SENDER'],
 ]);
 
-/** Refuses a currency in which the platform has no account upstream, because upstream cannot convert it. */
+/** Turns a refusal into INVALID_CURRENCY: upstream cannot convert a currency in which the platform has no account. */
 function noAccount(error: unknown): never {
   if (error instanceof api.UpstreamRefusal) throw new api.UpstreamRefusal('INVALID_CURRENCY', error.message);
   throw error;
@@ -147,8 +147,8 @@ const destinationsOf = (pairs: readonly Pair[]) => [...new Set(pairs.map(({ dest
 type Rates = api.RateList['data'];
 
 /**
- * Reads the rates to several currencies without naming them, because upstream refuses a list of names if it does not
- * convert to one of them. Only the rate to the source currency itself must be requested by name.
+ * Reads the rates from a currency. Several rates are requested without naming the currencies, because upstream refuses
+ * the whole list if it does not convert to one of them. Only the rate to the source itself must be requested by name.
  */
 async function readRates(client: api.UpstreamClient, source: string, destinations: readonly string[]): Promise<Rates> {
   if (destinations.length === 1) return requestRates(client, source, [...new Set([...destinations, 'BTC'])]);
@@ -178,7 +178,7 @@ function termsTo(destination: string, rates: Rates): RateTerms | undefined {
   };
 }
 
-/** Returns a share as a decimal, rounded up, so that upstream never charges more than this gateway does. */
+/** Returns a fee rate as a decimal, rounded up, so that upstream never charges a higher fee than this gateway. */
 function shareOf(part: number, of: number): string {
   const share = whole(BigInt(part)).over(whole(BigInt(of)));
   const units = share.times(tenTo(feePlaces)).roundUp();

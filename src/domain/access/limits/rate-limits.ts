@@ -15,7 +15,7 @@ class TokenBucket {
   tokens = Number.POSITIVE_INFINITY;
   #at = 0;
 
-  /** The rate may have changed since the last refill. */
+  /** Adds the tokens gained since the last refill. The rate may have changed in the meantime. */
   refill({ perSecond, burst }: Rate, now: number): void {
     this.tokens = Math.min(burst, this.tokens + ((now - this.#at) * perSecond) / 1_000);
     this.#at = now;
@@ -66,7 +66,7 @@ export interface RateDecision {
 export class RateLimits {
   readonly #rates: Rates;
   readonly #now: Clock;
-  /** Separate, so that many client tokens cannot evict API tokens' buckets. An evicted bucket starts full again. */
+  /** Separate caches, so that client tokens cannot evict API tokens' buckets. An evicted bucket starts full again. */
   readonly #buckets = {
     platform: boundedCache<TokenBucket>(10_000),
     apiToken: boundedCache<TokenBucket>(20_000),
@@ -201,9 +201,9 @@ class Attempts extends TokenBucket {
 }
 
 /**
- * Slows down credential guessing. For each address, only a limited number of wrong credentials per minute are looked
- * up. Beyond that limit, all unknown credentials from the address are rejected without a lookup, even valid ones that
- * have not been used before.
+ * Slows down credential guessing. For each address, only a limited number of wrong credentials are looked up per
+ * minute. After that, unknown credentials from the address are rejected without a lookup, even valid ones if they have
+ * not been used before.
  */
 export class CredentialBrake {
   readonly #rate: Rate;
@@ -257,15 +257,15 @@ export class CredentialBrake {
 const refusalRate = { atOnce: 50, perSecond: 20 } as const;
 /** The maximum delay, in milliseconds. Clients usually wait longer than this for a response. */
 const maxWaitMs = 12_000;
-/** Refusals that would exceed the maximum delay are spread over this many milliseconds at its end. */
+/** The length of the period before the maximum delay over which all later refusals are spread, in milliseconds. */
 const spreadMs = 3_000;
 /** The golden ratio: the fractional parts of its multiples are evenly distributed, however many there are. */
 const goldenRatio = (Math.sqrt(5) - 1) / 2;
 const maxSources = 10_000;
 
 /**
- * Slows down refusals to a source that keeps sending requests, because a client that does not wait could otherwise
- * receive tens of thousands of refusals per second and slow down everyone else.
+ * Slows down refusals to a source that keeps sending requests. A client that does not wait could otherwise receive tens
+ * of thousands of refusals per second, and slow down everyone else.
  */
 export class RefusalPace {
   readonly #now: Clock;
@@ -274,7 +274,7 @@ export class RefusalPace {
 
   constructor(now: Clock) {
     this.#now = now;
-    // Many listeners are normal, because one refusal per connection may be waiting on the signal.
+    // Many listeners are normal here: for each connection, one refusal may be waiting.
     setMaxListeners(0, this.#ended.signal);
   }
 

@@ -14,7 +14,7 @@ import type { CredentialBrake } from '../limits/rate-limits.ts';
 import { ownRates, type RateColumns, rateColumns } from '../rates.ts';
 
 const proven = { max: 20_000, ttlMs: 3_600_000 } as const;
-/** Short, so that a revoked token is rejected within a second. */
+/** The time to live is short, so that a revoked token is rejected within a second. */
 const authenticated = { max: 20_000, ttlMs: 900 } as const;
 
 /** Authenticates an Authorization header of either kind: a server's `Basic` or an app's `Bearer`. */
@@ -23,7 +23,7 @@ export class Credentials {
   readonly #apps: ClientTokens;
   readonly #brake: CredentialBrake;
   readonly #viewers: ReturnType<typeof boundedCache<Viewer>>;
-  /** Headers verified earlier bypass the limit on failures, even while someone at their address guesses credentials. */
+  /** Headers verified earlier. They work even after someone at the same address has made too many wrong guesses. */
   readonly #proven = boundedCache<true>(proven.max, proven.ttlMs);
 
   constructor(database: Database, apps: ClientTokens, brake: CredentialBrake, cacheMs: number = authenticated.ttlMs) {
@@ -34,7 +34,7 @@ export class Credentials {
   }
 
   /**
-   * Authenticates credentials. Failures count against the address, including tokens not accepted from this address.
+   * Authenticates credentials. Failures count against the address. A token not accepted from the address is a failure.
    * @throws RateLimited after too many wrong credentials, unless these have been verified before
    */
   async authenticateFrom(address: string, authorization: string | undefined): Promise<Viewer | undefined> {
@@ -133,7 +133,7 @@ async function authenticateServer({ pool }: Database, authorization: string): Pr
   };
 }
 
-/** Returns the facts about a viewer that its token's row contains, whichever kind of token it is. */
+/** Returns the properties of a viewer that both kinds of tokens store. */
 function commonFacts(row: ApiTokenRow | ClientTokenRow) {
   const { id: tokenId, platformId, environment, permissions, makers, expiresAt, documents } = row;
   return { tokenId, platformId, environment, permissions, makers, expiresAt, documents, rates: ownRates(row) };
@@ -243,7 +243,7 @@ async function verifySignature(token: string, keys: ReadonlyMap<string, Uint8Arr
     const key = keys.get(String(decodeProtectedHeader(token).kid));
     if (!key) return undefined;
     // A JWT with a different issuer is not a client token, even if it is signed with the key. With this `currentDate`,
-    // no token counts as expired.
+    // no token is treated as expired.
     const { payload } = await jwtVerify(token, key, { algorithms: [algorithm], issuer, currentDate: new Date(0) });
     const [platformId, id] = [String(payload.platform), String(payload.jti)];
     if (!uuidForm.test(platformId) || !uuidForm.test(id)) return undefined;

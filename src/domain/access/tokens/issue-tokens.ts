@@ -132,7 +132,7 @@ async function storeClientToken(transaction: Transaction, caller: Caller, target
   });
 }
 
-/** Returns the customer of a token's target (null if it has none); undefined if the caller sees no such target. */
+/** Returns the customer of a token's target, or null if it has none; undefined if the caller cannot see the target. */
 async function ownerOf(prisma: Prisma.TransactionClient, caller: Caller, { name, uuid: id }: Target) {
   const select = { customerId: true } as const;
   switch (name) {
@@ -225,7 +225,7 @@ interface RotateApiToken {
 
 /**
  * Replaces a token with a new one that has the same name, permissions, addresses, documents and lifetime, as far as the
- * caller's own token permits. Everything that limits the old token also limits the new one.
+ * caller's own token permits. Policies that limit the old token also limit the new one.
  * @throws Refusal as issueApiToken does, TOKEN_NOT_FOUND, CONFLICT (the token has expired, has been revoked, or already
  *   has a replacement)
  */

@@ -111,7 +111,7 @@ export const revokeClientToken = recordCommand(
   }),
 );
 
-/** A token changes only once: when it is revoked. */
+/** Returns a token's version. A token changes only once: when it is revoked. */
 export function tokenVersion(isRevoked: boolean): number {
   return isRevoked ? 2 : 1;
 }

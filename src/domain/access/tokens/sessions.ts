@@ -12,7 +12,7 @@ const rightsStatement = statement<Rights & { id: string }>(
   'select id, permissions, grants, trusted_documents_only from find_token_rights($1, $2)',
 );
 
-/** The interval between checks, in milliseconds. An invalid token's connections are thus closed within a second. */
+/** The interval between checks, in milliseconds. The connections of an invalid token are closed within a second. */
 const sweepMs = 900;
 
 /** The reasons for closing a connection: its token is no longer valid, or no longer permits an open operation. */
@@ -34,7 +34,7 @@ export interface Connection {
 
 export interface Session {
   readonly viewer: Viewer;
-  /** Replaces the token with a newer one of the same subject; returns false if that forbids an open operation. */
+  /** Replaces the token with a newer one of the same subject. Returns false if it does not permit an open operation. */
   renew(viewer: Viewer): Promise<boolean>;
   /**
    * Registers an operation, such as a subscription, whose connection is closed once its token no longer permits it.
@@ -84,7 +84,7 @@ export class Sessions {
       },
       renew: (newer) => renew(open, newer),
       begin: async (couldBegin) => {
-        // Added before it is checked, so that a concurrent renewal checks it, too.
+        // The operation is added before it is checked, so that a concurrent renewal checks it, too.
         open.underWay.add(couldBegin);
         if (await couldBegin(open.viewer)) return () => open.underWay.delete(couldBegin);
         open.underWay.delete(couldBegin);
@@ -94,7 +94,7 @@ export class Sessions {
     };
   }
 
-  /** Asks clients to connect elsewhere, over `spreadMs` milliseconds so that they do not all reconnect at once. */
+  /** Asks clients to connect elsewhere. This is spread over `spreadMs`, so that they do not all reconnect at once. */
   async leave(spreadMs: number): Promise<void> {
     clearInterval(this.#timer);
     this.#stopping = true;

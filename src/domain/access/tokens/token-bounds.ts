@@ -30,7 +30,7 @@ interface Bounds {
 }
 
 /**
- * Returns a new token's bounds: those requested, which must lie within the bounds of the token that creates it.
+ * Returns the requested bounds of a new token. They must lie within the bounds of the token that creates it.
  * @param now the database's clock
  * @throws Refusal INVALID_INPUT (expiry in the past), FORBIDDEN (beyond the creator's expiry, addresses or documents)
  */
@@ -113,8 +113,8 @@ export const lockOwner = statement<{ isDeleted: boolean }>(
 );
 
 /**
- * Ensures that the caller's token is valid and stays unrevoked until the transaction ends, because it may have expired
- * or been revoked while its authentication was still cached. @throws Refusal FORBIDDEN
+ * Checks that the caller's token is still valid, and prevents its revocation until the transaction ends. A cached
+ * authentication does not show that a token has expired or been revoked. @throws Refusal FORBIDDEN
  * @returns the uuid of the API token, or null for the platform itself
  */
 export async function lockMaker(on: Queryable, { platformId, tokenId }: Caller): Promise<string | null> {

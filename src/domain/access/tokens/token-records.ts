@@ -12,7 +12,7 @@ export interface ApiTokenFilter extends ChangeFilter {
   readonly createdById?: Given<string>;
 }
 
-/** A token changes only when it is revoked, and revoked tokens are not visible, so `updatedAt` is `createdAt`. */
+/** Returns the condition for a filter. Visible tokens have never changed, so their `updatedAt` is `createdAt`. */
 export function whereApiTokens(filter: ApiTokenFilter): Prisma.ApiTokenWhereInput {
   return {
     AND: [
@@ -106,7 +106,7 @@ const warnStatement = statement<object>(
    from warned returning 1`,
 );
 
-/** Announces each token that expires within a week, once. Returns the number of tokens announced. */
+/** Announces the tokens that will expire within a week, each of them once. Returns their number. */
 export async function warnOfExpiry({ pool }: Database, limit: number): Promise<number> {
   return (await warnStatement(pool, limit)).length;
 }
