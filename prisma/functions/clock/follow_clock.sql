@@ -31,7 +31,7 @@ begin
     return null;
   end if;
   v_ahead := v_now + least(v_step / 2, interval '10 seconds');
-  -- The age of an order counts from its creation.
+  -- created_at moves, too, because the age of an order is computed from it.
   update rail_order set due_at = due_at - v_step, created_at = created_at - v_step where due_at > v_ahead;
   update account_check set due_at = due_at - v_step where due_at > v_ahead;
   update identity_check set due_at = due_at - v_step where due_at > v_ahead;

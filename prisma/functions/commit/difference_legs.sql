@@ -11,12 +11,12 @@ as $$
   left join account a on a.platform_id = t.platform_id and a.id = t.destination_account_id,
   lateral (select o.kind = 'COLLECTION' and t.type = 'OUTGOING' as is_pull) p,
   lateral (
-    -- Money taken: for a payout, in the currency that it is paid from.
+    -- Money taken for a payout, in the currency from which it is paid.
     select 1 as side, case when o.rate_lock is null then t.received_currency else t.sent_currency end as currency,
       p_out - coalesce((o.rate_lock ->> 'sent')::bigint, t.received_amount) as more
     where o.kind = 'PAYOUT'
     union all
-    -- Money received: for a collection, and for a conversion by the rail into an internal account.
+    -- Money received from a collection, or from a conversion by the rail into an internal account.
     select 2, case when p.is_pull then t.sent_currency else t.received_currency end,
       case when p.is_pull then t.sent_amount else t.received_amount end - p_in
     where o.kind = 'COLLECTION' or o.rate_lock is not null and a.kind = 'INTERNAL'

@@ -1,7 +1,7 @@
-/** Where to find a platform's real ids, as the OpenAPI document says. */
+/** The OpenAPI document's guide to replacing its example ids with real ones. */
 interface Guide {
   readonly unique: string;
-  /** The example ids that stand for ids of the payer in the sandbox, and the name of each id among the payer's. */
+  /** The example ids to replace with ids of the sandbox's payer, each with the name of the payer's id. */
   readonly payer: Readonly<Record<string, string>>;
   /** Other example ids, each with the path of a GET whose response contains an id of the same type. */
   readonly ids: readonly (readonly [id: string, path: string])[];

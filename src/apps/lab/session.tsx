@@ -227,8 +227,8 @@ function Variables() {
 }
 
 /**
- * When a tab opens, or is picked again while it is open, writes the collected values into its variables, and shows the
- * result of its operation or runs it.
+ * Writes the collected values into a tab's variables when it opens or is picked again while open. Then shows the result
+ * of its operation, or runs it.
  */
 function useOpenTab(
   tab: Tab | undefined,

@@ -31,7 +31,7 @@ interface Stage {
 
 type Run = (stage: Stage) => Promise<{ readonly id: string; readonly status?: string }>;
 
-/** The triggers that create payments, to which a scenario can apply. */
+/** The triggers that create payments. A scenario can be applied to them. */
 const payments = {
   async OUTGOING_PAYMENT(stage) {
     const cast = await findFundedCast(stage);

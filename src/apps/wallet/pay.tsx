@@ -51,7 +51,7 @@ export function Pay() {
       () => payeeField.current?.focus(),
       (error) => setRefusal({ message: reasonOf(error) }),
     );
-  /** The number of changes to the fields. A response about earlier values is not shown. */
+  /** Counts the changes to the fields, so that a response about earlier values is not shown. */
   const changes = useRef(0);
   const drop = () => {
     changes.current += 1;
@@ -308,7 +308,7 @@ function QuoteCard({ quoted, available, limits, payee, onEnd }: QuoteCardProps) 
   const input = { quoteId: quote.id, idempotencyKey: key.current };
   const execute = () => isOver || executeQuote({ variables: { input, locale } });
 
-  /** Releases the quote. If it cannot be cancelled, it expires. */
+  /** Cancels the quote. If this fails, the quote will expire. */
   async function cancel() {
     onEnd();
     await cancelQuote({ variables: { input: { quoteId: quote.id } } }).catch(() => undefined);

@@ -33,14 +33,14 @@ export class Binding {
   }
 }
 
-/** Fields whose values differ widely in frequency or are compared by range. A generic plan would read all rows. */
+/** Fields compared by range, or with some values far more frequent than others. A generic plan might read all rows. */
 const uneven: ReadonlySet<string> = new Set(
   `Transaction.status Transaction.type Transaction.failureReason Transaction.sentCurrency Transaction.receivedCurrency
   Transaction.updatedAt Quote.status Customer.kycStatus Customer.searchName Customer.updatedAt Account.status Account.accountType
   Account.beneficiaryVerificationStatus`.split(/\s+/),
 );
 
-/** The fields whose values each match few of a platform's rows. With a condition on one of them, any plan will do. */
+/** Fields of which any value matches few of a platform's rows. With a condition on one of them, any plan is fast. */
 const narrow: ReadonlySet<string> = new Set(['id', 'customerId', 'transactionId', 'endpointId', 'reference']);
 
 interface Found {
@@ -92,7 +92,7 @@ function conditions(model: string, alias: string, where: Where, binds: Binding, 
     if (name === 'AND')
       return [condition].flat().flatMap((part) => conditions(model, alias, part as Where, binds, found));
     if (name === 'OR') {
-      // Any branch may match many rows.
+      // The OR is narrow only if all its branches are.
       const any: Found = { uneven: false, narrow: true };
       const parts = (condition as Where[]).map((part) => {
         const one: Found = { uneven: false, narrow: false };

@@ -14,14 +14,14 @@ type Noun = keyof SnapshotRows;
 type NounOf<T> = {
   [N in Noun]: SnapshotRows[N] extends T ? (T extends SnapshotRows[N] ? N : never) : never;
 }[Noun];
-/** The fields that hold a whole row as JSON, and their nouns: derived from the row type, so that none is forgotten. */
+/** The fields that hold a whole row as JSON, each with its model. Derived from `Row`, so that none is forgotten. */
 type NounsIn<Row> = {
   readonly [Field in keyof Row as [NounOf<NonNullable<Row[Field]>>] extends [never] ? never : Field]: NounOf<
     NonNullable<Row[Field]>
   >;
 };
 
-/** The argument that follows a statement's text: the nouns in its rows, if there are any. */
+/** The argument after a statement's text, which is required if its rows contain other whole rows as JSON. */
 export type NounsArgument<Row> = keyof NounsIn<Row> extends never ? [] : [nouns: NounsIn<Row>];
 
 const texts = new Map<string, string>();
@@ -33,7 +33,7 @@ export function statementTexts(): ReadonlyMap<string, string> {
 
 /**
  * Creates a prepared statement. Its rows have field names in camel case: the column `due_at` is the field `dueAt`. If a
- * column holds a whole row as JSON (`to_json`, `account_snapshot`), `nouns` names its noun, and the field is that row.
+ * column holds a whole row as JSON (`to_json`, `account_snapshot`), `nouns` gives its model, and the field is that row.
  * @throws Error if another statement has the same name, because a connection could prepare only one of them
  */
 export function statement<Row extends CamelCased<Row>>(

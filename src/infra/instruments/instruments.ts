@@ -14,7 +14,7 @@ export const earlyRefusals = new Counter({
   help: 'Requests refused because of load (SERVICE_UNAVAILABLE) or a rate limit (RATE_LIMITED), before they reached their API.',
   labelNames: ['code'] as const,
 });
-// Prometheus sees no increase in a series that begins above zero, so without this the first refusal would not count.
+// Prometheus sees no increase in a series that begins above zero, so each series begins before the first refusal.
 for (const code of ['SERVICE_UNAVAILABLE', 'RATE_LIMITED']) earlyRefusals.inc({ code }, 0);
 
 /** The requests in progress, as admission control counts them (http/in-flight.ts). */

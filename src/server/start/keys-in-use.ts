@@ -19,7 +19,7 @@ export function idsOfKeys(config: Keys, setting: KeySetting): string[] {
   return key === undefined ? [] : [key, ...config[`${setting}_FALLBACKS`]].map((one) => keyId(setting, one));
 }
 
-/** Returns the keys with which instances on this database sign or encrypt, or have done so. */
+/** Returns the keys that instances on this database use, or have used, to sign or encrypt. */
 export function listKeysInUse({ prisma }: Pick<Transaction, 'prisma'>): Promise<KeyInUse[]> {
   return prisma.keyInUse.findMany({ orderBy: [{ setting: 'asc' }, { since: 'asc' }, { keyId: 'asc' }] });
 }

@@ -45,7 +45,7 @@ export interface MigrateOptions {
  * every later statement, even a read, queues behind the waiting migration.
  */
 const lockMs = 200;
-/** How much longer than deadlock_timeout it waits for an autovacuum, which Postgres cancels after that time. */
+/** How long a migration waits after deadlock_timeout, when Postgres cancels an autovacuum that blocks it. */
 const graceMs = 500;
 /** The pause before the next attempt in milliseconds, if a blocking transaction has been open for `longSeconds`. */
 const pauseMs = 4_000;
@@ -184,7 +184,7 @@ async function applyPatiently(
     const others = blockers.map(({ name }) => name).join('; ') || 'others';
     if (performance.now() >= until)
       throw migrationFailure(migration, error, `It waits for ${others}. End it, and run the command again`);
-    // The description of a session changes, but its id does not.
+    // The ids are compared, because a blocker's name contains the age of its transaction.
     const who = blockers.map(({ id }) => id).join();
     if (who !== said) log(`the migration ${migration.name} waits for ${others} and will be tried again`);
     said = who;
@@ -200,8 +200,8 @@ async function apply(client: pg.Client, migration: Migration, awaitsVacuum: bool
        from pg_settings where name = 'deadlock_timeout'`,
       [awaitsVacuum ? graceMs : lockMs, awaitsVacuum],
     );
-    // If this process dies, its statement ends and its locks are released. Whatever the settings of the login, the
-    // database and PGOPTIONS are, the tables belong in the schema `public`.
+    // If this process dies, its statement ends and its locks are released. The tables are created in the schema
+    // `public`, whatever the login, the database or PGOPTIONS set.
     await client.query(
       `select set_config('client_connection_check_interval', '1s', true) where version() !~* 'mingw|visual c|windows';
        set local search_path = public`,

@@ -15,7 +15,7 @@ export const keysByTriggers: ReadonlyMap<string, string> = new Map([
   ['posting_platform_id_journal_id_fkey', 'check_legs'],
 ]);
 
-/** The constraints that a migration adds or leaves out by hand. One refers to the table behind a relation's view. */
+/** Constraints that migrations add or omit by hand. `webhook_delivery_event` refers to the table behind a view. */
 const byHand: ReadonlySet<string> = new Set([...keysByTriggers.keys(), 'webhook_delivery_event']);
 
 /**
@@ -84,7 +84,7 @@ async function schemaDiff(databaseUrl: string, schema: string): Promise<string> 
       filters: { externalTables: [], externalEnums: [] },
     }),
   );
-  // 2 stands for a difference. Without one, the script is a comment.
+  // Exit code 2 means that there is a difference. Otherwise, the script is only a comment.
   return exitCode === 2 ? (stdout ?? '').trim() : '';
 }
 
@@ -141,7 +141,7 @@ if (import.meta.main) {
   }
 }
 
-/** Checks the migrations, or writes a migration with this name. @returns what is wrong, for the developer */
+/** Checks the migrations, or writes a migration with this name. @returns a message if something is wrong */
 async function run(serverUrl: string, name: string): Promise<string | undefined> {
   const described = 'prisma/schema.prisma and prisma/functions';
   if (name === '--catalog') {
