@@ -41,7 +41,7 @@ export interface Deciding extends Tools {
   readonly operator: Operator & { readonly reason: string };
 }
 
-/** The function of a command. Its context is followed by the declared arguments, then the options. */
+/** The function of a command. It receives the context, the declared arguments, and the options. */
 type Work<Given, Args extends readonly unknown[]> = (given: Given, ...args: Args) => Promise<Answer>;
 
 /** Creates the action for a command that needs only the settings, read from the environment that `from` returns. */
@@ -109,10 +109,10 @@ export function addCommand<Args extends unknown[]>(group: Program, name: string,
   return group.command(name).action(withDatabase(work));
 }
 
-/** The command as typed, to be recorded (`acts`). */
+/** The command as typed, for the record (`ops acts`). */
 const actOf = (group: Program, name: string) => (group.name() === 'ops' ? name : `${group.name()} ${name}`);
 
-/** Adds a command that changes something. The operator and the reason are recorded (`acts`). */
+/** Adds a command that changes something. Records the operator and the reason (listed by `ops acts`). */
 export function addAct<Args extends unknown[]>(group: Program, name: string, work: Work<Acting, Args>): Program {
   const added: Program = addCommand<Args>(group, name, (tools, ...args) => {
     const { by = loginName(), reason } = added.opts<{ readonly by?: string; readonly reason?: string }>();
@@ -139,7 +139,7 @@ export function addDecision<Args extends unknown[]>(
     .requiredOption('--reason <text>', why, textIn(1_000));
 }
 
-/** Returns the login name, or the user number if the machine has no name for it, as in some containers. */
+/** Returns the login name, or the numeric user id if the machine has no name for it, as in some containers. */
 function loginName(): string {
   try {
     return userInfo().username;

@@ -21,7 +21,7 @@ export interface Serving {
   readonly idleMs: number;
 }
 
-/** The parts of an instance. Those that have not been started yet, or that its ROLE does not need, are absent. */
+/** The parts of an instance. A part is absent if it has not been started yet, or if the ROLE does not need it. */
 export interface Running {
   serving?: Serving | undefined;
   workers?: ReturnType<typeof startWorkers> | undefined;

@@ -2,7 +2,7 @@ import { type Operation, sentAs } from './operation.ts';
 import { advance, type Resuming, type SubscribingClient } from './resume.ts';
 import { abortable, backoff } from './waiting.ts';
 
-/** Stores the cursor of the last message between runs of an app: localStorage, AsyncStorage, … */
+/** Stores the cursor of the last message between runs of an app, for example in localStorage or AsyncStorage. */
 export interface CursorStore {
   readonly load: () => Promise<string | null>;
   readonly save: (cursor: string) => Promise<void>;

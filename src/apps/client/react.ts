@@ -98,7 +98,7 @@ export type LiveTransaction = FollowTransactionSubscription['transactionUpdates'
 
 /**
  * Follows a transaction's newest version until its status is terminal. Follows nothing if `id` is undefined. Amounts
- * are formatted in the locale.
+ * are formatted for `locale`.
  */
 export function useTransaction(id: string | undefined, locale = 'en'): Live<LiveTransaction> {
   return useFollow(

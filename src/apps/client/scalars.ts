@@ -10,7 +10,7 @@ export const scalars = {
   PathSegment: { input: 'string | number', output: 'string | number' },
 } as const;
 
-/** The scalars as custom scalars of Relay's compiler (`customScalarTypes`). */
+/** The scalars for the setting `customScalarTypes` of Relay's compiler. */
 export const relayScalars: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(scalars).map(([name, { output }]) => [name, output]),
 );

@@ -130,7 +130,7 @@ export class PaymentsSocket {
       this.#renewLater(socket);
     };
     this.#renewal = setTimeout(
-      // Without a newer token, the server closes the socket with 4403, and the reconnect requests a token again.
+      // Without a newer token, the server closes the socket with 4403. The client then requests a token to reconnect.
       () => renew().catch(() => undefined),
       Math.max(250, Math.min(tokens.renewalInMs() + 1, 2 ** 31 - 1)),
     );

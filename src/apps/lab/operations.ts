@@ -78,7 +78,7 @@ export class Operations {
     };
   };
 
-  /** Sets the open tab. Returns `run` if its operation is running, else its last answer. Ends an outdated operation. */
+  /** Opens a tab. Returns `run` if its operation is running, otherwise its last answer. Ends an outdated operation. */
   open(tab: string, isOutdated: boolean): 'run' | Answer | undefined {
     this.#openTab = tab;
     if (isOutdated) this.close(tab);
@@ -91,7 +91,7 @@ export class Operations {
     return tab === undefined ? undefined : this.#byTab.get(tab)?.latest;
   }
 
-  /** Performs an action that makes GraphiQL stop the open tab's operation, without ending the operation. */
+  /** Performs an action that makes GraphiQL stop the open tab's operation, but lets the operation continue. */
   leave(act: () => void): void {
     this.#isLeaving = true;
     try {

@@ -135,7 +135,7 @@ export function Session({ settings, authorization, carried, operations, linked, 
               className="lab-next"
               onClick={({ currentTarget }) => {
                 openStep(next.operation);
-                // The last step has no such button, so the focus moves to the button that sends the operation.
+                // The last step has no "Next" button, so the focus moves to the button that sends the operation.
                 if (next === journey.at(-1)) currentTarget.parentElement?.querySelector('button')?.focus();
               }}
             >

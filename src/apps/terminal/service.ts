@@ -60,7 +60,7 @@ export class Service {
     return data as Result;
   }
 
-  /** Sends a mutation, and returns its success. Throws a Failure for a refusal, and as `execute` does. */
+  /** Sends a mutation, and returns its success. Throws a Failure for a refusal, and whenever `execute` does. */
   async mutate<Result extends Readonly<Record<string, object>>, Variables>(
     document: Operation<Result, Variables>,
     variables: Variables,

@@ -22,7 +22,7 @@ type Quoted = Extract<CreateQuoteMutation['createQuote'], { __typename: 'CreateQ
   readonly waits: boolean;
 };
 
-/** Makes a payment: source account, payee and amount; then the quote, and its progress. */
+/** Renders the form for a payment (source account, payee and amount), then the quote, then the payment's progress. */
 export function Pay() {
   const { data, fetchMore } = useQuery(PayeePicker, { variables: { locale }, refetchWritePolicy: 'merge' });
   const [createQuote, { loading }] = useMutation(CreateQuote);
@@ -96,7 +96,7 @@ export function Pay() {
       const result = data?.createQuote;
       const tried = result?.__typename === 'CreateQuoteSuccess' ? await tryOut(result.quote.id) : undefined;
       if (changes.current !== before) return;
-      // A limit is shown with the quote, as long as it applies.
+      // An exceeded limit is shown with the quote, for as long as it is exceeded.
       if (tried?.__typename === 'LimitExceededError' && !tried.limit) setRefusal({ message: refusalText(tried) });
       else if (result?.__typename === 'CreateQuoteSuccess') {
         const waits = tried?.__typename === 'ValidatedPayment' && tried.approvalDueAt !== null;

@@ -82,7 +82,7 @@ export function Statement({ of, onClose }: { of: Listed; onClose: () => void }) 
 
 type Entries = Extract<StatementData['account'], { readonly statement: unknown }>['ledgerEntries'];
 
-/** Draws the balance from the oldest entry that the list shows up to now, with a step at each entry. */
+/** Draws the balance from the oldest listed entry until now, with a step at each entry. */
 function BalanceLine({ edges, to }: Pick<Entries, 'edges'> & { readonly to: number }) {
   const entries = edges.flatMap(({ node }) => (node.balanceAfter ? [{ ...node, after: node.balanceAfter }] : []));
   const oldest = entries.at(-1);

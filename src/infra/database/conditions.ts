@@ -2,8 +2,8 @@ import type { Planning } from './connections/read-scope.ts';
 import { getDatamodel } from './generated/pothos.ts';
 import { columnName } from './rows.ts';
 
-// Compiles conditions to SQL. They have the form of Prisma's `where`, in which filters and visibility rules are
-// written. Throws for an unknown condition.
+// Compiles conditions in the form of Prisma's `where` to SQL. Filters and visibility rules are written in this form.
+// Throws for an unknown condition.
 
 /** The parameters and table aliases of one statement under construction. */
 export class Binding {
@@ -40,7 +40,7 @@ const uneven: ReadonlySet<string> = new Set(
   Account.beneficiaryVerificationStatus`.split(/\s+/),
 );
 
-/** Fields of which any value matches few of a platform's rows. With a condition on one of them, any plan is fast. */
+/** Selective fields: each value matches few of a platform's rows. With a condition on one of them, any plan is fast. */
 const narrow: ReadonlySet<string> = new Set(['id', 'customerId', 'transactionId', 'endpointId', 'reference']);
 
 interface Found {
@@ -164,7 +164,7 @@ function startsWith(left: string, value: string): string[] {
   return [`${left} >= ${value}::text`, `${left} < ${value}::text || U&'\\+10FFFF'`];
 }
 
-/** The fields by which other models refer to a model's rows. The view of events has no primary key. */
+/** The fields by which other models refer to a model's rows: its primary key or, for a view, its unique index. */
 function keyOf(model: string): readonly string[] {
   const { fields, primaryKey, uniqueIndexes } = keys[model] ?? {};
   return (

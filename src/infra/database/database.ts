@@ -178,7 +178,7 @@ export function openPool(connection: ConnectionConfig, { role, poolSize, acquire
     max: poolSize ?? 10,
     connectionTimeoutMillis: acquireTimeoutMs ?? 5_000,
     idleTimeoutMillis: 30_000,
-    // Until it ends, a session caches every catalog entry that it has read, so sessions must be replaced now and then.
+    // A session caches every catalog entry that it reads until it ends, so sessions are replaced now and then.
     maxLifetimeSeconds: 1_800,
   });
   // Without this listener, an idle connection closed by the server would crash the process. The pool opens another.

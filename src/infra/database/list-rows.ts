@@ -8,7 +8,7 @@ import { columnName, fieldName } from './rows.ts';
 // time, and read it to the end for an account with few payments. To prevent this, the other conditions are wrapped in
 // `(…) is true`, and if the index does not have the list's order, the rows are sorted after `offset 0`.
 
-/** The fields that match few of a platform's rows, and whether each field's index returns equal values in id order. */
+/** The fields that match few of a platform's rows. True if the field's index returns equal values in id order. */
 const finders: Readonly<Record<string, Readonly<Record<string, boolean>>>> = {
   Account: { customerId: true },
   ClientToken: { ownerId: false },
@@ -68,7 +68,7 @@ interface Written {
 }
 
 /** Cached queries, by everything that determines their text. Composing one takes longer than the rest of a read. */
-// `max` would allocate all of it up front (core/bounded-cache.ts).
+// `max` would allocate the whole cache up front (core/bounded-cache.ts).
 const written = new LRUCache<string, Written>({ maxSize: 2_000, sizeCalculation: () => 1 });
 
 /** Writes the FROM clause, with all conditions, for the rows of a list. No row occurs twice. */

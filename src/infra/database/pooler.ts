@@ -7,7 +7,7 @@ import { OperatorError, sqlState } from './faults.ts';
 import { refuseOwners } from './owners.ts';
 import { inRolledBackTransaction, transactionOn } from './transaction.ts';
 
-/** The role of requests. Only requests go through a pooler. */
+/** The role for requests, because only requests go through a pooler. */
 const role = 'gateway_serving';
 
 /** The advisory lock of the process that changes the settings of a login ("pool" in ASCII). */

@@ -4,7 +4,7 @@ import { fieldName, rowFromSnapshot, type SnapshotRows } from './rows.ts';
 /** Anything that runs a query: the pool, or one of its clients. */
 export type Queryable = Pick<pg.Pool, 'query'>;
 
-/** A prepared statement: runs with its values and returns the rows. */
+/** A prepared statement. Call it with the values to get the rows. */
 export type Statement<Row> = (on: Queryable, ...values: readonly unknown[]) => Promise<Row[]>;
 
 /** A row with field names in camel case. The compiler rejects names with an underscore, such as column names. */
@@ -21,7 +21,7 @@ type NounsIn<Row> = {
   >;
 };
 
-/** The argument after a statement's text, which is required if its rows contain other whole rows as JSON. */
+/** The argument `nouns`, which is required only if a column holds a whole row as JSON. */
 export type NounsArgument<Row> = keyof NounsIn<Row> extends never ? [] : [nouns: NounsIn<Row>];
 
 const texts = new Map<string, string>();
@@ -54,12 +54,12 @@ export function statement<Row extends CamelCased<Row>>(
   };
 }
 
-/** Builds a row from its values. Its type is the type that the statement declares; it is not checked. */
+/** Builds a row from its values. The row has the type that the statement declares, which is not checked. */
 function rowOf<Row>(columns: readonly { field: string; noun: Noun | undefined }[], values: readonly unknown[]): Row {
   const row: Record<string, unknown> = {};
   for (const [position, { field, noun }] of columns.entries()) {
     const value = values[position];
-    // Statements return each row as JSON.
+    // A column with a whole row contains JSON.
     row[field] = noun && value !== null ? rowFromSnapshot(noun, value as object) : value;
   }
   return row as Row;

@@ -53,7 +53,7 @@ export const slowReaders = new Counter({
   help: 'Readers of subscriptions that fell too far behind and were dropped.',
 });
 
-/** The plans in this process's lanes (ledger/commit-lanes.ts). */
+/** The plans that wait for their commit or are being committed (ledger/commit-lanes.ts). */
 export const plansWaiting = new Gauge({
   name: 'payments_commit_plans',
   help: 'Plans in this process that wait for their commit or are being committed.',

@@ -63,7 +63,7 @@ export function currentRequest(): RequestFacts | undefined {
   return scope.getStore();
 }
 
-/** The deadline of each request, by `performance.now()`. */
+/** The deadline of each request, as a value of `performance.now()`. */
 const deadlines = new WeakMap<RequestFacts, number>();
 
 /** Sets the current request's deadline, in milliseconds from now. It limits everything that the request waits for. */

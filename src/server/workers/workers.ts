@@ -23,7 +23,7 @@ const batchSize = 100;
 const idleMs = 250;
 /** The pause between rounds of work on deposits and identity checks. Processing a provider's webhook ends it. */
 const reportedIdleMs = 1_000;
-/** How long to collect due orders before a settlement round. A round's overhead equals a few settlements. */
+/** How long to collect due orders before a settlement round. A round itself costs as much as a few settlements. */
 const settlementRestMs = 20;
 /**
  * A sequencer's pauses. The pause is short after a step with work. After each step without work it doubles, up to a
@@ -150,7 +150,7 @@ export function startWorkers(webhooks: Webhooks, sequencer: Sequencer, reconcile
 
 const followStatement = statement<{ backMs: number | null }>('follow_clock', 'select follow_clock() as back_ms');
 
-/** If the database's clock was set back, moves due times back with it and logs a warning. Quotes stay valid longer. */
+/** If the database's clock was set back, moves due times back with it and logs a warning. Quotes then last longer. */
 async function followClock(database: Database, log: Logger): Promise<void> {
   const [row] = await followStatement(database.pool);
   if (typeof row?.backMs !== 'number') return;

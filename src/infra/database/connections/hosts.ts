@@ -120,7 +120,7 @@ export class DatabaseClient extends pg.Client {
   }
 
   async #connectTo(hosts: Hosts): Promise<pg.Client> {
-    // pg reads the host and the port when it connects.
+    // Sets the host and the port, which pg reads only when it connects.
     Object.assign(this, await hosts.primary());
     try {
       return await super.connect();

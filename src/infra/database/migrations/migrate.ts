@@ -8,9 +8,9 @@ import { transactionOn } from '../transaction.ts';
 import { type Migration, projectPrisma, readMigrations } from './migration-files.ts';
 
 // Applies migrations without Prisma's native engine, which is a separate download. Its WebAssembly build splits a
-// script at every semicolon, even inside function bodies, so that a failure leaves a half-migrated database that
-// refuses all further migrations. Here, a migration and its record commit together or not at all. The records are
-// exactly those of `prisma migrate deploy`, so that command can be used on the same database.
+// script at every semicolon, even inside function bodies, so a failure leaves a half-migrated database that refuses all
+// further migrations. Here, a migration and its record commit together or not at all. The records are exactly those of
+// `prisma migrate deploy`, so that command can be used on the same database.
 
 const PRISMA_MIGRATE_LOCK = 72707369;
 
@@ -36,7 +36,7 @@ export interface MigrateOptions {
   /** The embedded server's folder, if it holds the database. Errors name it as the folder to remove for a reset. */
   readonly dataDirectory?: string | undefined;
   readonly log?: (line: string) => void;
-  /** How long it tries to get the locks that other sessions hold, in milliseconds. For tests only. */
+  /** How long to wait for locks that other sessions hold, over all attempts, in milliseconds. For tests only. */
   readonly patienceMs?: number;
 }
 
@@ -157,7 +157,7 @@ async function readRecords(client: Queryable) {
   }
 }
 
-/** Applies a migration, and tries again while other sessions hold locks that it needs. `watcher` finds out which. */
+/** Applies a migration, and tries again while other sessions hold locks that it needs. `watcher` finds them. */
 async function applyPatiently(
   migration: Migration,
   client: pg.Client,

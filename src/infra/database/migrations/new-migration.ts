@@ -21,7 +21,7 @@ const byHand: ReadonlySet<string> = new Set([...keysByTriggers.keys(), 'webhook_
 /**
  * Returns the SQL that the migrations lack: the changes that make a fully migrated database match `schema.prisma`, and
  * each function that differs. Functions that column defaults call come before the tables.
- * @param serverUrl connects a user who may create databases
+ * @param serverUrl the address of a server, with a user who may create databases
  */
 export async function missingSql(serverUrl: string, prismaDirectory = projectPrisma): Promise<string> {
   const schema = await readFile(join(prismaDirectory, 'schema.prisma'), 'utf8');
@@ -101,7 +101,7 @@ export async function withSchemaEngine<T>(databaseUrl: string, work: (engine: Sc
   }
 }
 
-/** The types "char" and "char"[]. The engine reads "char" from the catalog; adapter-pg knows only "char"[]. */
+/** The types "char" and "char"[]. The engine reads "char" from the catalog, but adapter-pg supports only "char"[]. */
 const [CHAR, CHAR_ARRAY] = [18, 1002];
 
 class CatalogAdapter extends PrismaPg {

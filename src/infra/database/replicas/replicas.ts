@@ -36,9 +36,9 @@ export function openReplicas(
 }
 
 /**
- * Serves reads from standbys. A read includes everything that was acknowledged before it began, to any client, because
- * the replica must have replayed the log up to the end that the primary reports. If no replica has, the primary serves
- * the read.
+ * Serves reads from standbys. A read includes everything that was acknowledged to any client before the read began: the
+ * replica must have replayed the log up to the end that the primary reports. If no replica has, the primary serves the
+ * read.
  */
 export class Replicas {
   readonly all: readonly Replica[];
