@@ -1,5 +1,5 @@
--- Returns the legs of the difference between the amounts promised for an order and the amounts that its provider has
--- moved on the platform's account with the provider (decision 95): p_out was taken, and p_in was received. Money taken
+-- Compares the amounts promised for an order with those that the provider has moved on the platform's account (decision
+-- 95), and returns the legs of the difference. p_out was taken from that account, and p_in was received. Money taken
 -- beyond the promise is debited to DIFFERENCES, and money received beyond it is credited. Returns an empty list if both
 -- amounts are as promised.
 create or replace function difference_legs(p_platform uuid, p_order uuid, p_out bigint, p_in bigint) returns jsonb
