@@ -1,7 +1,7 @@
 /** The OpenAPI document's guide to replacing its example ids with real ones. */
 interface Guide {
   readonly unique: string;
-  /** The example ids to replace with ids of the sandbox's payer, each with the name of the payer's id. */
+  /** Maps example ids to the names of the payer's ids that replace them in the sandbox. */
   readonly payer: Readonly<Record<string, string>>;
   /** Other example ids, each with the path of a GET whose response contains an id of the same type. */
   readonly ids: readonly (readonly [id: string, path: string])[];

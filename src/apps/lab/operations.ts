@@ -210,7 +210,7 @@ export class Operations {
   }
 }
 
-/** Sets the name of the operation to run. After a change of tabs, GraphiQL may still send the previous tab's. */
+/** Sets the name of the operation to run. After a change of tabs, GraphiQL may still send the previous tab's name. */
 function withOwnName(request: SubscribePayload): SubscribePayload {
   const only = operationIn({ query: request.query });
   return only ? { ...request, operationName: only.name?.value ?? null } : request;

@@ -159,7 +159,7 @@ function textOf(model: string, alias: string, conditions: readonly Condition[], 
   return conditionsOf(model, alias, { AND: conditions.map((one) => Object.fromEntries([one])) }, binds, isNarrow);
 }
 
-/** Writes the remaining conditions. A condition on a row that is the same for the whole list is looked up only once. */
+/** Writes the remaining conditions. If a condition is about one row for the whole list, looks that row up only once. */
 function restOf(
   model: string,
   alias: string,

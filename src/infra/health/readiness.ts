@@ -26,7 +26,7 @@ export interface ReadinessLimits {
   readonly standstillMs: number;
   /** The interval between the instance's own checks, in milliseconds. */
   readonly everyMs: number;
-  /** After how many ms to open a new session: a server that accepts no new sessions may still serve old ones. */
+  /** How long to use a session, in ms. A server that accepts no new sessions may still serve old ones. */
   readonly sessionMs: number;
 }
 
@@ -44,7 +44,7 @@ const stateStatement = statement<{ writable: boolean; applied: number; oldest: b
      oldest_waiting() as oldest`,
 );
 
-/** Calls the functions that all authenticated requests and all commands need. The commands' plan is empty. */
+/** Calls the functions that all authenticated requests and all commands need, with a plan that changes nothing. */
 const requestStatement = statement<object>(
   'readiness_of_requests',
   `select (select count(*) from find_api_token('')),

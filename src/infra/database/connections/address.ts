@@ -98,7 +98,7 @@ export function connectionName(use: string, program = 'payments-gateway'): strin
   return program.replace(/[^ -~]/g, '?').slice(0, maxNameBytes - rest.length) + rest;
 }
 
-/** How a connection is protected: by TLS with or without a verified certificate, not at all, or by being local. */
+/** How a connection is protected: by TLS with or without a verified certificate, by being local, or not at all. */
 export type Protection = 'VERIFIED' | 'UNVERIFIED' | 'NONE' | 'LOCAL';
 
 /** Returns how pg protects connections to an address, which also depends on PGSSLMODE and PGHOST. */

@@ -37,7 +37,7 @@ export interface EmbeddedPostgres {
 
 export interface EmbeddedOptions {
   readonly dataDir: string;
-  /** Whether the data survives a crash of the machine; if not, the server is faster, for tests. */
+  /** Whether the data survives a crash of the machine. Tests turn this off, because it makes the server slower. */
   readonly durable?: boolean;
   /** Called when the server goes away (with the reason, if it cannot be restarted) and when it comes back. */
   readonly warn?: Warn;
