@@ -7,7 +7,7 @@ grant create, connect on database payments to payments_owner;
 grant usage, create on schema public to payments_owner;
 
 -- Two roles: one answers requests for one platform at a time, the other does background work for all platforms. The
--- migrations grant them their rights. They also create missing roles, if the owner may create roles.
+-- migrations grant both roles their rights, and create a missing role if the owner may create roles.
 create role gateway_serving nologin;
 create role gateway_work nologin;
 

@@ -53,7 +53,7 @@ if (import.meta.main) {
   process.exitCode = await runCommands(process.argv.slice(2), terminal);
 }
 
-/** Ends the process when its output can no longer be written: quietly if the reader has exited, as `head` does. */
+/** Ends the process when its output can no longer be written, silently if the reader (such as `head`) has exited. */
 function endOutput({ code, message }: NodeJS.ErrnoException): never {
   if (code === 'EPIPE') process.exit(0);
   writeSync(2, `The output cannot be written (${message}).\n`);

@@ -62,7 +62,7 @@ const settingsChecks: Checks<Config> = {
   },
 };
 
-/** The checks, each with a pattern for the facts that it covers, and the danger posed by a difference. */
+/** The checks. `facts` selects the facts that a check compares, and `danger` says what a difference may cause. */
 const catalogKinds: Readonly<Record<string, readonly [facts: RegExp, danger: string]>> = {
   objects: [/^there\b/, 'the service cannot work without it'],
   rights: [/^right\b/, 'requests fail, or the restrictions of docs/database-roles.md do not hold'],

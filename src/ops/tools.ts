@@ -36,12 +36,12 @@ export interface Acting extends Tools {
   readonly operator: Operator;
 }
 
-/** The context of a command for which a person is responsible, who must give a name and a reason. */
+/** The context of a command for which a named person is responsible. That person must give a reason. */
 export interface Deciding extends Tools {
   readonly operator: Operator & { readonly reason: string };
 }
 
-/** A command: takes its arguments and then its options, as declared. */
+/** The function of a command. It receives the context, the declared arguments, and the options. */
 type Work<Given, Args extends readonly unknown[]> = (given: Given, ...args: Args) => Promise<Answer>;
 
 /** Creates the action for a command that needs only the settings, read from the environment that `from` returns. */
@@ -60,7 +60,7 @@ export function withSettings<Args extends unknown[]>(
   });
 }
 
-/** Creates the action for a command on the settings' database, which a running gateway may use at the same time. */
+/** Creates the action for a command on the database in the settings. A running gateway may use it at the same time. */
 function withDatabase<Args extends unknown[]>(work: Work<Tools, Args>) {
   return withSettings<Args>(async (given, ...args) => {
     const { config, screen } = given;
@@ -104,15 +104,15 @@ export function periodOf(command: Program): Program {
     .requiredOption('--to <time>', 'the end of the period, exclusive', momentIn);
 }
 
-/** Adds a command on the settings' database to a group. */
+/** Adds to a group a command that uses the database in the settings. */
 export function addCommand<Args extends unknown[]>(group: Program, name: string, work: Work<Tools, Args>): Program {
   return group.command(name).action(withDatabase(work));
 }
 
-/** The command as typed, which its act records. */
+/** The command as typed, for the record (`ops acts`). */
 const actOf = (group: Program, name: string) => (group.name() === 'ops' ? name : `${group.name()} ${name}`);
 
-/** Adds a command that changes something. Its operator and the reason are recorded in its act (`acts`). */
+/** Adds a command that changes something. Records the operator and the reason (listed by `ops acts`). */
 export function addAct<Args extends unknown[]>(group: Program, name: string, work: Work<Acting, Args>): Program {
   const added: Program = addCommand<Args>(group, name, (tools, ...args) => {
     const { by = loginName(), reason } = added.opts<{ readonly by?: string; readonly reason?: string }>();
@@ -123,7 +123,7 @@ export function addAct<Args extends unknown[]>(group: Program, name: string, wor
     .option('--reason <text>', 'why', textIn(1_000));
 }
 
-/** Adds a command for which a person is responsible: `operator` is the person who decides, with the reason. */
+/** Adds a command for which a person is responsible. The person must give a name and a reason. */
 export function addDecision<Args extends unknown[]>(
   group: Program,
   name: string,
@@ -139,7 +139,7 @@ export function addDecision<Args extends unknown[]>(
     .requiredOption('--reason <text>', why, textIn(1_000));
 }
 
-/** Returns the login name, or the user number if the machine has no name for it, as in some containers. */
+/** Returns the login name, or the numeric user id if the machine has no name for it, as in some containers. */
 function loginName(): string {
   try {
     return userInfo().username;

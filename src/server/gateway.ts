@@ -26,9 +26,9 @@ import { startWorkers } from './workers/workers.ts';
 export interface Gateway extends Pick<Served, 'feed' | 'sessions' | 'replicas' | 'metricsUrl'> {
   /** The base URL of the instance's APIs; undefined if the instance only does background work. */
   readonly url: string | undefined;
-  /** The domain as background work sees it: all platforms. */
+  /** The domain for background work, with access to all platforms. */
   readonly payments: Payments;
-  /** The database as the APIs see it: one platform at a time. */
+  /** The database for the APIs, with access to one platform at a time. */
   readonly serving: Database;
   stop(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export async function openPayments(database: Database, config: GatewaySettings, 
   };
 }
 
-/** Returns the encryption of cursors. Without SECRET_KEY, there are none. */
+/** Returns the encryption of cursors. Without SECRET_KEY, it has no keys. */
 function cursorsOf({ SECRET_KEY: key, SECRET_KEY_FALLBACKS: fallbacks }: GatewaySettings): Cursors {
   return new Cursors(key ? [key, ...fallbacks] : []);
 }
@@ -141,7 +141,7 @@ async function startParts(
   return { ...instance, url: running.serving?.http.url, stop: () => stopInOrder(running) };
 }
 
-/** Opens the database for requests and, with half as many connections, for the background work that commits wake. */
+/** Opens the database for requests and, with half as many connections, for background work. Commits wake that work. */
 function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayOptions) {
   const limits = {
     ...(pace?.statementMs !== undefined && { statementMs: pace.statementMs }),

@@ -21,7 +21,7 @@ function wrongLogin(error: unknown): string | undefined {
   );
 }
 
-/** Returns an error's message. If Node has tried several addresses of a host, it reports a reason for each of them. */
+/** Returns an error's message. If Node has tried several addresses, the message gives a reason for each. */
 export function wordsOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(wordsOf).join('; ');
   return error instanceof Error ? error.message : String(error);

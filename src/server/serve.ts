@@ -165,7 +165,7 @@ function callersOf(
   };
 }
 
-/** Returns the connection limits. Their total is below what the process may open, because it needs some itself. */
+/** Returns the connection limits. The total leaves room for the connections that the process itself needs. */
 function connectionLimits({ config, log, pace }: ServingOptions, now: Clock): ConnectionLimits {
   let refused = 0;
   let loggedAt = Number.NEGATIVE_INFINITY;

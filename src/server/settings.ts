@@ -8,7 +8,7 @@ import { parseRailSettings } from '../rails/rail-settings.ts';
 
 const withDefault = z._default;
 
-/** If the default depends on other settings, `shownDefault` describes it on the page of the settings. */
+/** If the default depends on other settings, `shownDefault` describes it in docs/settings.md. */
 const optional = <Kind extends z.ZodType>(kind: Kind, shownDefault?: string) => z.optional(kind).meta({ shownDefault });
 
 const numberBetween = (min: number, max: number) =>

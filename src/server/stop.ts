@@ -15,13 +15,13 @@ export interface Serving {
   readonly http: HttpServer;
   readonly sockets: ReturnType<typeof serveWebSockets>;
   readonly pace: Pick<RefusalPace, 'end'>;
-  /** How long requests are still accepted after readiness starts to fail, in ms, so that load balancers notice. */
+  /** How long to accept requests after readiness starts to fail, in ms. Load balancers need this time to notice. */
   readonly delayMs: number;
   /** How long a connection may be idle after that, in ms. Its client may already have sent another request. */
   readonly idleMs: number;
 }
 
-/** The parts of an instance. Those that have not been started yet, or that its ROLE does not need, are absent. */
+/** The parts of an instance. A part is absent if it has not been started yet, or if the ROLE does not need it. */
 export interface Running {
   serving?: Serving | undefined;
   workers?: ReturnType<typeof startWorkers> | undefined;
@@ -36,7 +36,7 @@ export interface Running {
 
 /** The deadline of each step, in ms after the port begins to close. Docker kills the process after 10 s in total. */
 const deadlinesMs = { requests: 5_000, workers: 6_000, database: 6_500 } as const;
-/** The period over which open streams are ended, so that their clients do not all reconnect elsewhere at once. */
+/** Open streams are ended over this period, so that their clients do not all reconnect elsewhere at once. */
 const spread = { mostMs: 3_000, eachMs: 5 } as const;
 
 /** Stops an instance: first its readiness; after a delay, the port and streams; then the workers, feed and database. */

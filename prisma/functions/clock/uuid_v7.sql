@@ -2,9 +2,9 @@
 -- Returns a new UUIDv7 (RFC 9562, method 3): 48 bits of milliseconds, 12 bits for the fraction of a millisecond, 62
 -- random bits. Ids from one server sort by creation time, to the microsecond. Postgres has had a built-in function for
 -- this only since version 18. The body is one expression that reads the clock once, because only such a function is
--- inlined into the calling statement: microseconds × 4096 / 1000 are 15 hexadecimal digits, of which the last three are
--- the fraction. It uses date_part, because its float represents present-day microseconds exactly; extract would compute
--- with numeric.
+-- inlined into the calling statement. It writes microseconds × 4096 / 1000 as 15 hexadecimal digits. The last three are
+-- the fraction. date_part returns a float, which represents present-day microseconds exactly. extract would return a
+-- slower numeric.
 create or replace function uuid_v7() returns uuid
   language sql volatile parallel safe
 as $$

@@ -3,14 +3,14 @@
 -- first, so the order of the locks decides whether a payment precedes the freeze. If a plan credits money and sends it
 -- on, the balance does not count as falling. A deleted customer's balance may not rise for any reason (decision 36);
 -- deletion locks the account, too. A balance has the same bound as an amount, 9,000,000,000,000,000 smallest units,
--- which a JSON number represents exactly. It applies to new money directly after the credit, even if the same plan
--- sends the money on, because a refund would return it to this account. An exempt leg (a refund, or the platform's fee
--- for a delivered payment) may exceed the bound, because refusing it would undo nothing. This happens only if money was
--- sent and has since been replaced by new money, so each such payment adds at most its own amount to the excess. But a
--- thousand payments can be in flight at once, so exempt legs stop at 9,000,000,000,000,000,000, a thousand times the
--- bound. A refund beyond that waits in SUSPENSE (src/domain/settlement/outcomes.ts), so no balance comes near 2^63 and
--- no refund is retried forever. p_moved contains the amounts that the batch's earlier groups will add to balances, as
--- {account: amount}; null if no two groups move money on the same account.
+-- which a JSON number represents exactly. New money must fit below the bound even if the same plan sends it on, because
+-- a refund would return it to this account. An exempt leg (a refund, or the platform's fee for a delivered payment) may
+-- exceed the bound, because refusing it would not undo the payment. Each such payment adds at most its own amount to
+-- the excess. Many payments can be in flight at once, so exempt legs have a higher bound of their own:
+-- 9,000,000,000,000,000,000, a thousand times as much. A refund beyond that waits in SUSPENSE
+-- (src/domain/settlement/outcomes.ts), so no balance comes near 2^63 and no refund is retried forever. p_moved contains
+-- the amounts that the batch's earlier groups will add to balances, as {account: amount}; null if no two groups move
+-- money on the same account.
 create or replace function check_balances(p_platform uuid, p_journals jsonb, p_moved jsonb) returns jsonb
   language plpgsql
 as $$

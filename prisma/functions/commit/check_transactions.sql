@@ -1,6 +1,6 @@
 -- The part of check_plan for transactions whose status a plan changes. A refund in suspense is paid only once. The
 -- clock is read while the lock is held, so a decision that had to wait until after its deadline comes too late.
--- `makers` are the token that approves another token's request, and the tokens that the approving token descends from.
+-- `makers` are the approving token and the tokens from which it descends. None of them may have made the request.
 create or replace function check_transactions(p_platform uuid, p_moves jsonb) returns jsonb
   language plpgsql
 as $$

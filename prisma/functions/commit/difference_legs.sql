@@ -1,5 +1,5 @@
--- Returns the legs of the difference between the amounts promised for an order and the amounts that its provider has
--- moved on the platform's account with the provider (decision 95): p_out was taken, and p_in was received. Money taken
+-- Compares the amounts promised for an order with those that the provider has moved on the platform's account (decision
+-- 95), and returns the legs of the difference. p_out was taken from that account, and p_in was received. Money taken
 -- beyond the promise is debited to DIFFERENCES, and money received beyond it is credited. Returns an empty list if both
 -- amounts are as promised.
 create or replace function difference_legs(p_platform uuid, p_order uuid, p_out bigint, p_in bigint) returns jsonb
@@ -11,12 +11,12 @@ as $$
   left join account a on a.platform_id = t.platform_id and a.id = t.destination_account_id,
   lateral (select o.kind = 'COLLECTION' and t.type = 'OUTGOING' as is_pull) p,
   lateral (
-    -- Money taken: for a payout, in the currency that it is paid from.
+    -- Money taken for a payout, in the currency from which it is paid.
     select 1 as side, case when o.rate_lock is null then t.received_currency else t.sent_currency end as currency,
       p_out - coalesce((o.rate_lock ->> 'sent')::bigint, t.received_amount) as more
     where o.kind = 'PAYOUT'
     union all
-    -- Money received: for a collection, and for a conversion by the rail into an internal account.
+    -- Money received from a collection, or from a conversion by the rail into an internal account.
     select 2, case when p.is_pull then t.sent_currency else t.received_currency end,
       case when p.is_pull then t.sent_amount else t.received_amount end - p_in
     where o.kind = 'COLLECTION' or o.rate_lock is not null and a.kind = 'INTERNAL'

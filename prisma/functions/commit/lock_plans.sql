@@ -8,11 +8,10 @@
 -- A row that changes is locked FOR NO KEY UPDATE, so that rows that refer to it need not wait. A row that only has to
 -- stay unchanged is locked FOR SHARE, which any number of transactions may hold together. If a list's plans need both
 -- kinds of lock on customers, or on external accounts, all of these rows are locked FOR NO KEY UPDATE. An alternative
--- changes nothing that its plan does not name (src/domain/ledger/plan.ts). If a plan deletes a customer, the customer's
--- internal accounts are locked too, like accounts that change, because the deletion depends on their balances. A
--- customer never gets further internal accounts.
--- The ids are collected by expressions, which cost far less than statements. Then one statement locks the rows of each
--- table, by key.
+-- needs no further locks, because it changes only what its plan names (src/domain/ledger/plan.ts). If a plan deletes a
+-- customer, the customer's internal accounts are locked too, like accounts that change, because the deletion depends on
+-- their balances. A customer never gets further internal accounts. The ids are collected by expressions, which cost far
+-- less than statements. Then one statement locks the rows of each table, by key.
 create or replace function lock_plans(p_plans jsonb) returns policy[]
   language plpgsql
 as $$

@@ -1,6 +1,6 @@
 -- Returns an account in the form in which the feed and stored answers contain it. Its balance is text, because it may
--- be too large for a JSON number to represent exactly. It is stable, like to_jsonb, because only then is it inlined
--- into the calling statement.
+-- be too large for a JSON number to represent exactly. It is declared stable, like to_jsonb, so that Postgres inlines
+-- it into the calling statement.
 create or replace function account_snapshot(a account) returns jsonb
   language sql stable parallel safe
 as $$

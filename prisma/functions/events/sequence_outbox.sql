@@ -20,8 +20,8 @@ declare
   v_heads text[];
   v_count int;
   v_epoch int;
-  -- The limit; an id that may become the next limit, when it was noted (in milliseconds), and the transaction id before
-  -- which all transactions must have ended.
+  -- The limit, the id that may become the next limit, when that id was noted (in milliseconds), and the transaction id
+  -- below which all transactions must have ended.
   v_past bigint[] := coalesce(nullif(current_setting('gateway.outbox_past', true), ''), '{0,0,0,0}');
   v_now bigint := extract(epoch from clock_timestamp()) * 1000;
   v_last bigint;

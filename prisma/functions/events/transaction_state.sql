@@ -1,6 +1,6 @@
 -- Returns the part of a transaction that its event stores as JSON: the mutable columns (guard_transaction) that have
--- a value. Status, reason, version and time of change are columns of the event: a completed payment settled at that
--- time, and its expected time is stored as milliseconds after it. transaction_as_of reads it.
+-- a value. Status, reason, version and time of change are columns of the event. A completed payment settled at the time
+-- of change, and its expected time is stored relative to it. transaction_as_of reads the result.
 create or replace function transaction_state(t transaction) returns jsonb
   language sql stable parallel safe
 as $$

@@ -1,7 +1,6 @@
 -- Leases up to p_limit due orders for p_lease_ms, each with all data that its outcome may need. No other worker takes
--- them during that time. The statement is planned once per connection, with joins in the written order and by keys
--- only. An order needs about twenty rows out of millions, and planning the join order took far longer than the joins
--- themselves.
+-- them during that time. The statement is planned once per connection. It joins tables in the written order and by keys
+-- only: an order needs about twenty rows out of millions, and choosing the join order took far longer than the joins.
 create or replace function lease_rail_orders(p_limit int, p_lease_ms bigint) returns table (
   platform_id uuid, id uuid, kind rail_order_kind, attempts int, scenario jsonb, environment environment, new_id uuid,
   leased_until text, age_ms float8, transaction json, platform_fee bigint, sender_information jsonb,

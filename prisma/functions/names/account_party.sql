@@ -1,5 +1,5 @@
 -- Returns the fields of an account that the outcome of an order may need, as JSON. The whole row would cost several
--- times as much to write and to read. It is stable, like to_json, because only then is it inlined into the calling
+-- times as much to write and to read. It is declared stable, like to_json, so that Postgres inlines it into the calling
 -- statement.
 create or replace function account_party(a account) returns json
   language sql stable parallel safe

@@ -916,12 +916,12 @@ as $$
   left join account a on a.platform_id = t.platform_id and a.id = t.destination_account_id,
   lateral (select o.kind = 'COLLECTION' and t.type = 'OUTGOING' as is_pull) p,
   lateral (
-    -- Money taken: for a payout, in the currency that it is paid from.
+    -- Money taken for a payout, in the currency from which it is paid.
     select 1 as side, case when o.rate_lock is null then t.received_currency else t.sent_currency end as currency,
       p_out - coalesce((o.rate_lock ->> 'sent')::bigint, t.received_amount) as more
     where o.kind = 'PAYOUT'
     union all
-    -- Money received: for a collection, and for a conversion by the rail into an internal account.
+    -- Money received from a collection, or from a conversion by the rail into an internal account.
     select 2, case when p.is_pull then t.sent_currency else t.received_currency end,
       case when p.is_pull then t.sent_amount else t.received_amount end - p_in
     where o.kind = 'COLLECTION' or o.rate_lock is not null and a.kind = 'INTERNAL'
@@ -1251,7 +1251,7 @@ begin
       is_deleted = v_account.is_deleted
     where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
   end loop;
-  -- The rail will check an account again, or has given its final answer.
+  -- Schedules the rail's next check of an account, or deletes it after the rail's final answer.
   for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'checks'), 0) - 1 loop
     v_item := p_plan -> 'checks' -> v_at;
     if v_item ->> 'due_in_ms' is null then
@@ -1866,7 +1866,7 @@ begin
     left join quote q on q.platform_id = p_platform and q.id = m.id,
     lateral (select case
       when q.id is null then jsonb_build_object('code', 'QUOTE_NOT_FOUND', 'id', m.id)
-      -- A cancelled quote expired when it was cancelled.
+      -- A cancelled quote expired at its cancellation, before expires_at.
       when q.status = 'EXPIRED' then
         jsonb_build_object('code', 'QUOTE_EXPIRED', 'id', q.id, 'expiresAt', least(q.expires_at, q.updated_at))
       when q.status = 'PENDING' and m.expiry = 'before' and clock_timestamp() >= q.expires_at then
@@ -2229,7 +2229,7 @@ begin
     return null;
   end if;
   v_ahead := v_now + least(v_step / 2, interval '10 seconds');
-  -- The age of an order counts from its creation.
+  -- created_at moves, too, because the age of an order is computed from it.
   update rail_order set due_at = due_at - v_step, created_at = created_at - v_step where due_at > v_ahead;
   update account_check set due_at = due_at - v_step where due_at > v_ahead;
   update identity_check set due_at = due_at - v_step where due_at > v_ahead;
@@ -2407,8 +2407,8 @@ begin
       old.destination_kind, old.destination_uma_address, old.rate_details, old.description)
     or (old.type = 'OUTGOING' and (new.destination_account_id, new.requested_information)
         is distinct from (old.destination_account_id, old.requested_information))
-    -- A payment that needs approval waits for it before it begins. The tokens that began it and decided on it are
-    -- written once.
+    -- The approval of a payment changes only in moves from or to CREATED. The tokens that began it and decided on it
+    -- are written once.
     or (old.type = 'OUTGOING' and 'CREATED' not in (old.status, new.status)
         and (new.approval_due_at, new.decided_by_id) is distinct from (old.approval_due_at, old.decided_by_id))
     or (coalesce(old.created_by, new.created_by), coalesce(old.decided_by_id, new.decided_by_id))
@@ -2866,8 +2866,8 @@ declare
   v_heads text[];
   v_count int;
   v_epoch int;
-  -- The limit; an id that may become the next limit, when it was noted (in milliseconds), and the transaction id before
-  -- which all transactions must have ended.
+  -- The limit, the id that may become the next limit, when that id was noted (in milliseconds), and the transaction id
+  -- below which all transactions must have ended.
   v_past bigint[] := coalesce(nullif(current_setting('gateway.outbox_past', true), ''), '{0,0,0,0}');
   v_now bigint := extract(epoch from clock_timestamp()) * 1000;
   v_last bigint;

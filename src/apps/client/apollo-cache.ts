@@ -2,7 +2,7 @@ import type { TypePolicies, TypePolicy } from '@apollo/client';
 import { relayStylePagination } from '@apollo/client/utilities';
 import { connections, embedded, possibleTypes } from './generated/schema-facts.ts';
 
-/** Joins a list's pages. Lists are identified by `@connection`, or by their arguments and the end to read from. */
+/** Joins a list's pages. A list is identified by `@connection`, otherwise by its arguments and by which end is read. */
 const listOf = (names: readonly string[]) =>
   relayStylePagination((args, { fieldName, field }) => {
     const connection = field?.directives?.find(({ name }) => name.value === 'connection');
@@ -35,8 +35,8 @@ function policies(): TypePolicies {
 
 /**
  * Returns the settings for InMemoryCache of Apollo Client: `new InMemoryCache(apolloCache())`. They cover the schema's
- * interfaces and unions, the identities of its objects, and its lists: `fetchMore` adds a page, with `first` and
- * `after` to a list that is read from its start, with `last` and `before` to one that is read from its end.
+ * interfaces and unions, the identities of its objects, and its lists. `fetchMore` adds a page to a list. Use `first`
+ * and `after` for a list read from its start, `last` and `before` for one read from its end.
  */
 export function apolloCache() {
   return { possibleTypes, typePolicies: policies() };

@@ -19,7 +19,7 @@ export function apolloScalars() {
   const inputs = Object.entries(scalarInputs).map(([name, fields]) => [name, { fields }] as const);
   return {
     possibleTypes,
-    // Apollo's types know only the scalars that the app declares.
+    // Apollo's types include only the scalars that the app declares.
     typePolicies: policies as TypePolicies,
     inputObjects: Object.fromEntries(inputs) as NonNullable<InMemoryCacheConfig['inputObjects']>,
     scalars: {

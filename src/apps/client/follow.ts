@@ -2,7 +2,7 @@ import { type Operation, sentAs } from './operation.ts';
 import { advance, type Resuming, type SubscribingClient } from './resume.ts';
 import { abortable, backoff } from './waiting.ts';
 
-/** Stores the cursor of the last message between runs of an app: localStorage, AsyncStorage, … */
+/** Stores the cursor of the last message between runs of an app, for example in localStorage or AsyncStorage. */
 export interface CursorStore {
   readonly load: () => Promise<string | null>;
   readonly save: (cursor: string) => Promise<void>;
@@ -25,10 +25,10 @@ export interface FollowOptions<Result, Variables> {
   readonly document: Operation<Result, Variables>;
   /** The variables. If they contain `after`, the stream begins there unless `store` has a newer cursor. */
   readonly variables: Variables;
-  /** Receives each message once and in order. After a crash before `save`, a message is repeated: compare `version`. */
+  /** Receives each message once and in order. After a crash, the last one may be repeated: compare `version`. */
   readonly onMessage: (data: Result) => void;
   /**
-   * Reads the current state together with `viewer.feedCursor`, and returns that cursor, at which the stream begins.
+   * Reads the current state together with `viewer.feedCursor`, and returns that cursor. The stream begins there.
    * Called if there is no cursor to resume after, or if it is too old. If omitted, the service decides where to begin.
    */
   readonly begin?: (signal: AbortSignal) => Promise<string>;
@@ -76,7 +76,7 @@ export function follow<Result, Variables>(
   };
 }
 
-/** Runs a stream to its end. `untilHurry` creates an attempt's signal, aborted with the stream or by `resumeNow`. */
+/** Runs a stream to its end. `untilHurry` creates the signal that ends an attempt or a wait. */
 async function run<Result, Variables>(
   client: SubscribingClient,
   options: FollowOptions<Result, Variables>,
@@ -127,7 +127,7 @@ class Final extends Error {
 
 /** Decides what follows a refusal: the stream starts again, is retried, or ends. `begun` is a cursor read just before. */
 function restart(resuming: Resuming, error: StreamRefusedError, begun: string | undefined): void {
-  // If the service refuses a cursor that it has just returned, something else in the request is invalid.
+  // The service would not refuse a cursor that it has just returned, so something else in the request is invalid.
   const isNew = error.code === 'INVALID_INPUT' && resuming.after === begun;
   if (ofCursor.has(error.code) && resuming.after !== null && !isNew) resuming.after = null;
   else if (!passing.has(error.code)) throw new Final(error);
@@ -137,7 +137,7 @@ const none = Promise.resolve(null);
 
 type End = 'COMPLETED' | 'LOST' | StreamRefusedError;
 
-/** Subscribes once, reconnecting as the library does. Returns how it ended; rejects if the signal or the app ends it. */
+/** Subscribes once; the library may reconnect. Returns how the stream ended. Rejects if the signal or app ended it. */
 function attempt(
   client: SubscribingClient,
   request: { readonly extensions: Resuming },

@@ -22,7 +22,7 @@ export interface LiveList<R extends Row> {
   readonly versions: ReadonlyMap<string, number>;
 }
 
-/** Applies a message to a list. Changes older than the list's version of their row are ignored. */
+/** Applies a message to a list. Ignores a change that is older than its row in the list. */
 export function applyChanges<R extends Row>(
   list: LiveList<R> | undefined,
   { snapshot, changes }: ListMessage<R>,
@@ -38,7 +38,7 @@ export function applyChanges<R extends Row>(
     const at = rows.findIndex(({ id }) => id === node.id);
     if (op === 'LEAVE') rows = rows.filter(({ id }) => id !== node.id);
     else if (at >= 0) rows[at] = node;
-    // A row that enters is new, or returns because its status has changed. Ids are ordered by time, like the list.
+    // A row may return after a change of status, so it need not be the newest. Both ids and lists are in order of time.
     else if (op === 'ENTER') rows = insert(rows, node);
   }
   if (rows.length > limit) {

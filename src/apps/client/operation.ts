@@ -8,7 +8,7 @@ export function operation<Result, Variables>(...texts: readonly string[]): Opera
   return texts.join('\n') as Operation<Result, Variables>;
 }
 
-/** Returns the request's members that identify the operation. */
+/** Returns the fields of a request that identify its operation. */
 export function sentAs(operation: string): { readonly query: string; readonly documentId?: string } {
   return operation.startsWith('sha256:') ? { query: '', documentId: operation } : { query: operation };
 }

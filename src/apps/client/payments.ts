@@ -10,7 +10,7 @@ export interface PaymentsOptions extends Omit<SocketOptions, 'tokens' | 'signal'
   readonly fetch?: typeof fetch;
 }
 
-/** The service, as seen by an app. */
+/** The app's interface to the service. */
 export interface Payments {
   /** The GraphQL endpoint. */
   readonly url: string;

@@ -98,7 +98,7 @@ export type LiveTransaction = FollowTransactionSubscription['transactionUpdates'
 
 /**
  * Follows a transaction's newest version until its status is terminal. Follows nothing if `id` is undefined. Amounts
- * are formatted in the locale.
+ * are formatted for `locale`.
  */
 export function useTransaction(id: string | undefined, locale = 'en'): Live<LiveTransaction> {
   return useFollow(
@@ -130,13 +130,12 @@ export function useLiveList<Result, Variables, R extends Row>(
 }
 
 /**
- * Returns the whole seconds until a moment, 0 once it has passed, and renders again each second. It counts by the
- * service's clock (`serverTime` is `viewer.serverTime` of the same response), so a wrong clock on the device does not
- * matter.
+ * Returns the number of whole seconds until a time, or 0 once it has passed. Renders again every second. A wrong clock
+ * on the device does not matter, because `serverTime` (`viewer.serverTime` of the same response) corrects it.
  */
 export function useCountdown(expiresAt: string | undefined, serverTime: string | undefined): number | undefined {
   const [seconds, setSeconds] = useState<number>();
-  // Runs before the first paint, so that no countdown is shown without its time.
+  // Runs before the first paint, so that the countdown never appears without a time.
   useLayoutEffect(() => {
     if (expiresAt === undefined || serverTime === undefined) return setSeconds(undefined);
     const end = performance.now() + Date.parse(expiresAt) - Date.parse(serverTime);

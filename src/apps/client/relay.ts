@@ -22,7 +22,7 @@ export function relayNetwork(payments: Payments, Observable: typeof ObservableCl
     subscribe(request: RequestParameters, variables: Variables) {
       return Observable.create<GraphQLResponse>((sink) =>
         payments.socket.client.subscribe(sent(request, variables), {
-          // As above.
+          // The service returns the GraphQL response format here, too.
           next: (result) => sink.next(result as never),
           error: (error) => sink.error(error instanceof Error ? error : new Error(JSON.stringify(error))),
           complete: () => sink.complete(),

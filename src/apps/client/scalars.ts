@@ -10,16 +10,16 @@ export const scalars = {
   PathSegment: { input: 'string | number', output: 'string | number' },
 } as const;
 
-/** The scalars as custom scalars of Relay's compiler (`customScalarTypes`). */
+/** The scalars for the setting `customScalarTypes` of Relay's compiler. */
 export const relayScalars: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(scalars).map(([name, { output }]) => [name, output]),
 );
 
-/** The scalars that an app's cache parses, with their types: declared by the app, used by `Parsed`. */
+/** The scalars that an app's cache parses, with their types. The app declares them for `Parsed`. */
 // biome-ignore lint/suspicious/noEmptyInterface: apps add its members by declaration merging
 export interface ParsedScalars {}
 
-/** A scalar as a string. The type carries the scalar's name, which `Parsed` needs. */
+/** A scalar as a string. Its type includes the scalar's name, so that `Parsed` can replace it. */
 export type ScalarText<Scalar extends string> = string & { readonly __scalar?: Scalar };
 
 /** Replaces the type of each scalar in JSON, mostly a string, with the type that the app's cache parses it into. */

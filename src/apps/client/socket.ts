@@ -85,17 +85,17 @@ export class PaymentsSocket {
       // The defaults give up after five attempts, and immediately if the first one fails.
       retryAttempts: Number.POSITIVE_INFINITY,
       shouldRetry: () => !signal.aborted,
-      // graphql-ws continues when the wait ends, for whatever reason; a disposed client no longer connects.
+      // When the wait ends, for whatever reason, graphql-ws continues. A disposed client does not connect again.
       retryWait: (retries) => backoff(retries, AbortSignal.any([signal, this.#hurry.signal])).catch(() => undefined),
       keepAlive: pingIntervalMs,
       on: {
         connecting: () => this.#become('CONNECTING'),
         connected: (socket) => {
           this.#become('OPEN');
-          // graphql-ws does not type the socket, which it creates with the constructor given above.
+          // graphql-ws declares no type for the socket, but creates it with the class above.
           this.#renewLater(socket as WebSocket);
         },
-        // A phone that changes networks does not notice that its socket is dead, but the missing pong reveals it.
+        // After a change of networks, a phone does not report that its socket is dead. A missing pong shows it.
         ping: (received) => {
           if (received) return;
           clearTimeout(this.#missingPong);
@@ -130,7 +130,7 @@ export class PaymentsSocket {
       this.#renewLater(socket);
     };
     this.#renewal = setTimeout(
-      // Without a newer token, the server closes the socket with 4403, and the reconnect requests a token again.
+      // Without a newer token, the server closes the socket with 4403. The client then requests a token to reconnect.
       () => renew().catch(() => undefined),
       Math.max(250, Math.min(tokens.renewalInMs() + 1, 2 ** 31 - 1)),
     );

@@ -28,7 +28,7 @@ export function urqlCache(): {
   keys.Viewer = () => 'self';
   const resolvers: ReturnType<typeof urqlCache>['resolvers'] = {};
   for (const [type, fields] of Object.entries(connections)) {
-    // Graphcache resolves object types only.
+    // Graphcache accepts resolvers only for object types.
     if (type in possibleTypes) continue;
     resolvers[type] = Object.fromEntries(Object.keys(fields).map((field) => [field, listOf()]));
   }

@@ -1,7 +1,7 @@
 import type { SubscriptionForwarder } from '@urql/core';
 import type { Payments } from './payments.ts';
 
-/** Creates `forwardSubscription` for urql's subscriptionExchange: uses the socket, and resumes on reconnect. */
+/** Creates `forwardSubscription` for urql's subscriptionExchange. It uses the socket, and resumes after a reconnect. */
 export const forwardSubscription =
   ({ socket }: Payments): SubscriptionForwarder =>
   ({ query = '', variables = {}, extensions = {} }) => ({

@@ -16,8 +16,8 @@ const parts = [
 ] as const;
 
 /**
- * Adds what Swagger UI lacks for screen readers and the keyboard: landmarks, labels for inputs, headings in order, and
- * the return of the focus to the button that opened a dialog when the dialog is closed.
+ * Adds what Swagger UI lacks for screen readers and the keyboard: landmarks, labels for inputs, and headings in order.
+ * When a dialog closes, the focus returns to the button that opened it.
  */
 export function makeAccessible(root: HTMLElement): void {
   let opener: HTMLElement | null = null;

@@ -1,7 +1,7 @@
-/** Where to find a platform's real ids, as the OpenAPI document says. */
+/** The OpenAPI document's guide to replacing its example ids with real ones. */
 interface Guide {
   readonly unique: string;
-  /** The example ids that stand for ids of the payer in the sandbox, and the name of each id among the payer's. */
+  /** Maps example ids to the names of the payer's ids that replace them in the sandbox. */
   readonly payer: Readonly<Record<string, string>>;
   /** Other example ids, each with the path of a GET whose response contains an id of the same type. */
   readonly ids: readonly (readonly [id: string, path: string])[];

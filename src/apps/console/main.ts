@@ -50,7 +50,7 @@ const ui = SwaggerUI({
   dom_id: '#console',
   spec: await filled(),
   requestInterceptor: (request: { credentials?: RequestCredentials }) => {
-    // A browser that may add credentials responds to a 401 with its own login prompt, and does not show the response.
+    // Otherwise the browser would respond to a 401 with its own login prompt instead of showing the response.
     request.credentials = 'omit';
     return request;
   },

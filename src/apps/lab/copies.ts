@@ -11,7 +11,7 @@ export interface Sent {
 /** An operation in the page's URL. */
 export interface Linked {
   readonly query: string;
-  /** JSON, or nothing. */
+  /** JSON, or empty. */
   readonly variables: string;
 }
 

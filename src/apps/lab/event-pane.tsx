@@ -50,7 +50,7 @@ function useFeed(socket: Client) {
   return { state, setState, events, reason };
 }
 
-/** Sends an operation. The observable emits the data of its results, and fails with the errors of one without data. */
+/** Sends an operation. The observable emits each result's data, or fails with the result's errors if it has no data. */
 const dataOf = <Result, Variables extends Record<string, unknown>>(
   socket: Client,
   query: Operation<Result, Variables>,

@@ -5,7 +5,7 @@ import { openSocket } from './socket.ts';
 // The live part of the front page: the sandbox's payments by status, and the latest changes.
 
 const shownMoves = 3;
-/** The time between two counts of a busy sandbox, in milliseconds. */
+/** The minimum time between two counts, in milliseconds. */
 const countEveryMs = 500;
 
 const { sandbox } = readSettings();
@@ -17,7 +17,7 @@ function follow(authorization: string): void {
   const say = (state: string) => connection?.replaceChildren(state);
   let isCounting = false;
   let hasMoved = false;
-  // Counts again instead of adding up changes, since the totals and the stream do not begin at the same moment.
+  // Counts again instead of adding up changes, because the totals and the stream begin at different moments.
   const count = async () => {
     hasMoved = true;
     if (isCounting) return;
@@ -69,7 +69,7 @@ function showTotals(counts: StatusCountsQuery['transactionTotals']): void {
     // The counts are per direction and currency.
     const own = counts.filter(({ status }) => status === item.dataset.status);
     const text = String(own.reduce((sum, { count }) => sum + count, 0));
-    // A status that no payment has is not highlighted.
+    // Dims a status that no payment has.
     item.classList.toggle('quiet', text === '0');
     if (!number || number.textContent === text) continue;
     number.textContent = text;

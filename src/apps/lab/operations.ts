@@ -15,7 +15,7 @@ interface Observer {
 
 /** The result of an operation, or the messages of a stream. */
 export interface Answer {
-  /** What the operation's tab shows, without `extensions.cost`. */
+  /** The response to show in the operation's tab, without `extensions.cost`. */
   readonly result: object;
   /** The HTTP status, or the number of messages. */
   readonly status: string;
@@ -61,7 +61,7 @@ export class Operations {
     this.#options = options;
   }
 
-  /** Runs an operation for the open tab, or shows the one already in progress: GraphiQL's fetcher. */
+  /** GraphiQL's fetcher. Runs an operation for the open tab, or shows the one already in progress. */
   readonly fetcher = (given: SubscribePayload, options: Options = {}) => {
     const headers = this.#headersOf(options);
     const request = withOwnName(given);
@@ -78,7 +78,7 @@ export class Operations {
     };
   };
 
-  /** Sets the open tab. Returns `run` if its operation is running, else its last answer. Ends an outdated operation. */
+  /** Opens a tab. Returns `run` if its operation is running, otherwise its last answer. Ends an outdated operation. */
   open(tab: string, isOutdated: boolean): 'run' | Answer | undefined {
     this.#openTab = tab;
     if (isOutdated) this.close(tab);
@@ -91,7 +91,7 @@ export class Operations {
     return tab === undefined ? undefined : this.#byTab.get(tab)?.latest;
   }
 
-  /** Performs an action that makes GraphiQL stop the open tab's operation, without ending the operation. */
+  /** Performs an action that makes GraphiQL stop the open tab's operation, but lets the operation continue. */
   leave(act: () => void): void {
     this.#isLeaving = true;
     try {
@@ -210,7 +210,7 @@ export class Operations {
   }
 }
 
-/** Resolves the operation to run: after a change of tabs, GraphiQL may still name that of the previous tab. */
+/** Sets the name of the operation to run. After a change of tabs, GraphiQL may still send the previous tab's name. */
 function withOwnName(request: SubscribePayload): SubscribePayload {
   const only = operationIn({ query: request.query });
   return only ? { ...request, operationName: only.name?.value ?? null } : request;
@@ -218,7 +218,7 @@ function withOwnName(request: SubscribePayload): SubscribePayload {
 
 export const isSubscription = (request: SubscribePayload) => operationIn(request)?.operation === 'subscription';
 
-/** Finds the operation of a request; undefined if it is not determined, or the document is invalid. */
+/** Finds the operation of a request; undefined if the request does not identify it or is invalid. */
 function operationIn({ query, operationName }: SubscribePayload) {
   try {
     return getOperationAST(parse(query), operationName);
@@ -236,7 +236,7 @@ function failure(error: unknown): Received {
 
 function messageOf(error: unknown): string {
   if (error instanceof CloseEvent) return `The connection was closed: ${error.reason || error.code}`;
-  // What `fetch` throws without a connection; each browser words it differently.
+  // `fetch` throws this without a connection. Its message depends on the browser.
   if (error instanceof TypeError) return 'The service cannot be reached: check that it is running, and send again';
   return error instanceof Error ? error.message : String(error);
 }

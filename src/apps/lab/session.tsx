@@ -135,7 +135,7 @@ export function Session({ settings, authorization, carried, operations, linked, 
               className="lab-next"
               onClick={({ currentTarget }) => {
                 openStep(next.operation);
-                // The last step has no such button, so the focus moves to the button that sends the operation.
+                // The last step has no "Next" button, so the focus moves to the button that sends the operation.
                 if (next === journey.at(-1)) currentTarget.parentElement?.querySelector('button')?.focus();
               }}
             >
@@ -228,8 +228,8 @@ function Variables() {
 }
 
 /**
- * When a tab opens, or is picked again while it is open, writes the collected values into its variables, and shows the
- * result of its operation or runs it.
+ * Writes the collected values into a tab's variables when it opens or is picked again while open. Then shows the result
+ * of its operation, or runs it.
  */
 function useOpenTab(
   tab: Tab | undefined,

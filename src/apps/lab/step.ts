@@ -1,6 +1,6 @@
 /** The building blocks of the lab's journey. */
 
-/** For each variable: its placeholder until a response provides the value, and the tab with that response. */
+/** For each variable, the placeholder shown until a response provides its value, and the tab that gets the response. */
 const open = {
   customer: ['Customer:…', 'the tab Look around'],
   payerName: ['…', 'the tab Look around'],
@@ -38,8 +38,8 @@ export interface WrittenStep {
   /** The values of variables that no response provides. */
   readonly variables?: Readonly<Record<string, string>>;
   /**
-   * Returns the values from the step's response that other tabs use, or undefined if it has none of them. The second
-   * argument is the paying account.
+   * Returns the values in the step's response that other tabs use, or undefined if there are none. `source` is the
+   * account that pays.
    */
   readonly gives?: (
     data: Data,

@@ -104,8 +104,8 @@ export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: Tab
 }
 
 /**
- * Scrolls an element into view if the lab itself scrolls, as on a phone. Otherwise nothing would move, but Chromium's
- * Tab key would continue from the element instead of from the focus.
+ * Scrolls an element into view, but only if the lab itself scrolls, as on a phone. Elsewhere the call would move
+ * nothing, and make Chromium's Tab key continue from the element instead of from the focus.
  */
 export function bringIntoSight(element: Element | null | undefined): void {
   const main = element?.closest('.lab-main');

@@ -60,8 +60,8 @@ export function DocumentTools({ authorization }: { readonly authorization: strin
     void prettifyEditors();
   };
   useEffect(() => {
-    // GraphiQL gives its editors these shortcuts with Monaco's WinCtrl, which is the Windows key except on macOS. Outside
-    // the editors, Ctrl-Enter would press the button that has the focus.
+    // GraphiQL's editors bind these shortcuts to Monaco's WinCtrl, which is the Ctrl key only on macOS. Outside the
+    // editors, Ctrl-Enter would press the button that has the focus.
     const acts: Readonly<Record<string, () => unknown>> = {
       'Shift-KeyP': prettify,
       'Shift-KeyM': merge,

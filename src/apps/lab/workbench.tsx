@@ -7,8 +7,8 @@ import { journey } from './further-steps.ts';
 import { Session, type SessionProps } from './session.tsx';
 
 /**
- * Renders GraphiQL's schema explorer. Replaces the title of its root, "Docs", which here would suggest the pages at
- * /docs, and the placeholder of its search field, which contains a shortcut that phones do not have.
+ * Renders GraphiQL's schema explorer. Replaces its title "Docs", which here would suggest the pages at /docs. Also
+ * replaces the search field's placeholder, which shows a shortcut that phones do not have.
  */
 function SchemaExplorer() {
   const [root] = useDocExplorer();
@@ -77,8 +77,8 @@ async function prettified(document: string): Promise<string> {
 }
 
 /**
- * Removes the last document and variables, which GraphiQL stores beside its tabs. The document is stored only after an
- * edit; if only the variables were stored, GraphiQL would begin with a new, empty tab.
+ * Removes the last document and variables, which GraphiQL stores in addition to its tabs. It stores the document only
+ * after an edit. If it found variables without a document, it would begin with a new, empty tab.
  */
 function forgetLast(): void {
   for (const key of ['query', 'variables', 'headers']) localStorage.removeItem(`graphiql:${key}`);
@@ -89,8 +89,7 @@ export default function Workbench(props: SessionProps) {
   useState(forgetLast);
   return (
     <GraphiQLProvider
-      // GraphiQL's type of a fetcher requires its own kind of observable, but it uses only `subscribe`, which this one
-      // has.
+      // By its type, the fetcher must return GraphiQL's own kind of observable, but GraphiQL uses only `subscribe`.
       fetcher={props.operations.fetcher as never}
       onPrettifyQuery={prettified}
       plugins={plugins}

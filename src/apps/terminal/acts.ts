@@ -31,7 +31,7 @@ interface Stage {
 
 type Run = (stage: Stage) => Promise<{ readonly id: string; readonly status?: string }>;
 
-/** The triggers that create payments, to which a scenario can apply. */
+/** The triggers that create payments. A scenario can be applied to them. */
 const payments = {
   async OUTGOING_PAYMENT(stage) {
     const cast = await findFundedCast(stage);
@@ -101,7 +101,7 @@ const abouts: Readonly<Record<string, string>> = {
   REAL_TIME_PAYMENT: 'a deposit pays a quote, which is then executed',
 };
 
-/** All triggers by name: the event types, and other ways to pay. A trigger also causes other events. */
+/** All triggers by name: the event types, and other ways to pay. A trigger may cause several events. */
 export const acts: Readonly<Record<string, Run>> = { ...payments, ...others };
 
 /** Returns whether a trigger creates a payment. */
@@ -141,7 +141,7 @@ interface TriggerOptions extends SandboxScenarioInput {
   readonly follow?: true;
 }
 
-/** Does something in the sandbox that causes events; without a name, lists the triggers. */
+/** Runs a trigger, which causes events in the sandbox. Without a name, lists the triggers. */
 export const trigger: Work<[string | undefined, TriggerOptions]> = async (job, name, options) => {
   const { service, screen, json } = job;
   if (name === undefined)

@@ -11,7 +11,7 @@ export interface Job extends AnyJob {
   readonly signal: AbortSignal;
 }
 
-/** A command. Takes its arguments, then its options. */
+/** The function of a command. It receives the job, the command's arguments, and its options. */
 export type Work<Args extends unknown[]> = (job: Job, ...args: Args) => Promise<Answer>;
 
 /** Creates the action of a command that uses the service. Succeeds if the user stops it. */

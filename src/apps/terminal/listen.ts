@@ -16,7 +16,7 @@ type Posted = Pick<WebhookBodiesSubscription['events'], 'id' | 'type'> & { reado
 /** The time that a receiver has to respond, in milliseconds: the same as for the service's own webhooks. */
 const timeoutMs = 15_000;
 
-/** Posts each webhook, signed, once and in feed order, to a program on this machine, until stopped. */
+/** Signs each webhook and posts it once, in feed order, to a program on this machine. Runs until stopped. */
 export const listen: Work<[string, ListenOptions]> = async (job, to, { after, type }) => {
   const { service, screen, json, signal } = job;
   const target = targetOf(to);

@@ -19,7 +19,7 @@ export interface Job {
   readonly json: boolean;
 }
 
-/** A command that knows the terminal in which it runs, and passes it to its subcommands. */
+/** A command with a reference to its terminal, which its subcommands share. */
 export class Program extends Command {
   readonly screen: Screen;
   constructor(screen: Screen, name?: string) {

@@ -60,7 +60,7 @@ export class Service {
     return data as Result;
   }
 
-  /** Sends a mutation, and returns its success. Throws a Failure for a refusal, and as `execute` does. */
+  /** Sends a mutation, and returns its success. Throws a Failure for a refusal, and whenever `execute` does. */
   async mutate<Result extends Readonly<Record<string, object>>, Variables>(
     document: Operation<Result, Variables>,
     variables: Variables,
@@ -162,7 +162,7 @@ export function causeOf(error: unknown): Error {
   return cause instanceof Error ? cause : new Error(String(cause));
 }
 
-/** A refusal, as returned by every mutation. An operation selects the path of the cause, or all invalid fields. */
+/** A refusal, as returned by every mutation. Operations select either `path` or `fields`. */
 interface Refusal {
   readonly code: string;
   readonly message: string;

@@ -52,7 +52,7 @@ export function More({ page: { hasNextPage, endCursor }, loading, fetchMore }: M
     if (loading) return;
     fetchMore({ variables: { after: endCursor } }).then(
       () => setFailure(undefined),
-      // Rendered immediately, so that no read is started in between.
+      // Renders the failure at once, so that no other read starts before it appears.
       (error) => flushSync(() => setFailure(reasonOf(error))),
     );
   };

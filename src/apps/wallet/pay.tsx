@@ -22,7 +22,7 @@ type Quoted = Extract<CreateQuoteMutation['createQuote'], { __typename: 'CreateQ
   readonly waits: boolean;
 };
 
-/** Makes a payment: source account, payee and amount; then the quote, and its progress. */
+/** Renders the form for a payment (source account, payee and amount), then the quote, then the payment's progress. */
 export function Pay() {
   const { data, fetchMore } = useQuery(PayeePicker, { variables: { locale }, refetchWritePolicy: 'merge' });
   const [createQuote, { loading }] = useMutation(CreateQuote);
@@ -51,7 +51,7 @@ export function Pay() {
       () => payeeField.current?.focus(),
       (error) => setRefusal({ message: reasonOf(error) }),
     );
-  /** The number of changes to the fields. A response about earlier values is not shown. */
+  /** Counts the changes to the fields, so that a response about earlier values is not shown. */
   const changes = useRef(0);
   const drop = () => {
     changes.current += 1;
@@ -96,7 +96,7 @@ export function Pay() {
       const result = data?.createQuote;
       const tried = result?.__typename === 'CreateQuoteSuccess' ? await tryOut(result.quote.id) : undefined;
       if (changes.current !== before) return;
-      // A limit is shown with the quote, as long as it applies.
+      // An exceeded limit is shown with the quote, for as long as it is exceeded.
       if (tried?.__typename === 'LimitExceededError' && !tried.limit) setRefusal({ message: refusalText(tried) });
       else if (result?.__typename === 'CreateQuoteSuccess') {
         const waits = tried?.__typename === 'ValidatedPayment' && tried.approvalDueAt !== null;
@@ -308,7 +308,7 @@ function QuoteCard({ quoted, available, limits, payee, onEnd }: QuoteCardProps) 
   const input = { quoteId: quote.id, idempotencyKey: key.current };
   const execute = () => isOver || executeQuote({ variables: { input, locale } });
 
-  /** Releases the quote. If it cannot be cancelled, it expires. */
+  /** Cancels the quote. If this fails, the quote will expire. */
   async function cancel() {
     onEnd();
     await cancelQuote({ variables: { input: { quoteId: quote.id } } }).catch(() => undefined);

@@ -35,7 +35,7 @@ export const kinds: Readonly<Record<ExternalAccountType, string>> = {
 };
 
 type Customer = NonNullable<PayeePickerQuery['viewer']['customer']>;
-/** An account that can be paid, or that is checked before it can be. */
+/** An account that can be paid now, or after its check has ended. */
 export type Payee = Extract<Customer['payees']['edges'][number]['node'], { readonly accountInfo: unknown }>;
 
 const statusNotes: { readonly [Status in ExternalAccountStatus]?: string } = {
@@ -65,7 +65,7 @@ interface Outcome {
   readonly faults?: Readonly<Record<string, string>>;
   readonly refusal?: string;
   readonly notes?: readonly string[];
-  /** The new payee as last read. It stays here even after it has left the list as INACTIVE. */
+  /** The new payee as last read. It is kept here even if it becomes INACTIVE and leaves the list. */
   readonly payee?: Payee;
 }
 
@@ -317,7 +317,7 @@ function inputOf(form: Form, given: FormData, customerId: string) {
   return {
     customerId,
     currency: text('currency') || (form.currencies[0]?.code ?? ''),
-    // The service has provided the names of this member and its fields.
+    // The names of this member and its fields come from the service, so their types are unknown.
     accountInfo: { [form.inputField]: details } as never,
     ...(form.beneficiaryRequired && {
       beneficiary: isCompany

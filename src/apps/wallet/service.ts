@@ -61,7 +61,7 @@ export function statusText({ status, approvalDueAt }: { status: string; approval
   return status === 'CREATED' && approvalDueAt ? `waits for approval until ${timeText(approvalDueAt)}` : status;
 }
 
-/** Returns why a request failed. `fetch` throws a TypeError without a connection; each browser words it differently. */
+/** Returns why a request failed. Without a connection, `fetch` throws a TypeError with the browser's own text. */
 export function reasonOf(error: unknown): string {
   if (error instanceof TypeError) return noConnectionText();
   if (ServerError.is(error)) return 'The service is busy. Please try again.';
@@ -117,7 +117,7 @@ export function timeText(time: string): string {
   return times.format(new Date(time));
 }
 
-/** Dispatched when a request succeeds after a failed one, because the socket may have stayed open in between. */
+/** Dispatched when a request succeeds after a failed one. The socket may not have noticed the interruption. */
 const recovered = 'wallet-recovered';
 
 /** Cuts and restores the wallet's network, to show what happens when a phone is in a tunnel. */

@@ -10,7 +10,7 @@ function open(dialog: HTMLDialogElement | null): void {
   if (dialog && !dialog.open) dialog.showModal();
 }
 
-/** An account as the list of balances shows it. */
+/** An account in the list of balances. */
 export interface Listed {
   readonly id: string;
   readonly displayName: string;
@@ -55,7 +55,7 @@ export function Statement({ of, onClose }: { of: Listed; onClose: () => void }) 
           {account.ledgerEntries.edges.length === 0 && <p>Nothing in these 30 days.</p>}
           <ul className="rows">
             {account.ledgerEntries.edges.map(({ node }) => {
-              // Money that comes in for an outgoing payment, such as a refund, does not come from the counterparty.
+              // A credit for an outgoing payment, such as a refund, does not come from the counterparty.
               const isIn = !node.amount.amount.startsWith('-');
               const isToOther = node.transaction && isIn === (node.transaction.type === 'INCOMING');
               const party = isToOther && node.transaction ? partyText(node.transaction) : undefined;
@@ -82,7 +82,7 @@ export function Statement({ of, onClose }: { of: Listed; onClose: () => void }) 
 
 type Entries = Extract<StatementData['account'], { readonly statement: unknown }>['ledgerEntries'];
 
-/** Draws the balance from the oldest entry that the list shows up to now, with a step at each entry. */
+/** Draws the balance from the oldest listed entry until now, with a step at each entry. */
 function BalanceLine({ edges, to }: Pick<Entries, 'edges'> & { readonly to: number }) {
   const entries = edges.flatMap(({ node }) => (node.balanceAfter ? [{ ...node, after: node.balanceAfter }] : []));
   const oldest = entries.at(-1);

@@ -12,13 +12,13 @@ export function Wallet() {
   const { data, error } = useQuery(Home, { variables: { locale } });
   const [extensions, setExtensions] = useState<{ readonly after: string }>();
   if (data && !extensions) setExtensions({ after: data.viewer.feedCursor });
-  // Both subscriptions write to the cache, which updates every view of the accounts and payments. They begin where the
-  // lists were read, because otherwise a connection lost before their first message would lose the changes in between.
+  // Both subscriptions write to the cache, which updates every view of the accounts and payments. They begin at the
+  // cursor that was read with the lists. Otherwise, a connection lost before the first message would lose changes.
   const from = { variables: { locale }, ...(extensions && { extensions }), skip: !extensions };
   useSubscription(FollowAccounts, from);
   useSubscription(FollowTransactions, {
     ...from,
-    // The completion of a payment changes neither the list of executed payments nor the limits, but other changes may.
+    // Completing a payment changes neither the list of executed payments nor the limits. Other changes may.
     onData: ({ client, data: { data } }) => {
       if (
         data &&
@@ -95,7 +95,7 @@ function NetworkSwitch() {
   const state = useConnectionState();
   const [isCut, setCut] = useState(network.isCut);
   const [isOnline, setOnline] = useState(navigator.onLine);
-  // A socket does not notice that the network is gone or back, but the browser does.
+  // The browser reports that the network is gone or back. A socket does not notice it.
   useEffect(() => {
     const change = () => {
       setOnline(navigator.onLine);

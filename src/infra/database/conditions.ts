@@ -2,8 +2,8 @@ import type { Planning } from './connections/read-scope.ts';
 import { getDatamodel } from './generated/pothos.ts';
 import { columnName } from './rows.ts';
 
-// Compiles conditions to SQL. They have the form of Prisma's `where`, in which filters and visibility rules are
-// written. Throws for an unknown condition.
+// Compiles conditions in the form of Prisma's `where` to SQL. Filters and visibility rules are written in this form.
+// Throws for an unknown condition.
 
 /** The parameters and table aliases of one statement under construction. */
 export class Binding {
@@ -33,14 +33,14 @@ export class Binding {
   }
 }
 
-/** Fields whose values differ widely in frequency or are compared by range. A generic plan would read all rows. */
+/** Fields compared by range, or with some values far more frequent than others. A generic plan might read all rows. */
 const uneven: ReadonlySet<string> = new Set(
   `Transaction.status Transaction.type Transaction.failureReason Transaction.sentCurrency Transaction.receivedCurrency
   Transaction.updatedAt Quote.status Customer.kycStatus Customer.searchName Customer.updatedAt Account.status Account.accountType
   Account.beneficiaryVerificationStatus`.split(/\s+/),
 );
 
-/** The fields whose values each match few of a platform's rows. With a condition on one of them, any plan will do. */
+/** Selective fields: each value matches few of a platform's rows. With a condition on one of them, any plan is fast. */
 const narrow: ReadonlySet<string> = new Set(['id', 'customerId', 'transactionId', 'endpointId', 'reference']);
 
 interface Found {
@@ -92,7 +92,7 @@ function conditions(model: string, alias: string, where: Where, binds: Binding, 
     if (name === 'AND')
       return [condition].flat().flatMap((part) => conditions(model, alias, part as Where, binds, found));
     if (name === 'OR') {
-      // Any branch may match many rows.
+      // The OR is narrow only if all its branches are.
       const any: Found = { uneven: false, narrow: true };
       const parts = (condition as Where[]).map((part) => {
         const one: Found = { uneven: false, narrow: false };
@@ -164,7 +164,7 @@ function startsWith(left: string, value: string): string[] {
   return [`${left} >= ${value}::text`, `${left} < ${value}::text || U&'\\+10FFFF'`];
 }
 
-/** The fields by which other models refer to a model's rows. The view of events has no primary key. */
+/** The fields by which other models refer to a model's rows: its primary key or, for a view, its unique index. */
 function keyOf(model: string): readonly string[] {
   const { fields, primaryKey, uniqueIndexes } = keys[model] ?? {};
   return (

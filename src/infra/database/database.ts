@@ -26,7 +26,7 @@ export const sessionSettings = (role: string, statementMs = defaultStatementMs) 
   'lock_timeout=2000',
   `statement_timeout=${statementMs}`,
   'idle_in_transaction_session_timeout=10000',
-  // Postgres estimates a million rows for JSON that has two, and JIT compilation took ten times as long as the payment.
+  // Postgres overestimates the rows in a JSON list, and JIT compilation then takes ten times as long as the payment.
   'jit=off',
   // If a machine is lost, the locks of its processes are released after a few unanswered keep-alive probes.
   'tcp_keepalives_idle=10',
@@ -45,7 +45,7 @@ export interface Database {
   readonly url: string;
   /** Returns the parameters of a connection with its own session, in the same role and with the same settings. */
   connectionFor(use: string): ConnectionConfig;
-  /** Returns the parameters of a connection outside the pool that is otherwise the same. Its session may be shared. */
+  /** Returns parameters like those of the pool, for a connection outside it. A pooler may share its session. */
   connectionLikePool(use: string): ConnectionConfig;
   readonly pool: pg.Pool;
   readonly prisma: PrismaClient;
@@ -86,7 +86,7 @@ const INT8 = 20;
 
 /** How long after the statement timeout a result may still arrive. After that, its connection counts as lost. */
 const graceMs = 2_000;
-/** Prisma's time limit for one transaction, in milliseconds. The session's shorter limits end a hanging one first. */
+/** Prisma's time limit for one transaction, in milliseconds. The session's shorter limits apply first. */
 const defaultTransactionMs = 30_000;
 
 function answerTimeoutMs(statementMs = defaultStatementMs): number {
@@ -98,7 +98,7 @@ interface ConnectionOptions extends Pick<DatabaseOptions, 'url' | 'role' | 'stat
   readonly use?: string | undefined;
 }
 
-/** Returns a connection's parameters. int8 is parsed as bigint, and the address's `options` override no setting. */
+/** Returns a connection's parameters. Parses int8 as bigint. The address's `options` cannot override a setting. */
 export function connectionConfig({ url, role, use, statementMs, settings }: ConnectionOptions): ConnectionConfig {
   const address = readAddress(url);
   const own = [...sessionSettings(role, statementMs), ...(settings ?? [])].map((setting) => `-c ${setting}`);
@@ -118,13 +118,13 @@ export function connectionConfig({ url, role, use, statementMs, settings }: Conn
   };
 }
 
-/** Returns the parameters of a connection through a pooler. The login has the session's settings (pooler.ts). */
+/** Returns the parameters of a connection through a pooler. The settings are those of the login (pooler.ts). */
 function pooledConfig({ url, prepares }: Pooler, { role, use }: ConnectionOptions): ConnectionConfig {
   const { applicationName = 'payments-gateway' } = readAddress(url);
   return {
     ...connectionConfig({ url, role }),
     options: undefined,
-    // The same for all instances, because a pooler sets the name again whenever a client's name differs.
+    // All instances use the same name, because a pooler must set it again whenever clients' names differ.
     application_name: `${applicationName} ${use ?? role.replace('gateway_', '')}`,
     pooler: { prepares },
   };
@@ -178,7 +178,7 @@ export function openPool(connection: ConnectionConfig, { role, poolSize, acquire
     max: poolSize ?? 10,
     connectionTimeoutMillis: acquireTimeoutMs ?? 5_000,
     idleTimeoutMillis: 30_000,
-    // Until it ends, a session caches every catalog entry that it has read, so sessions must be replaced now and then.
+    // A session caches every catalog entry that it reads until it ends, so sessions are replaced now and then.
     maxLifetimeSeconds: 1_800,
   });
   // Without this listener, an idle connection closed by the server would crash the process. The pool opens another.

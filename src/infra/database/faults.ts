@@ -41,7 +41,7 @@ export function isAnswerTimeout(error: unknown): boolean {
 
 /** Returns whether the session is read-only. It remains so even when its server becomes writable. */
 export function isReadOnly(error: unknown): error is Error {
-  // A standby does not report the position of the WAL that it would write.
+  // On a standby, the function that returns the WAL's write position fails.
   const isStandby = sqlState(error) === '55000' && error instanceof pg.DatabaseError && error.file === 'xlogfuncs.c';
   return isStandby || sqlState(error) === '25006';
 }
@@ -77,7 +77,7 @@ export function isDatabaseFault(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = sqlState(error);
   if ((code !== undefined && connectionErrors.has(code)) || isTlsFault(error)) return true;
-  // Whatever the reason, nothing was sent. The Unix socket of a stopped server does not exist (ENOENT).
+  // Nothing was sent, so the code does not matter. It is ENOENT for the Unix socket of a stopped server.
   if ('syscall' in error && error.syscall === 'connect') return true;
   // Postgres has ended the session or refused a new one, for whatever reason (the login, the database, a firewall).
   if (error instanceof pg.DatabaseError) {

@@ -8,7 +8,7 @@ import { columnName, fieldName } from './rows.ts';
 // time, and read it to the end for an account with few payments. To prevent this, the other conditions are wrapped in
 // `(…) is true`, and if the index does not have the list's order, the rows are sorted after `offset 0`.
 
-/** The fields that match few of a platform's rows, and whether each field's index returns equal values in id order. */
+/** The fields that match few of a platform's rows. True if the field's index returns equal values in id order. */
 const finders: Readonly<Record<string, Readonly<Record<string, boolean>>>> = {
   Account: { customerId: true },
   ClientToken: { ownerId: false },
@@ -39,7 +39,7 @@ export interface ListRows {
   readonly model: string;
   readonly alias: string;
   readonly where: object;
-  /** SQL that finds a parent's rows in one or more ways, each using an index in list order. */
+  /** SQL conditions that find a parent's rows. Each can use an index in the list's order. */
   readonly below?: readonly string[] | undefined;
   readonly order?:
     | { readonly columns: readonly string[]; readonly read: 'asc' | 'desc'; readonly limit: number }
@@ -61,14 +61,14 @@ export function oneOfFew(alias: string, column: string, value: string): string {
 
 interface Written {
   readonly text: string;
-  /** Its parameters: positions in `values`, or values that the shape itself contains. */
+  /** The query's parameters. A number is a position in `values`, and a boolean is the value itself. */
   readonly parameters: readonly (number | boolean)[];
   readonly aliases: number;
   readonly planning: Planning;
 }
 
 /** Cached queries, by everything that determines their text. Composing one takes longer than the rest of a read. */
-// `max` would allocate all of it up front (core/bounded-cache.ts).
+// `max` would allocate the whole cache up front (core/bounded-cache.ts).
 const written = new LRUCache<string, Written>({ maxSize: 2_000, sizeCalculation: () => 1 });
 
 /** Writes the FROM clause, with all conditions, for the rows of a list. No row occurs twice. */
@@ -118,8 +118,8 @@ function valueShape(value: unknown, values: unknown[]): string {
 
 function writeRows(list: ListRows, conditions: readonly Condition[], binds: Binding): string {
   const { model, alias, below = [] } = list;
-  // For a parent's rows, all plans use the same index. But Postgres considers a generic plan more expensive, and would
-  // plan every list in a document again. For twenty lists, planning takes ten times as long as running them.
+  // A list of a parent's rows always uses the same index, so one plan serves all parents. Left to itself, Postgres
+  // would plan each list again, and planning twenty lists takes ten times as long as running them.
   if (below.length > 0) binds.planning ??= 'once';
   const platform = conditions.find(([name]) => name === 'platformId');
   const { choices, used } = below.length > 0 || !platform ? nothingChosen : choose(model, conditions);
@@ -149,7 +149,7 @@ function writeRows(list: ListRows, conditions: readonly Condition[], binds: Bind
   return fromWays(list, own, complete);
 }
 
-/** Returns the field by which an index can be read starting at a cursor: the only field of the order, or the id. */
+/** Returns the field whose index can be read from a cursor: the order's field if it has only one, otherwise the id. */
 function keyFieldOf({ order }: ListRows): string {
   const [column = 'id', ...more] = order?.columns ?? [];
   return more.length === 0 ? fieldName(column) : 'id';
@@ -159,7 +159,7 @@ function textOf(model: string, alias: string, conditions: readonly Condition[], 
   return conditionsOf(model, alias, { AND: conditions.map((one) => Object.fromEntries([one])) }, binds, isNarrow);
 }
 
-/** Writes the remaining conditions. If one concerns a single other row, that row is looked up only once. */
+/** Writes the remaining conditions. If a condition is about one row for the whole list, looks that row up only once. */
 function restOf(
   model: string,
   alias: string,
@@ -201,7 +201,7 @@ interface Chosen {
 
 const nothingChosen: Chosen = { choices: [], used: new Set() };
 
-/** Chooses the conditions used to find rows: selective conditions, or an OR of selective conditions. */
+/** Chooses the conditions that find rows by an index: the selective ones, or an OR whose branches are all selective. */
 function choose(model: string, conditions: readonly Condition[]): Chosen {
   const finds = ([name, value]: Condition) =>
     finders[model]?.[name] !== undefined &&
@@ -242,7 +242,7 @@ function wayOf(model: string, alias: string, choice: readonly Condition[], platf
       isOrdered ||= isOrderedFinder === true;
       continue;
     }
-    // A condition on another row that does not depend on this row, so that the other row is looked up once.
+    // The other row is the same for the whole list, so it is looked up only once.
     const id = idOfNamed(model, condition, choice);
     if (id !== undefined) {
       rest.push(namedRow(model, condition, id, platformId, binds));

@@ -7,7 +7,7 @@ import { OperatorError, sqlState } from './faults.ts';
 import { refuseOwners } from './owners.ts';
 import { inRolledBackTransaction, transactionOn } from './transaction.ts';
 
-/** The role of requests. Only requests go through a pooler. */
+/** The role for requests, because only requests go through a pooler. */
 const role = 'gateway_serving';
 
 /** The advisory lock of the process that changes the settings of a login ("pool" in ASCII). */
@@ -21,7 +21,7 @@ const loginSettings = () =>
 
 /**
  * Stores the settings that sessions need on the login in a pooler's address, for this database only. A login may change
- * its own settings. Connections that set them themselves, as for background work, are not affected.
+ * its own settings. Connections that set their own, such as those for background work, are not affected.
  * @param direct the server's own address, with the same login
  * @throws OperatorError if the logins differ, or the login owns tables
  */
@@ -36,7 +36,7 @@ export async function prepareLogin(pooled: string, direct: string): Promise<void
 }
 
 async function alterLogin(client: pg.Client, login: string): Promise<void> {
-  // The settings may already apply to this session, too.
+  // This session may already have the stored settings, including the role.
   await client.query('set local role none');
   await refuseOwners({ pool: client });
   const { rows } = await client.query<{ name: string }>('select current_database() as name');
@@ -54,7 +54,7 @@ function loginOf(url: string): string {
 /** Connects through a pooler, and detects its capabilities. @throws OperatorError if it cannot be used */
 export async function findPooler(url: string, direct: string): Promise<Pooler> {
   const { database, missing, prepares } = await withClient(url, (client) =>
-    // In one transaction, so that all statements run in the same session.
+    // One transaction, because a pooler runs all its statements in the same session.
     inRolledBackTransaction(client, async () => ({
       database: await identityOf(client),
       prepares: await preparesStatements(client),
@@ -75,7 +75,7 @@ export async function findPooler(url: string, direct: string): Promise<Pooler> {
 
 async function identityOf(client: pg.Client): Promise<string | undefined> {
   const { rows } = await client.query<{ identity: string }>(
-    // As a number, because the sessions may have different time zones.
+    // The time is read as a number, because the sessions may have different time zones.
     'select oid || $1 || extract(epoch from pg_postmaster_start_time()) as identity from pg_database where datname = current_database()',
     [' '],
   );
@@ -107,7 +107,7 @@ async function missingSettings(client: pg.Client): Promise<string[]> {
 async function preparesStatements(client: pg.Client): Promise<boolean> {
   const name = 'payments_gateway_probe';
   const seen = 'select from pg_prepared_statements where name = $1';
-  // An instance that was killed between the two statements may have left it behind.
+  // The statement may still exist if another instance was killed before its `deallocate`.
   if ((await client.query(seen, [name])).rowCount) await client.query(`deallocate ${name}`);
   await client.query({ name, text: 'select 1' });
   if ((await client.query(seen, [name])).rowCount === 0) return true;

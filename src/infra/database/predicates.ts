@@ -101,7 +101,7 @@ function ofValue(model: string, field: ModelField, condition: unknown): Test {
 
 type TestValue = (value: unknown) => boolean;
 
-/** The tests of a field's value, by operator. They are undefined if they cannot be decided as Postgres does. */
+/** The tests of a field's value, by operator. Undefined where this code cannot compare as Postgres does. */
 const comparisons: Readonly<Record<string, (field: ModelField, operand: unknown) => TestValue | undefined>> = {
   equals: equalTo,
   in(field, operands) {
@@ -166,7 +166,7 @@ export class ReferredRows {
     for (const { model, field } of references) {
       const ids = new Set(rows.map((row) => row[field]).filter((id) => typeof id === 'string'));
       const missing = [...ids].filter((id) => !this.#known.has(keyOf(model, id)));
-      // Rows of models with followed events refer only to rows of other such models.
+      // The cast is safe, because rows with followed events refer only to rows of other such models.
       if (missing.length > 0) await this.#read(platformId, model as Noun, missing);
     }
     return (model, id) => this.#known.get(keyOf(model, id));

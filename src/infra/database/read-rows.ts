@@ -4,7 +4,7 @@ import type { Prisma } from './generated/client/client.ts';
 import { listRows } from './list-rows.ts';
 import { columnName, fieldsOf, rowFromFields, type SnapshotRows } from './rows.ts';
 
-/** The conditions on each noun's rows. The types are Prisma's, although conditions.ts supports only some of them. */
+/** The conditions on each model's rows. The types are Prisma's, although conditions.ts supports only some of them. */
 interface WhereInputs {
   readonly Account: Prisma.AccountWhereInput;
   readonly ClientToken: Prisma.ClientTokenWhereInput;
@@ -25,7 +25,7 @@ interface RowQuery<N extends Noun> {
 /** Additional fields to read with each row, as SQL expressions of type json; the argument is the row's alias. */
 export type Extra<More extends object> = (row: string) => { readonly [Field in keyof More]: string };
 
-/** Reads whole rows of a noun as one JSON string, in a quarter of the CPU time that Prisma's client needs. */
+/** Reads whole rows of a model as one JSON string. This takes a quarter of the CPU time that Prisma's client needs. */
 export async function readRows<N extends Noun, More extends object>(
   { readText }: Pick<Database, 'readText'>,
   noun: N,
@@ -59,7 +59,7 @@ function select<N extends Noun>(noun: N, columns: string, { where, orderBy, take
   const binding = new Binding();
   const sorted = orderBy?.flatMap(Object.entries<'asc' | 'desc'>) ?? [];
   const orderText = sorted.map(([field, direction]) => `t.${columnName(field)} ${direction}`).join(', ');
-  // A literal instead of a parameter, because the planner must know that a page is short.
+  // The limit is a literal, not a parameter, because the planner must know that a page is short.
   const limit = take === undefined ? undefined : Math.trunc(take);
   const order = limit !== undefined &&
     sorted[0] && { columns: sorted.map(([field]) => columnName(field)), read: sorted[0][1], limit };

@@ -103,7 +103,7 @@ export function rowFromFields<M extends keyof WholeRows>(model: M, fields: Recor
     const value = fields[field];
     if (value !== null) fields[field] = revive(value);
   }
-  // Thanks to `fieldsOf`, every field of the model is present, and now has its type.
+  // `fieldsOf` selects every field of the model, and the loop has given each its type.
   return fields as unknown as WholeRows[M];
 }
 

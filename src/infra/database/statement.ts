@@ -4,7 +4,7 @@ import { fieldName, rowFromSnapshot, type SnapshotRows } from './rows.ts';
 /** Anything that runs a query: the pool, or one of its clients. */
 export type Queryable = Pick<pg.Pool, 'query'>;
 
-/** A prepared statement: runs with its values and returns the rows. */
+/** A prepared statement. Call it with the values to get the rows. */
 export type Statement<Row> = (on: Queryable, ...values: readonly unknown[]) => Promise<Row[]>;
 
 /** A row with field names in camel case. The compiler rejects names with an underscore, such as column names. */
@@ -14,14 +14,14 @@ type Noun = keyof SnapshotRows;
 type NounOf<T> = {
   [N in Noun]: SnapshotRows[N] extends T ? (T extends SnapshotRows[N] ? N : never) : never;
 }[Noun];
-/** The fields that hold a whole row as JSON, and their nouns: derived from the row type, so that none is forgotten. */
+/** The fields that hold a whole row as JSON, each with its model. Derived from `Row`, so that none is forgotten. */
 type NounsIn<Row> = {
   readonly [Field in keyof Row as [NounOf<NonNullable<Row[Field]>>] extends [never] ? never : Field]: NounOf<
     NonNullable<Row[Field]>
   >;
 };
 
-/** The argument that follows a statement's text: the nouns in its rows, if there are any. */
+/** The argument `nouns`, which is required only if a column holds a whole row as JSON. */
 export type NounsArgument<Row> = keyof NounsIn<Row> extends never ? [] : [nouns: NounsIn<Row>];
 
 const texts = new Map<string, string>();
@@ -33,7 +33,7 @@ export function statementTexts(): ReadonlyMap<string, string> {
 
 /**
  * Creates a prepared statement. Its rows have field names in camel case: the column `due_at` is the field `dueAt`. If a
- * column holds a whole row as JSON (`to_json`, `account_snapshot`), `nouns` names its noun, and the field is that row.
+ * column holds a whole row as JSON (`to_json`, `account_snapshot`), `nouns` gives its model, and the field is that row.
  * @throws Error if another statement has the same name, because a connection could prepare only one of them
  */
 export function statement<Row extends CamelCased<Row>>(
@@ -54,12 +54,12 @@ export function statement<Row extends CamelCased<Row>>(
   };
 }
 
-/** Builds a row from its values. Its type is the type that the statement declares; it is not checked. */
+/** Builds a row from its values. The row has the type that the statement declares, which is not checked. */
 function rowOf<Row>(columns: readonly { field: string; noun: Noun | undefined }[], values: readonly unknown[]): Row {
   const row: Record<string, unknown> = {};
   for (const [position, { field, noun }] of columns.entries()) {
     const value = values[position];
-    // Statements return each row as JSON.
+    // A column with a whole row contains JSON.
     row[field] = noun && value !== null ? rowFromSnapshot(noun, value as object) : value;
   }
   return row as Row;

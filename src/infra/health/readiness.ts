@@ -26,7 +26,7 @@ export interface ReadinessLimits {
   readonly standstillMs: number;
   /** The interval between the instance's own checks, in milliseconds. */
   readonly everyMs: number;
-  /** How long a session is used, in ms, because a server that accepts no new sessions may still serve old ones. */
+  /** How long to use a session, in ms. A server that accepts no new sessions may still serve old ones. */
   readonly sessionMs: number;
 }
 
@@ -44,7 +44,7 @@ const stateStatement = statement<{ writable: boolean; applied: number; oldest: b
      oldest_waiting() as oldest`,
 );
 
-/** Calls the functions that every authenticated request and every command call, with a plan that changes nothing. */
+/** Calls the functions that all authenticated requests and all commands need, with a plan that changes nothing. */
 const requestStatement = statement<object>(
   'readiness_of_requests',
   `select (select count(*) from find_api_token('')),
@@ -83,7 +83,7 @@ export class ReadinessWatch {
     const settings = { connectionTimeoutMillis: answerMs, query_timeout: answerMs };
     const config = () => ({ ...database.connectionLikePool('readiness'), ...settings });
     this.#connection = new OwnConnection(config, undefined, sessionMs);
-    // Checks await it, but without this handler an unreadable folder would crash the process before the first check.
+    // Without this handler, an unreadable folder would crash the process before a check awaits this promise.
     this.#migrations.catch(() => undefined);
   }
 
@@ -103,7 +103,7 @@ export class ReadinessWatch {
   close(): void {
     this.#closed = true;
     clearInterval(this.#timer);
-    // The server might not respond, or the connection might still be opening.
+    // Drop the connection first: the server might not respond, or the connection might still be opening.
     this.#connection.drop();
     void this.#connection.close();
   }
@@ -140,7 +140,7 @@ export class ReadinessWatch {
     const [state] = await stateStatement(client, names, checksums);
     if (!state) throw new Error('readiness returned no row');
     const schema = state.applied === migrations.length;
-    // A database that is read-only or lacks the schema is already reported.
+    // If the database is read-only or lacks the schema, the request would fail for that reason only.
     if (state.writable && schema) await tryRequest(client);
     return { database: true, writable: state.writable, schema, feed: this.#moves(state.oldest) };
   }

@@ -14,7 +14,7 @@ export const earlyRefusals = new Counter({
   help: 'Requests refused because of load (SERVICE_UNAVAILABLE) or a rate limit (RATE_LIMITED), before they reached their API.',
   labelNames: ['code'] as const,
 });
-// Prometheus sees no increase in a series that begins above zero, so without this the first refusal would not count.
+// Prometheus sees no increase in a series that begins above zero, so each series begins before the first refusal.
 for (const code of ['SERVICE_UNAVAILABLE', 'RATE_LIMITED']) earlyRefusals.inc({ code }, 0);
 
 /** The requests in progress, as admission control counts them (http/in-flight.ts). */
@@ -53,7 +53,7 @@ export const slowReaders = new Counter({
   help: 'Readers of subscriptions that fell too far behind and were dropped.',
 });
 
-/** The plans in this process's lanes (ledger/commit-lanes.ts). */
+/** The plans that wait for their commit or are being committed (ledger/commit-lanes.ts). */
 export const plansWaiting = new Gauge({
   name: 'payments_commit_plans',
   help: 'Plans in this process that wait for their commit or are being committed.',

@@ -25,7 +25,7 @@ export function refuseWrongAddresses(server: EventEmitter): void {
     else refuseUpgrade(answer as Duplex);
     return true;
   };
-  // Does what Node does if there is no listener, but after the check.
+  // Without these listeners, Node would answer such requests before the check.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     response.writeContinue();
     server.emit('request', request, response);
@@ -40,7 +40,7 @@ function refuse(response: ServerResponse, message: string): void {
   response.writeHead(400, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(body));
 }
 
-/** Refuses a request on a socket left to the upgrade listeners, without waiting for the client to close it. */
+/** Refuses a request for which Node provides only the socket. Does not wait for the client to close it. */
 function refuseUpgrade(socket: Duplex, status = '400 Bad Request'): void {
   socket.on('error', () => undefined);
   socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\n\r\n`, () => socket.destroy());

@@ -47,7 +47,7 @@ export function factsOf(given?: string | readonly string[], client?: ClientFacts
   return client ? { requestId, client } : { requestId };
 }
 
-/** Returns a request's path for the log and for spans: without UMA addresses and the query, which may be personal. */
+/** Returns a request's path for the log and spans. Omits UMA addresses and the query, which may be personal data. */
 export function pathOf({ url = '' }: { readonly url?: string | undefined }): string {
   const [path = ''] = url.split('?', 1);
   return path.replaceAll(/[^/]*(@|%40)[^/]*/g, '…');
@@ -63,7 +63,7 @@ export function currentRequest(): RequestFacts | undefined {
   return scope.getStore();
 }
 
-/** The deadline of each request, by `performance.now()`. */
+/** The deadline of each request, as a value of `performance.now()`. */
 const deadlines = new WeakMap<RequestFacts, number>();
 
 /** Sets the current request's deadline, in milliseconds from now. It limits everything that the request waits for. */
@@ -72,7 +72,7 @@ export function beginDeadline(ms: number): void {
   if (facts) deadlines.set(facts, performance.now() + ms);
 }
 
-/** Returns how many ms the current request may wait if `reserved` must remain; `atMost` for work without a deadline. */
+/** Returns how many ms the current request may wait so that `reserved` ms remain; `atMost` if it has no deadline. */
 export function msLeft(atMost: number, reserved = 0): number {
   const facts = currentRequest();
   const deadline = facts && deadlines.get(facts);

@@ -31,7 +31,7 @@ const cloudInternal: ReadonlySet<string> = new Set(['168.63.129.16']);
 /** The only part of IPv6 that is assigned for global unicast (RFC 4291, 2.4). */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** Returns whether an address is public: global unicast, and no IPv6 form of an IPv4 address, such as NAT64. */
+/** Returns whether an address is public: global unicast, but not the IPv6 form of an IPv4 address, such as NAT64. */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.parse(address);

@@ -97,7 +97,7 @@ type Figures = Partial<Record<keyof typeof meanings, number | null>> & {
  */
 export function databaseFigures(database: Database, registers: Registry[]): () => Promise<void> {
   const gauges = Object.entries(meanings).map(
-    // The entries of the table above.
+    // `Object.entries` loses the type of the names.
     ([name, help]) =>
       [name as keyof typeof meanings, new Gauge({ name: `payments_database_${name}`, help, registers })] as const,
   );

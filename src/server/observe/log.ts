@@ -5,7 +5,7 @@ import { currentPlatform, noPlatform } from '../../infra/database/connections/pl
 import { StatementFailed } from '../../infra/database/connections/prisma-driver.ts';
 import { currentRequest } from '../../infra/instruments/request-facts.ts';
 
-/** The names of fields with secrets or personal data. Their values are redacted, also one level down. */
+/** The names of fields with secrets or personal data. Their values are redacted, including those one level down. */
 const hiddenNames = [
   ...['authorization', 'password', 'secret', 'clientSecret', 'token', 'cookie', 'body', 'variables'],
   ...['email', 'phone', 'fullName', 'legalName', 'birthDate', 'address1', 'taxId', 'umaAddress'],

@@ -22,7 +22,7 @@ export interface Observed {
   readonly readiness: ReadinessWatch;
 }
 
-/** Whether the process metrics (event loop, heap, CPU, file descriptors) have been registered, which is done once. */
+/** Whether the process metrics (event loop, heap, CPU, file descriptors) are registered. This happens only once. */
 let hasDefaults = false;
 
 /** A value of a gauge, with its labels. */

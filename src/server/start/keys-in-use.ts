@@ -10,7 +10,7 @@ type KeySetting = (typeof keySettings)[number];
 
 type Keys = Pick<Config, KeySetting | `${KeySetting}_FALLBACKS`>;
 
-/** The lock under which instances that start at the same time check their keys one by one ("keys" in ASCII). */
+/** The lock that makes instances starting at the same time check their keys one after another ("keys" in ASCII). */
 const lockStatement = statement<object>('lock_keys_in_use', 'select pg_advisory_xact_lock(1801812339)');
 
 /** Returns the ids of the keys that the settings name. The first one signs or encrypts. */
@@ -19,12 +19,12 @@ export function idsOfKeys(config: Keys, setting: KeySetting): string[] {
   return key === undefined ? [] : [key, ...config[`${setting}_FALLBACKS`]].map((one) => keyId(setting, one));
 }
 
-/** Returns the keys with which instances on this database sign or encrypt, or have done so. */
+/** Returns the keys that instances on this database use, or have used, to sign or encrypt. */
 export function listKeysInUse({ prisma }: Pick<Transaction, 'prisma'>): Promise<KeyInUse[]> {
   return prisma.keyInUse.findMany({ orderBy: [{ setting: 'asc' }, { since: 'asc' }, { keyId: 'asc' }] });
 }
 
-/** Checks that this instance has all keys in use, and records its own. Returns faults; in production, throws them. */
+/** Checks that this instance has all keys in use, and records its own. Returns faults, or throws them in production. */
 export async function checkKeys(database: Database, config: Keys & Pick<Config, 'NODE_ENV'>): Promise<string[]> {
   return inTransaction(database, async ({ client, prisma }) => {
     await lockStatement(client);

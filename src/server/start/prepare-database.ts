@@ -43,7 +43,7 @@ export async function preparePooledLogin({ DATABASE_DIRECT_URL, DATABASE_URL = '
   return true;
 }
 
-/** Checks the schema and returns the address to use. For commands, which never migrate. @throws OperatorError */
+/** Checks the schema and returns the address to use. Used by commands, which never migrate. @throws OperatorError */
 export async function verifiedDatabase(config: Config, embedded: EmbeddedPostgres | undefined): Promise<string> {
   if (embedded) {
     await verifyMigrations(embedded.url, { dataDirectory: embedded.dataDirectory });

@@ -63,7 +63,7 @@ async function findPayer(payments: Payments, caller: Caller): Promise<SandboxPay
 
 const enough = 1_000_00n;
 
-/** What a limit must still allow for a user's first steps: an amount in the smallest unit, or a number of payments. */
+/** The remaining limit that a user's first steps need: an amount in the smallest unit, or a number of payments. */
 const room = { amount: 100_00n, payments: 5 };
 
 async function limitedCustomers({ database }: Payments, platformId: string): Promise<string[]> {

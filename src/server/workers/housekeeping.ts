@@ -46,7 +46,7 @@ const deletions = [
      limit $1 for update skip locked
    ) returning subject`,
   ),
-  // Deletes client tokens and their policies long after the tokens' expiry. Revoked tokens are kept just as long.
+  // Deletes client tokens and their policies long after the tokens expired, even if they were revoked earlier.
   statement<object>(
     'forget_client_tokens',
     `with token as (delete from client_token where (platform_id, id) in (

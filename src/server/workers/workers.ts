@@ -19,16 +19,15 @@ import { deleteExpired } from './housekeeping.ts';
 import { startLoop } from './loop.ts';
 
 const batchSize = 100;
-/** The pause of a loop when nothing is due. Another process may add work in the meantime. */
+/** How long a loop pauses when nothing is due. It must look again, because another process may add work. */
 const idleMs = 250;
 /** The pause between rounds of work on deposits and identity checks. Processing a provider's webhook ends it. */
 const reportedIdleMs = 1_000;
-/** How long due orders are collected before a settlement round, whose overhead equals the cost of a few settlements. */
+/** How long to collect due orders before a settlement round. A round itself costs as much as a few settlements. */
 const settlementRestMs = 20;
 /**
- * The pauses of a sequencer: short after a step with work, and doubled after each step without work, up to a maximum,
- * so that an idle instance costs the database half as much. A commit in this process wakes an idle sequencer, so only
- * the first change made by a process without a sequencer waits for a pause to end. A commit does not shorten a busy
+ * A sequencer's pauses. The pause is short after a step with work. After each step without work it doubles, up to a
+ * maximum, to spare the database. A commit in this process wakes an idle sequencer. It does not shorten a busy
  * sequencer's pause, because otherwise each change would be a separate step under load.
  */
 const busySequencerMs = 4;
@@ -36,13 +35,13 @@ const longestIdleSequencerMs = 80;
 const clockMs = 1_000;
 const locksMs = 2_000;
 const reconciliationMs = 300_000;
-/** The interval between deletions of expired rows, and the pause between batches, which leaves time for other work. */
+/** How often expired rows are deleted, and the pause between batches, so that other work gets a turn. */
 const housekeepingMs = 3_600_000;
 const betweenBatchesMs = 100;
 /** The pause if another process was sequencing. That process did the work; later changes wait for the next step. */
 const contendedSequencerMs = 10;
 
-/** Creates the function that returns a sequencer's pause in ms. Without a count, another process was sequencing. */
+/** Creates the function that returns a sequencer's pause in ms. `count` is undefined if another process sequenced. */
 export function sequencerPauses(): (count: number | undefined) => number {
   let latest = busySequencerMs;
   return (count) => {

@@ -198,7 +198,7 @@ export async function install(hasStandby: boolean) {
 const isRunning = (child: ChildProcess | undefined): child is ChildProcess =>
   child?.exitCode === null && child.signalCode === null;
 
-/** Sends a signal to a process; 0 only looks for it. Returns whether the process exists. */
+/** Sends a signal to a process. The signal 0 only checks that it exists. Returns whether the process exists. */
 function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal);

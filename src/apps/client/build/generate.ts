@@ -168,7 +168,7 @@ const texts = {
   DateTime: { input: textOf('DateTime'), output: textOf('DateTime') },
 };
 
-// The package throws if a response contains errors, and only errors make these fields null.
+// Only errors make these fields null, and the package throws if a response contains errors. So apps never see a null.
 const schemaText = (await readFile(path.join(root, 'schema.graphql'), 'utf8')).replaceAll(/ @semanticNonNull$/gm, '!');
 const schema = buildSchema(schemaText);
 const made = { 'schema-facts.ts': schemaFacts(schema), ...(await typedOperations(schema)) };

@@ -46,7 +46,7 @@ export function readAddress(given: string) {
   const applicationName = parameters.get('application_name') ?? undefined;
   const count = parameters.size;
   for (const name of ofSessions) parameters.delete(name);
-  // Rewritten only if a parameter was removed; otherwise it stays exactly as the operator wrote it.
+  // Unless a parameter was removed, the query stays exactly as the operator wrote it.
   const query = parameters.size === count ? address.slice(start + 1) : parameters.toString();
   return { url: address.slice(0, start) + (query && `?${query}`), options, applicationName };
 }
@@ -98,7 +98,7 @@ export function connectionName(use: string, program = 'payments-gateway'): strin
   return program.replace(/[^ -~]/g, '?').slice(0, maxNameBytes - rest.length) + rest;
 }
 
-/** How a connection is protected: by TLS with a verified or with any certificate, not at all, or by being local. */
+/** How a connection is protected: by TLS with or without a verified certificate, by being local, or not at all. */
 export type Protection = 'VERIFIED' | 'UNVERIFIED' | 'NONE' | 'LOCAL';
 
 /** Returns how pg protects connections to an address, which also depends on PGSSLMODE and PGHOST. */

@@ -74,7 +74,7 @@ export interface ConnectionConfig extends pg.ClientConfig {
   readonly pooler?: { readonly prepares: boolean } | undefined;
 }
 
-/** A socket that writes a statement's messages, which pg corks, as one buffer instead of one buffer per message. */
+/** A socket that joins corked messages into one buffer. pg corks the messages of each statement. */
 class OneBufferSocket extends Socket {
   override _writev(messages: readonly { readonly chunk: Buffer }[], done: (error?: Error | null) => void): void {
     // Several buffers would increase a command's CPU time by a tenth to a fifth (bench/LOG.md).
@@ -120,7 +120,7 @@ export class DatabaseClient extends pg.Client {
   }
 
   async #connectTo(hosts: Hosts): Promise<pg.Client> {
-    // pg reads the host and the port when it connects.
+    // Sets the host and the port, which pg reads only when it connects.
     Object.assign(this, await hosts.primary());
     try {
       return await super.connect();

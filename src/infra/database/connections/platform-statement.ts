@@ -20,7 +20,7 @@ export const platformStatement = {
   text: "select set_config('gateway.platform', $1, false)",
 } as const;
 
-/** Returns the statement that sets the platform of the current transaction only, and leaves nothing in the session. */
+/** Returns the statement that sets the platform for the current transaction only, not for the session. */
 export const localPlatformText = (value: string) => `select set_config('gateway.platform', ${value}, true)`;
 
 /** The same setting as a prepared statement, for sessions that a connection pooler shares between clients. */
@@ -39,8 +39,8 @@ export interface PlatformFirst {
 }
 
 /**
- * Returns the messages that execute a statement, which they prepare unless the connection has already done so. A
- * statement whose name is '' is not kept. The messages do not end the batch.
+ * Returns the messages that execute a statement. They first prepare it, unless the connection has already done so. A
+ * statement named '' is prepared each time. The messages do not end the batch.
  */
 export function statementMessages(
   { parsedStatements, submittedNamedStatements }: Connection,
@@ -52,7 +52,7 @@ export function statementMessages(
     serialize.execute(),
   ];
   if (name !== '') {
-    // pg moves a statement of its own from the second list to the first one when Postgres confirms it.
+    // When Postgres confirms a statement that pg prepared itself, pg moves it from the second list to the first.
     if ((parsedStatements[name] ?? submittedNamedStatements[name]) !== undefined) return messages;
     // From here on the statement counts as prepared. If its preparation fails, the pool closes the connection.
     submittedNamedStatements[name] = text;

@@ -33,7 +33,7 @@ export class PooledClient extends DatabaseClient {
     }
     const sent = super.send([this.prepares ? query : withoutName(query), ...rest]);
     if (typeof query.text === 'string' && begins.test(query.text)) {
-      // If it fails, the transaction aborts and all its statements fail. A query without a callback returns a promise.
+      // If setting the platform fails, the transaction aborts. Without a callback, a query returns a promise.
       (super.send([this.#settingText()]) as Promise<unknown>).catch(() => undefined);
     }
     return sent;

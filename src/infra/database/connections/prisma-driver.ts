@@ -11,7 +11,7 @@ import pg from 'pg';
 import type { Prisma, PrismaClient } from '../generated/client/client.ts';
 import type { NameOf } from './statement-names.ts';
 
-/** Wraps the cause of a failed Prisma statement, an error of Postgres or the connection, which Prisma would replace. */
+/** Wraps an error from Postgres or the connection, which Prisma would otherwise replace with an error of its own. */
 export class StatementFailed extends Error {
   constructor(cause: unknown) {
     super(cause instanceof Error ? cause.message : String(cause), { cause });

@@ -100,7 +100,7 @@ interface PgQuery extends pg.Submittable {
   handleCommandComplete(message: object, connection: unknown): void;
   handleReadyForQuery(connection: unknown): void;
 }
-// The pg version is pinned, and every statement in the tests uses these members.
+// This is safe, because the pg version is pinned and every statement in the tests uses these members.
 const Query = pg.Query as unknown as new (config: object, values: readonly unknown[] | undefined) => PgQuery;
 
 /** pg's own query, which can set the platform first. */
@@ -110,14 +110,14 @@ class PlatformQuery extends Query implements PlatformFirst {
 
   /** Accepts the arguments of `pg.Pool.query`, except a string with several statements. */
   constructor(config: pg.QueryConfig | string, values: readonly unknown[] | undefined) {
-    // Only the extended protocol sends two statements as one batch.
+    // The setting and the query can share a batch only in the extended protocol.
     super({ ...(typeof config === 'string' ? { text: config } : config), queryMode: 'extended' }, values);
   }
 
   override prepare(connection: unknown): void {
     if (this.platform) {
       this.#isSetting = true;
-      // pg prepares a query on its connection, whose stream it has corked.
+      // pg passes its own Connection, and has corked the stream.
       const { stream } = connection as Connection;
       const messages = statementMessages(connection as Connection, this.platform.statement, [this.platform.id]);
       if (stream.writable) for (const message of messages) stream.write(message);
@@ -147,7 +147,7 @@ interface Share {
   readonly waiting: Set<() => void>;
 }
 
-/** Keeps one of a pool's connections free: a platform that holds all the others must first return one. */
+/** Keeps a connection free for other platforms: a platform that holds all but one must return one to get another. */
 class ConnectionShares {
   readonly #most: number;
   readonly #timeoutMs: number;

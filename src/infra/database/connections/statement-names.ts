@@ -38,7 +38,7 @@ export function trackStatements(connection: () => Connection): (name: string | u
   };
 }
 
-/** Closes a prepared statement, with the next batch that the connection sends. */
+/** Closes a prepared statement. The message is sent with the connection's next batch. */
 function close(connection: Connection, name: string): void {
   const { parsedStatements, submittedNamedStatements } = connection;
   if (submittedNamedStatements[name] === undefined && parsedStatements[name] === undefined) return;

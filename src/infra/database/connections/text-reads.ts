@@ -103,7 +103,7 @@ export function checkParameters([query, given]: readonly unknown[]): void {
 /** The statement with which a standby checks whether it may run the reads that follow in the same batch. */
 const guard = { name: 'has_replayed', text: 'select has_replayed($1::pg_lsn, $2)' } as const;
 
-/** The statement that makes Postgres plan the reads that follow in the same batch once for all values. */
+/** The statement that makes Postgres use one plan for all values in the reads that follow it in the batch. */
 const planOnce = {
   name: 'plan_once',
   text: "select set_config('plan_cache_mode', 'force_generic_plan', true)",
@@ -154,10 +154,10 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   /** Whether the standby has yet to replay the required position. If so, none of the results count. */
   isBehind = false;
   readonly #required: Replayed | undefined;
-  /** The number of results that precede those of the reads: of the guard, the platform setting and the plan mode. */
+  /** How many results precede the reads' own. The guard, the platform setting and the plan mode return one each. */
   #before = 0;
   #row: readonly (string | null)[] = [];
-  /** Set by pg, which waits for this callback. */
+  /** pg sets this callback, and waits until it is called. */
   callback: ((error: Error | null) => void) | undefined;
 
   /**
@@ -171,9 +171,9 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   }
 
   submit(pgConnection: unknown): Error | null {
-    // pg submits a query on its connection.
+    // pg passes its own Connection.
     const connection = pgConnection as Connection;
-    // A single buffer, because writing several would increase a request's CPU time by a twentieth (bench/LOG.md).
+    // Written as one buffer. Several writes would increase a request's CPU time by a twentieth (bench/LOG.md).
     const messages: Buffer[] = [];
     if (this.platform) {
       this.#before += 1;

@@ -44,7 +44,7 @@ async function removeAbandoned(folder: string): Promise<void> {
   }
 }
 
-/** Sends a signal to a process; 0 only looks for it. @returns false if there is no such process */
+/** Sends a signal to a process. The signal 0 only checks that it exists. @returns false if there is no such process */
 export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     return pid > 0 && process.kill(pid, name);
@@ -111,7 +111,7 @@ const elsewhere = '/var/lib/payments-graphql-gateway';
 async function locateForRoot(native: string, dataPath: string): Promise<ServerLocation> {
   const id = async (flag: string) => Number((await run('id', [flag, 'nobody'])).stdout);
   const nobody = { uid: await id('-u'), gid: await id('-g') };
-  // Checked as that user, because modes, access lists and mount options all matter.
+  // The check runs as that user, because modes, access lists and mount options all matter.
   const canEnter = (path: string) =>
     run('/bin/sh', ['-c', 'test -x "$0"', path], { ...nobody, cwd: '/' }).then(Boolean, () => false);
   const hasPrograms = await canEnter(join(native, 'bin', 'postgres'));

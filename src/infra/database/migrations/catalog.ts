@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Queryable, statement } from '../statement.ts';
 import { projectPrisma } from './migration-files.ts';
 
-/** The facts that Postgres reports about each table, view, sequence, schema and function: "trigger check_legs". */
+/** Facts that Postgres reports about each table, view, sequence, schema and function, such as "trigger check_legs". */
 export type Catalog = Readonly<Record<string, readonly string[]>>;
 
 /** The catalog file that belongs to the migrations. `npm run migration -- --catalog` writes it. */

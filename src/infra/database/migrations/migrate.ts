@@ -8,9 +8,9 @@ import { transactionOn } from '../transaction.ts';
 import { type Migration, projectPrisma, readMigrations } from './migration-files.ts';
 
 // Applies migrations without Prisma's native engine, which is a separate download. Its WebAssembly build splits a
-// script at every semicolon, even inside function bodies, so that a failure leaves a half-migrated database that
-// refuses all further migrations. Here, a migration and its record commit together or not at all. The records are
-// exactly those of `prisma migrate deploy`, so that command can be used on the same database.
+// script at every semicolon, even inside function bodies, so a failure leaves a half-migrated database that refuses all
+// further migrations. Here, a migration and its record commit together or not at all. The records are exactly those of
+// `prisma migrate deploy`, so that command can be used on the same database.
 
 const PRISMA_MIGRATE_LOCK = 72707369;
 
@@ -36,7 +36,7 @@ export interface MigrateOptions {
   /** The embedded server's folder, if it holds the database. Errors name it as the folder to remove for a reset. */
   readonly dataDirectory?: string | undefined;
   readonly log?: (line: string) => void;
-  /** How long it tries to get the locks that other sessions hold, in milliseconds. For tests only. */
+  /** How long to wait for locks that other sessions hold, over all attempts, in milliseconds. For tests only. */
   readonly patienceMs?: number;
 }
 
@@ -45,7 +45,7 @@ export interface MigrateOptions {
  * every later statement, even a read, queues behind the waiting migration.
  */
 const lockMs = 200;
-/** How much longer than deadlock_timeout it waits for an autovacuum, which Postgres cancels after that time. */
+/** How long a migration waits after deadlock_timeout, when Postgres cancels an autovacuum that blocks it. */
 const graceMs = 500;
 /** The pause before the next attempt in milliseconds, if a blocking transaction has been open for `longSeconds`. */
 const pauseMs = 4_000;
@@ -157,7 +157,7 @@ async function readRecords(client: Queryable) {
   }
 }
 
-/** Applies a migration, and tries again while other sessions hold locks that it needs. `watcher` finds out which. */
+/** Applies a migration, and tries again while other sessions hold locks that it needs. `watcher` finds them. */
 async function applyPatiently(
   migration: Migration,
   client: pg.Client,
@@ -184,7 +184,7 @@ async function applyPatiently(
     const others = blockers.map(({ name }) => name).join('; ') || 'others';
     if (performance.now() >= until)
       throw migrationFailure(migration, error, `It waits for ${others}. End it, and run the command again`);
-    // The description of a session changes, but its id does not.
+    // The ids are compared, because a blocker's name contains the age of its transaction.
     const who = blockers.map(({ id }) => id).join();
     if (who !== said) log(`the migration ${migration.name} waits for ${others} and will be tried again`);
     said = who;
@@ -200,8 +200,8 @@ async function apply(client: pg.Client, migration: Migration, awaitsVacuum: bool
        from pg_settings where name = 'deadlock_timeout'`,
       [awaitsVacuum ? graceMs : lockMs, awaitsVacuum],
     );
-    // If this process dies, its statement ends and its locks are released. Whatever the settings of the login, the
-    // database and PGOPTIONS are, the tables belong in the schema `public`.
+    // If this process dies, its statement ends and its locks are released. The tables are created in the schema
+    // `public`, whatever the login, the database or PGOPTIONS set.
     await client.query(
       `select set_config('client_connection_check_interval', '1s', true) where version() !~* 'mingw|visual c|windows';
        set local search_path = public`,

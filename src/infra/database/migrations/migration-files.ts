@@ -28,8 +28,8 @@ export async function readMigrations(prismaDirectory: string): Promise<Migration
 }
 
 /**
- * Reads the functions: one `create or replace function …;` per file, named after the function. Column defaults call
- * those `beforeTables`, which must precede the tables, whose row types other functions may use.
+ * Reads the functions: one `create or replace function …;` per file, named after the function. Column defaults call the
+ * functions with `beforeTables`, so these precede the tables. Others may use the tables' types.
  */
 export async function readFunctions(prismaDirectory: string) {
   const files = await Array.fromAsync(glob('functions/**/*.sql', { cwd: prismaDirectory }));

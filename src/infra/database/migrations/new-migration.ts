@@ -15,13 +15,13 @@ export const keysByTriggers: ReadonlyMap<string, string> = new Map([
   ['posting_platform_id_journal_id_fkey', 'check_legs'],
 ]);
 
-/** The constraints that a migration adds or leaves out by hand. One refers to the table behind a relation's view. */
+/** Constraints that migrations add or omit by hand. `webhook_delivery_event` refers to the table behind a view. */
 const byHand: ReadonlySet<string> = new Set([...keysByTriggers.keys(), 'webhook_delivery_event']);
 
 /**
  * Returns the SQL that the migrations lack: the changes that make a fully migrated database match `schema.prisma`, and
  * each function that differs. Functions that column defaults call come before the tables.
- * @param serverUrl connects a user who may create databases
+ * @param serverUrl the address of a server, with a user who may create databases
  */
 export async function missingSql(serverUrl: string, prismaDirectory = projectPrisma): Promise<string> {
   const schema = await readFile(join(prismaDirectory, 'schema.prisma'), 'utf8');
@@ -84,7 +84,7 @@ async function schemaDiff(databaseUrl: string, schema: string): Promise<string> 
       filters: { externalTables: [], externalEnums: [] },
     }),
   );
-  // 2 stands for a difference. Without one, the script is a comment.
+  // Exit code 2 means that there is a difference. Otherwise, the script is only a comment.
   return exitCode === 2 ? (stdout ?? '').trim() : '';
 }
 
@@ -101,7 +101,7 @@ export async function withSchemaEngine<T>(databaseUrl: string, work: (engine: Sc
   }
 }
 
-/** The types "char" and "char"[]. The engine reads "char" from the catalog; adapter-pg knows only "char"[]. */
+/** The types "char" and "char"[]. The engine reads "char" from the catalog, but adapter-pg supports only "char"[]. */
 const [CHAR, CHAR_ARRAY] = [18, 1002];
 
 class CatalogAdapter extends PrismaPg {
@@ -141,7 +141,7 @@ if (import.meta.main) {
   }
 }
 
-/** Checks the migrations, or writes a migration with this name. @returns what is wrong, for the developer */
+/** Checks the migrations, or writes a migration with this name. @returns a message if something is wrong */
 async function run(serverUrl: string, name: string): Promise<string | undefined> {
   const described = 'prisma/schema.prisma and prisma/functions';
   if (name === '--catalog') {

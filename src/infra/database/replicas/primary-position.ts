@@ -27,7 +27,7 @@ const positionStatement = statement<{ lsn: string; history: string | null }>(
   'select lsn::text, history from read_position()',
 );
 
-/** Finds the end of the primary's log. Concurrent reads share a query, but not one that was sent before they began. */
+/** Finds the end of the primary's log. A read may share another read's query, if that is sent after both began. */
 export class PrimaryPosition {
   readonly #connection: OwnConnection;
   #current: Promise<Position | undefined> = Promise.resolve(undefined);

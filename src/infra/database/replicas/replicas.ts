@@ -36,9 +36,9 @@ export function openReplicas(
 }
 
 /**
- * Serves reads from standbys. A read includes everything that was acknowledged before it began, to any client, because
- * the replica must have replayed the log up to the end that the primary reports. If no replica has, the primary serves
- * the read.
+ * Serves reads from standbys. A read includes everything that was acknowledged to any client before the read began: the
+ * replica must have replayed the log up to the end that the primary reports. If no replica has, the primary serves the
+ * read.
  */
 export class Replicas {
   readonly all: readonly Replica[];
@@ -100,7 +100,7 @@ export class Replicas {
       return await replica.read(read, position);
     } catch (error) {
       if (isDatabaseFault(error)) void this.check();
-      // If the statement itself is at fault, the primary reports that.
+      // If the statement itself is invalid, it will fail on the primary, too.
       return fallBack(error instanceof ReplicaBehind ? 'behind' : 'failed');
     }
   }
@@ -123,7 +123,7 @@ const answerMs = 1_000;
 /** The statement timeout on a replica, in milliseconds. Even 2 s later, half the deadline is left for the primary. */
 const statementMs = 3_000;
 
-/** A replica's additional session settings, which give each statement its own snapshot, later than the guard's. */
+/** A replica's additional session settings. Each read needs its own snapshot, newer than the check of the position. */
 const settings = ['default_transaction_isolation=read\\ committed'];
 
 const stateStatement = statement<{ lsn: string | null; follows: boolean }>(
@@ -180,7 +180,7 @@ class Replica {
     return this.#replayed >= lsn;
   }
 
-  /** Waits until the replica has replayed a position, for as long as a read may wait. Returns whether it has. */
+  /** Waits until the replica has replayed a position, but no longer than a read may wait. Returns whether it has. */
   async reach(position: Position): Promise<boolean> {
     const deadline = performance.now() + this.#options.waitMs;
     while (!this.has(position)) {
@@ -214,7 +214,7 @@ class Replica {
 
   async #check(): Promise<void> {
     const position = await this.#primary.now();
-    // Without the primary's position, nothing can be compared, and the state stays as it is.
+    // Without the primary's position there is nothing to compare with, so the state stays as it is.
     if (this.#closed || !position) return;
     try {
       const [state] = await stateStatement(await this.#connection.get(), position.history);
@@ -262,7 +262,7 @@ class Replica {
     if (this.#closed) return;
     this.#connection.drop();
     this.lagBytes = undefined;
-    // Its connections may look open but be dead.
+    // The pool's connections may be dead although they look open.
     this.#reads.pool.end().catch(() => undefined);
     this.#reads = openReads(this.#options);
     this.#report(`it does not answer: ${error instanceof Error ? error.message : String(error)}`);
