@@ -152,7 +152,7 @@ const people = `
     'USD', case leg when 1 then -${funds} else ${funds} end, case leg when 2 then ${funds} end, case leg when 2 then 2 end
   from generate_series(0, bench.customers() - 1) c, generate_series(1, 2) leg;`;
 
-/** Transfer i is the k-th transfer of customer c. The account had version v before it, and d earlier unrefunded debits. */
+/** Transfer i is the k-th of customer c. Before it, the account had version v and d debits that were not refunded. */
 const transfers = `(
   select i, c, k, k - k / 20 as d, 2 + k + k / 20 as v, bench.amount(c) as amount, bench.at(i) as ms, bench.transfer(i) as id,
     case k % 20 when 19 then 'FAILED' when 18 then 'PENDING' else 'COMPLETED' end as status

@@ -31,7 +31,7 @@ const fullMs = 10_000;
 export interface Streams {
   /** The instance that makes the changes. */
   readonly gateway: Server;
-  /** The gateway's database. A second instance on it serves the subscribers, and its processor time and memory are measured. */
+  /** The database of both instances. A second one serves the subscribers: its processor time and memory are measured. */
   readonly databaseUrl: string;
   readonly authorization: string;
   readonly platformId: string;
