@@ -466,7 +466,7 @@ async function comparePayments(prepared: Prepared, timing: Timing, add: (row: Ro
 }
 
 /**
- * Measures what a policy adds to a transfer, between customers with and without one. No worker runs, so the figures
+ * Measures what a policy costs per transfer, by comparing customers with and without one. No worker runs, so the figures
  * exclude settlement, which policies do not affect.
  */
 async function measurePolicies(prepared: Prepared, timing: Timing): Promise<Fact> {

@@ -31,7 +31,7 @@ const fullMs = 10_000;
 export interface Streams {
   /** The instance that makes the changes. */
   readonly gateway: Server;
-  /** The database of both instances. A second one serves the subscribers: its processor time and memory are measured. */
+  /** The gateway's database. The subscribers use a second instance on it, whose CPU time and memory are measured. */
   readonly databaseUrl: string;
   readonly authorization: string;
   readonly platformId: string;
