@@ -466,8 +466,8 @@ async function comparePayments(prepared: Prepared, timing: Timing, add: (row: Ro
 }
 
 /**
- * Measures what a policy costs per transfer, by comparing customers with and without one. No worker runs, so the figures
- * exclude settlement, which policies do not affect.
+ * Measures what a policy costs per transfer, by comparing customers with and without one. No worker runs, so the
+ * figures exclude settlement, which policies do not affect.
  */
 async function measurePolicies(prepared: Prepared, timing: Timing): Promise<Fact> {
   const { transferMany, customerIds } = await writesOf(prepared);

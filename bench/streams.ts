@@ -309,7 +309,7 @@ async function drop(subscribers: ChildProcess, instance: Server): Promise<void> 
   await settled(instance.pid);
 }
 
-/** Waits until a process is nearly idle: less than 50 ms of processor time in half a second, twice. */
+/** Waits until a process is nearly idle: less than 50 ms of processor time in half a second, twice in a row. */
 async function settled(pid: number): Promise<void> {
   for (let quiet = 0; quiet < 2; ) {
     const before = cpuOf(pid) ?? 0;
