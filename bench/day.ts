@@ -143,7 +143,7 @@ async function loadsOf(prepared: Prepared, { url }: Server): Promise<Loads> {
   const reads = cases.flatMap(({ gateway: { query, variables } }) =>
     variables.slice(0, 100).map((each) => JSON.stringify({ query, variables: each })),
   );
-  // Successive reads differ, so that the load is always mixed.
+  // Interleaves the kinds of reads, so that the load is always mixed.
   const mixed = reads.map((_, at) => reads[(at * 101) % reads.length] ?? '');
   const list = `${url.replace('/graphql', '/2025-10-13')}/transactions?limit=20`;
   return {

@@ -132,7 +132,7 @@ export const requests = (job: RequestJob, server: Server): Contestant => ({ tool
 /** Builds a contestant that has no server, and therefore no processor time. */
 export const statements = (job: StatementJob): Contestant => ({ tool: 'statements', job });
 
-/** Adds up how far a clock advances between calls to `begin` and `end`; NaN if the clock cannot be read. */
+/** Adds up the time between calls to `begin` and `end`, by the given clock. NaN if the clock cannot be read. */
 function stopwatch(read: () => number | undefined) {
   let used = 0;
   let before = 0;

@@ -95,7 +95,7 @@ async function fill(
   }
   await client.query(balances);
   await client.query('commit');
-  // Only the filled tables: Postgres plans a full scan of a table that was empty when it was last analyzed.
+  // Leaves out empty tables: once Postgres has analyzed a table as empty, it plans full scans of it.
   await client.query('vacuum analyze customer, account, transaction, journal, posting');
   await client.query('checkpoint');
 }
@@ -152,14 +152,14 @@ const people = `
     'USD', case leg when 1 then -${funds} else ${funds} end, case leg when 2 then ${funds} end, case leg when 2 then 2 end
   from generate_series(0, bench.customers() - 1) c, generate_series(1, 2) leg;`;
 
-/** Transfer i is customer c's k-th. Before it, the account was at version v, after d debits that were not refunded. */
+/** Transfer i is the k-th of customer c. Before it, the account had version v and d debits that were not refunded. */
 const transfers = `(
   select i, c, k, k - k / 20 as d, 2 + k + k / 20 as v, bench.amount(c) as amount, bench.at(i) as ms, bench.transfer(i) as id,
     case k % 20 when 19 then 'FAILED' when 18 then 'PENDING' else 'COMPLETED' end as status
   from (select i, i % bench.customers() as c, i / bench.customers() as k from generate_series(:from::bigint, :to::bigint - 1) i) n
 ) t`;
 
-/** Kinds of ids: 9 the transaction, 10 the journal of its debit, 11 that of its delivery or refund a second later. */
+/** Kinds of ids: 9 the transaction, 10 the journal of its debit, 11 the journal of its delivery or refund. */
 const history = [
   `insert into transaction (platform_id, id, type, status, status_reason, version, created_at, updated_at, settled_at, customer_id,
      sent_amount, sent_currency, received_amount, received_currency, source_kind, source_account_id, destination_kind,

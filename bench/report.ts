@@ -4,7 +4,7 @@ import type { Speed } from './speed.ts';
 
 /**
  * The gateway as in production, and the gateway with settlement and notifications deferred until after the measurement,
- * as in the peers.
+ * which is comparable to the peers.
  */
 const ours = ['gateway', 'gateway, settling later'] as const;
 

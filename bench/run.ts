@@ -113,7 +113,7 @@ export async function runAll(
   return { rows, facts, speeds, sound: breaches.length === 0 && rows.every(({ result }) => result.wrong === 0) };
 }
 
-/** Replaces the values of cursors with their types, because only the gateway encrypts cursors. */
+/** Replaces cursors with their types, so that responses can be compared. Only the gateway encrypts its cursors. */
 const withoutCursors = (answer: unknown) =>
   JSON.parse(JSON.stringify(answer), (key, value) => (key.endsWith('Cursor') ? typeof value : value));
 
@@ -309,7 +309,7 @@ async function measureWrites(prepared: Prepared, timing: Timing, add: (row: Row)
   await drained(prepared.url);
 
   const start = await feedEnd(gateway, gatewayHeaders);
-  // Each transfer causes two events, and one replay may read 10,000.
+  // A replay can read at most 10,000 events. These transfers cause 8,000.
   const told = Array.from({ length: 4_000 }, (_, at) => writes.transferMany[at % writes.transferMany.length] ?? '');
   await measure(fromGateway(gateway, { bodies: told, once: true, ...load }), timing);
   await drained(prepared.url);
@@ -466,8 +466,8 @@ async function comparePayments(prepared: Prepared, timing: Timing, add: (row: Ro
 }
 
 /**
- * Measures what a policy adds to a transfer, between customers with and without one. No worker runs, so the figures
- * exclude settlement, which policies do not affect.
+ * Measures what a policy costs per transfer, by comparing customers with and without one. No worker runs, so the
+ * figures exclude settlement, which policies do not affect.
  */
 async function measurePolicies(prepared: Prepared, timing: Timing): Promise<Fact> {
   const { transferMany, customerIds } = await writesOf(prepared);
@@ -512,7 +512,7 @@ async function measurePolicies(prepared: Prepared, timing: Timing): Promise<Fact
   };
 }
 
-/** Measures the list and the transfer over REST, as above over GraphQL. */
+/** Measures the same list and transfer over REST. */
 async function measureRest(gateway: Server, writes: Writes, timing: Timing, add: (row: Row) => void): Promise<void> {
   const rest = gateway.url.replace('/graphql', '/2025-10-13');
   const headers = { authorization, 'content-type': 'application/json' };

@@ -31,7 +31,7 @@ const fullMs = 10_000;
 export interface Streams {
   /** The instance that makes the changes. */
   readonly gateway: Server;
-  /** The same database, for the subscribers' separate instance, whose processor time and memory are measured. */
+  /** The gateway's database. The subscribers use a second instance on it, whose CPU time and memory are measured. */
   readonly databaseUrl: string;
   readonly authorization: string;
   readonly platformId: string;
@@ -238,8 +238,8 @@ async function arrived(subscribers: ChildProcess, expected: number): Promise<Arr
 
 /**
  * Measures how much the resident memory of the process grows, including the free part of its heap. The process has
- * already served a few subscribers, so that one-time allocations are not counted. It has served no other clients, since
- * memory freed by them would be reused.
+ * already served a few subscribers, so that one-time allocations are not counted. It has served no other clients,
+ * because idle subscriptions would reuse the memory that they freed.
  */
 async function measureIdle(
   instance: Server,
@@ -297,7 +297,7 @@ async function subscribe(
   const job: SubscriberJob = { url: instance.url, authorization, customerIds, perSocket, sampled };
   child.send(job);
   await answerOf(child);
-  // When the last socket has reported, the last operations are still in transit to the server.
+  // The last operations may still be in transit to the server when the last socket has reported.
   await settled(instance.pid);
   return child;
 }
@@ -309,7 +309,7 @@ async function drop(subscribers: ChildProcess, instance: Server): Promise<void> 
   await settled(instance.pid);
 }
 
-/** Waits until a process is nearly idle: less than 50 ms of processor time in half a second, twice. */
+/** Waits until a process is nearly idle: less than 50 ms of processor time in half a second, twice in a row. */
 async function settled(pid: number): Promise<void> {
   for (let quiet = 0; quiet < 2; ) {
     const before = cpuOf(pid) ?? 0;

@@ -4,7 +4,7 @@ import type { Fact } from './report.ts';
 
 interface Table {
   readonly name: string;
-  /** New versions of rows: inserted, updated or deleted. */
+  /** The number of rows inserted, updated or deleted. */
   readonly versions: number;
   /** The row versions that needed no index entries. */
   readonly heapOnly: number;

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { loadTool } from './tool.ts';
 
-/** One prepared statement on concurrent connections, with no server in between: the limit of the database itself. */
+/** A prepared statement to run on concurrent connections, without a server. This measures the database's own limit. */
 export interface StatementJob {
   readonly url: string;
   readonly sql: string;

@@ -9,10 +9,10 @@ export interface Turn {
 /** The messages to a load tool: its job once, then its turns, and finally the request for its results. */
 export type Told<Job> = { readonly job: Job } | { readonly turn: Turn } | 'measured';
 
-/** The messages from a load tool: the counted part of a turn has begun or ended, the turn is over, or the results. */
+/** The messages from a load tool: the counted part of a turn begins or ends, the turn is over, or the results. */
 export type Said = 'begin' | 'end' | 'over' | { readonly measured: Measured };
 
-/** Does the job until `end`, in terms of Date.now(), and records results in `latencies` while `counts` returns true. */
+/** Does the job until `Date.now()` reaches `end`, and records results in `latencies` while `counts` returns true. */
 export type Work = (end: number, counts: () => boolean, latencies: Latencies) => Promise<void>;
 
 /**

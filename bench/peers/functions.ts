@@ -1,6 +1,6 @@
 /**
- * The SQL functions that PostGraphile, the hand-written handler and the bare client call. Each does in one call what a
- * mutation does: the same checks, postings, events and idempotency record. One reads a list with several conditions.
+ * The SQL functions that PostGraphile, the hand-written handler and the bare client call. One reads a list with several
+ * conditions. Each of the others does the work of a mutation: the same checks, postings, events and idempotency record.
  */
 export const peerFunctions = `
   create or replace function bench.transfer_out(source uuid, destination uuid, amount bigint, key text) returns transaction

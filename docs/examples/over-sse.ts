@@ -14,7 +14,7 @@ export function followOverSse(app: App): Following {
     url: `${app.url}/stream`,
     // Adds the newest token to each request.
     fetchFn: payments.fetch,
-    // `follow` itself retries forever.
+    // The client need not retry, because `follow` does so forever.
     retryAttempts: 0,
   });
   const following = follow(client, followed(app, payments));

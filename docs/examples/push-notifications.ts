@@ -8,7 +8,7 @@ import { Webhook } from 'standardwebhooks';
 
 /** The message for your push service (APNs or FCM), which you send with any library. */
 export interface Notification {
-  /** Repeats have the same id: pass it as `apns-collapse-id` or FCM's `collapse_key`, so a device shows only one. */
+  /** Repeats have the same id: pass it as `apns-collapse-id` or FCM's `collapse_key`, so a device shows it once. */
   readonly id: string;
   readonly platformCustomerId: string;
   readonly title: string;

@@ -95,7 +95,7 @@ function settingsPage(): string {
 
 This page is generated from \`src/server/settings.ts\` (\`npm run schema\`).
 
-Settings are environment variables. The service reads them once, at startup. It refuses to start with an invalid setting, and the message names the setting. An empty value counts as not set. Settings that contain a secret (${secrets}) can also be read from files: \`SECRET_KEY_FILE=/run/secrets/key\` names the file with \`SECRET_KEY\`.
+Settings are environment variables. The service reads them once, at startup. It refuses to start with an invalid setting, and the message names the setting. An empty value counts as not set. Settings that contain a secret (${secrets}) can also be read from files: for example, \`SECRET_KEY_FILE\` is the path of a file that contains \`SECRET_KEY\`.
 
 | Setting | Default | Meaning |
 |---|---|---|
