@@ -130,13 +130,13 @@ follow('Account', Account, {
   description:
     'Changes to accounts. A stream of one account begins with its current state; a stream of all accounts of a customer, or of all that the caller may see, begins with the next change. If `after` is given, it sends every change after that cursor.',
   message:
-    'A change to an account: to its balance, its status or anything else. In a stream of one account, the first message is its current state.',
+    'A change to an account, such as to its balance or status. In a stream of one account, the first message is its current state.',
   fields: (t) => ({
     oldBalance: t.field({
       type: 'Money',
       nullable: true,
       description:
-        'The balance before this change; null if the change did not affect it, and for the current state at the start of the stream.',
+        'The balance before this change. Null if the change did not affect it, or if this is the current state at the start of the stream.',
       resolve: ({ row, change }) => (change?.oldBalance == null ? null : money(change.oldBalance, row.currency)),
     }),
     newBalance: t.field({
@@ -169,7 +169,7 @@ follow('Customer', Customer, {
   description:
     'Changes to customers and their identity checks. A stream of one customer begins with its current state and completes after its deletion; a stream of all customers that the caller may see begins with the next change. If `after` is given, it sends every change after that cursor.',
   message:
-    'A change to a customer: to its identity check or its details, or its deletion. In a stream of one customer, the first message is its current state.',
+    "A change to a customer's details or identity check, or the customer's deletion. In a stream of one customer, the first message is its current state.",
   fields: (t) =>
     statuses(t, KycStatus, 'kycStatus', {
       before: "The identity check's status before this change; null for a new customer",
@@ -193,7 +193,7 @@ follow('Customer', Customer, {
 
 follow('Quote', Quote, {
   description:
-    "A quote's current state, then every change of its status, including its expiry, which follows the service's clock. Completes once the status is terminal.",
+    "A quote's current state, then every change of its status, including its expiry by the service's clock. The stream completes once the status is terminal.",
   message: 'A change to a quote; the first message of a stream is its current state.',
   fields: (t) => ({
     ...statuses(t, QuoteStatus, 'status', {
@@ -218,12 +218,12 @@ follow('Quote', Quote, {
 
 const StreamEnd = enumOf('StreamEnd', 'When a stream of named transactions completes.', {
   TERMINAL: 'When all of them have a terminal status.',
-  FINAL: 'When no further change to any of them is possible: no return by a bank, and no pending refund.',
+  FINAL: 'When nothing about them can change any more: no bank can return a payment, and no refund is pending.',
 });
 
 const FollowedTransactionsInput = oneOf('FollowedTransactionsInput', 'The transactions that a stream covers', (t) => ({
   transactionId: t.id({ description: 'A single transaction: Transaction:…' }),
-  transactionIds: t.idList({ description: 'These transactions, at least one: Transaction:…' }),
+  transactionIds: t.idList({ description: 'One or more transactions: Transaction:…' }),
   customerId: t.id({ description: 'All transactions of this customer: Customer:…' }),
 }));
 

@@ -53,7 +53,7 @@ builder.scalarType('BigInt', {
 
 builder.scalarType('Decimal', {
   specifiedByURL: 'https://www.w3.org/TR/xmlschema11-2/#decimal',
-  description: 'An exact decimal number as a string such as "12.50", never a float.',
+  description: 'An exact decimal number, as a string such as "12.50".',
   serialize: (value) => (typeof value === 'string' ? value : value.toFixed()),
   ...textParsers(
     textThat((text) => /^-?\d{1,30}(\.\d{1,30})?$/.test(text)),
