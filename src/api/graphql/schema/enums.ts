@@ -87,7 +87,7 @@ export const JournalKind = enumOf('JournalKind', 'Why a ledger entry was posted.
   RESUMPTION: 'The rail returns money that had moved to SUSPENSE.',
   TRANSFER: 'Money moves to another internal account without a quote.',
   DEPOSIT: 'Money comes in.',
-  ARRIVAL: 'Money comes in and is then passed on.',
+  ARRIVAL: 'Money comes in, to be passed on to its destination.',
   ADJUSTMENT: "The operator of the service corrects an account's balance.",
   DIFFERENCE: 'A provider moved a different amount than was agreed.',
 });

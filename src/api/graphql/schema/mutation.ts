@@ -41,8 +41,8 @@ const SandboxStep = enumOf('SandboxStep', 'A step of a simulated payment.', {
 });
 
 const SandboxApproval = enumOf('SandboxApproval', "The platform's decision on a simulated incoming payment.", {
-  APPROVE: 'The platform approves immediately, with the information in the customer record.',
-  REJECT: 'The platform rejects immediately: the payment becomes REJECTED.',
+  APPROVE: 'The platform approves the payment immediately, with the information in the customer record.',
+  REJECT: 'The platform rejects the payment immediately, so that it becomes REJECTED.',
 });
 
 export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {

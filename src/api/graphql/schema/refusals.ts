@@ -113,7 +113,7 @@ export const RefusedFieldType = builder.objectRef<InvalidField>('RefusedField').
   fields: (t) => ({
     path: t.field({
       type: ['PathSegment'],
-      description: 'The path to the field, beginning with the argument: ["input", "amount"].',
+      description: 'The path to the field, beginning with the argument, such as ["input", "amount"].',
       resolve: ({ path }) => [...path],
     }),
     code: t.expose('code', { type: RefusalCode, description: 'The machine-readable reason why the field is invalid.' }),

@@ -433,7 +433,7 @@ export type InformationFieldInput = {
 export type JournalKind =
   /** The operator of the service corrects an account's balance. */
   | 'ADJUSTMENT'
-  /** Money comes in and is then passed on. */
+  /** Money comes in, to be passed on to its destination. */
   | 'ARRIVAL'
   /** A payment takes money from its source. */
   | 'DEBIT'
@@ -762,9 +762,9 @@ export type RefusalCode =
 
 /** The platform's decision on a simulated incoming payment. */
 export type SandboxApproval =
-  /** The platform approves immediately, with the information in the customer record. */
+  /** The platform approves the payment immediately, with the information in the customer record. */
   | 'APPROVE'
-  /** The platform rejects immediately: the payment becomes REJECTED. */
+  /** The platform rejects the payment immediately, so that it becomes REJECTED. */
   | 'REJECT';
 
 /** How the simulated deposit for a real-time funded quote arrives. */

@@ -168,7 +168,7 @@ const TransactionEvent = builder.prismaObject('Event', {
   description: 'A status that a transaction went through.',
   fields: (t) => ({
     cursor: t.string({
-      description: "The status change's position in the feed.",
+      description: 'The position of the status change in the feed.',
       extensions: { costs: 'rows' },
       select: { platformId: true, sequence: true, epoch: true },
       resolve: (event, _args, { payments }) => feedCursor(payments.cursors, event.platformId, event),

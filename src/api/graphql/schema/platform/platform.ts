@@ -18,7 +18,7 @@ import { RequiredField } from '../values/information.ts';
 
 const PlatformCurrency = builder.objectRef<CurrencyTerms>('PlatformCurrency').implement({
   description:
-    'A currency of the platform, with the terms of payments in it. New customers get an internal account in each of these currencies.',
+    'A currency of the platform, with the terms for payments in it. New customers get an internal account in each of these currencies.',
   fields: (t) => ({
     currency: t.currency('code', { description: 'The currency that these terms are for.' }),
     minAmount: t.money('minAmount', 'code', { description: 'The smallest payment amount in this currency.' }),
@@ -57,7 +57,7 @@ export const Platform = builder.prismaNode('Platform', {
     }),
     supportedCurrencies: t.field({
       type: [PlatformCurrency],
-      description: 'The currencies in which new customers get internal accounts, with the terms of payments.',
+      description: 'The currencies in which new customers get internal accounts, with the terms for payments in each.',
       ...made(fromTable('currencies', platformCurrencies)),
       resolve: ({ currencies }) => currencies.flatMap((code) => platformCurrencies.get(code) ?? []),
     }),

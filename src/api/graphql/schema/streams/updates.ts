@@ -194,14 +194,14 @@ follow('Customer', Customer, {
 follow('Quote', Quote, {
   description:
     "A quote's current state, then every change of its status, including its expiry by the service's clock. The stream completes once the status is terminal.",
-  message: 'A change to a quote; the first message of a stream is its current state.',
+  message: "A change to a quote. The first message of a stream is the quote's current state.",
   fields: (t) => ({
     ...statuses(t, QuoteStatus, 'status', {
       before: "The quote's status before this change; null for a new quote",
       after: "The quote's status after this change.",
     }),
     terminal: t.boolean({
-      description: 'Whether the status is terminal. The stream completes after it.',
+      description: 'Whether the status is terminal. The stream completes after a terminal status.',
       resolve: ({ row }) => terminalQuoteStatuses.has(row.status),
     }),
   }),

@@ -46,7 +46,7 @@ builder.objectType('Money', {
 builder.queryField('currencies', (t) =>
   t.field({
     type: ['Currency'],
-    description: 'All currencies and assets that the service knows.',
+    description: 'All currencies and assets known to the service.',
     ...executed,
     resolve: () => [...currencies],
   }),

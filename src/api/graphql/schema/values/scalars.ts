@@ -70,7 +70,7 @@ builder.scalarType('CurrencyCode', {
 });
 
 builder.scalarType('PathSegment', {
-  description: 'A step of a path into an input: the name of a field, or a position in a list, counted from 0.',
+  description: 'A step of the path to an input field: the name of a field, or a position in a list, counted from 0.',
   serialize: (step) => step,
 });
 

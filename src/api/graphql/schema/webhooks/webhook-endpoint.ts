@@ -100,7 +100,7 @@ builder.prismaObjectField(Event, 'deliveries', (t) =>
 );
 
 const secretDescription =
-  'The signing secret (whsec_…). It is shown only once: repeating the call is refused with CONFLICT.';
+  'The signing secret (whsec_…). It is shown only once: a repeated call is refused with CONFLICT.';
 const endpointIdDescription = 'The webhook endpoint: WebhookEndpoint:…';
 
 mutation('createWebhookEndpoint', {
@@ -194,7 +194,7 @@ const FeedRangeInput = builder.inputType('FeedRangeInput', {
 });
 
 const ReplayedEventsInput = oneOf('ReplayedEventsInput', 'The events to replay', (t) => ({
-  eventId: t.id({ description: 'A single event: Event:…, or the id of its webhook.' }),
+  eventId: t.id({ description: 'A single event, by its own id or its webhook id: Event:… or Webhook:…' }),
   between: t.field({
     type: FeedRangeInput,
     description: 'The events in a part of the feed, limited to the types that the endpoint receives. At most 10000.',
