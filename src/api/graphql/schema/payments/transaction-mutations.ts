@@ -94,12 +94,12 @@ mutation('transferInternal', {
 builder.prismaObjectFields(Transaction, (t) => ({
   approvalDueAt: t.optional('approvalDueAt', 'DateTime', {
     description:
-      'The latest time at which the payment can be approved or rejected; null if it needs no approval, or once it has the approval that a policy requires.',
+      'The latest time at which the payment can be approved or rejected; null if it needs no approval or already has the approval that a policy requires.',
   }),
   createdById: t.id({
     nullable: true,
     description:
-      'The token that began the payment by making the transfer or executing the quote: ApiToken:… or ClientToken:… Null for payments that began outside the service and for quotes that were not executed. An app sees only its own token.',
+      'The token that began the payment by making the transfer or executing the quote: ApiToken:… or ClientToken:… Null for payments that began outside the service or whose quote was not executed. An app sees only its own token.',
     select: { createdBy: true },
     resolve: ({ createdBy }, _args, { viewer }) =>
       viewer.kind === 'PLATFORM' || createdBy === tokenOf(viewer) ? createdBy : null,

@@ -97,7 +97,7 @@ function statuses<Noun extends FollowedNoun>(
     [name === 'status' ? 'previousStatus' : 'previousKycStatus']: t.field({
       type,
       nullable: true,
-      description: `${before}, and for the current state at the start of the stream.`,
+      description: `${before}, or if this is the current state at the start of the stream.`,
       resolve: ({ change }) => change?.previousStatus,
     }),
     // Every noun with a status of this name has a column of the same name.
@@ -128,7 +128,7 @@ const FollowedAccountsInput = oneOf('FollowedAccountsInput', 'The accounts that 
 
 follow('Account', Account, {
   description:
-    'Changes to accounts. A stream of one account begins with its current state; a stream of all accounts of a customer, or of all that the caller may see, begins with the next change. If `after` is given, it sends every change after that cursor.',
+    'Changes to accounts. A stream of one account begins with its current state. A stream of all accounts of a customer, or of all that the caller may see, begins with the next change. If `after` is given, the stream sends every change after that cursor.',
   message:
     'A change to an account, such as to its balance or status. In a stream of one account, the first message is its current state.',
   fields: (t) => ({
@@ -167,7 +167,7 @@ follow('Account', Account, {
 
 follow('Customer', Customer, {
   description:
-    'Changes to customers and their identity checks. A stream of one customer begins with its current state and completes after its deletion; a stream of all customers that the caller may see begins with the next change. If `after` is given, it sends every change after that cursor.',
+    'Changes to customers and their identity checks. A stream of one customer begins with its current state and completes after its deletion. A stream of all customers that the caller may see begins with the next change. If `after` is given, the stream sends every change after that cursor.',
   message:
     "A change to a customer's details or identity check, or the customer's deletion. In a stream of one customer, the first message is its current state.",
   fields: (t) =>
@@ -229,7 +229,7 @@ const FollowedTransactionsInput = oneOf('FollowedTransactionsInput', 'The transa
 
 follow('Transaction', Transaction, {
   description:
-    'Changes to transactions. A stream of named transactions begins with their current states and completes when all have ended; a stream of all transactions of a customer, or of all that the caller may see, begins with the next change. If `after` is given, it sends every change after that cursor.',
+    'Changes to transactions. A stream of named transactions begins with their current states and completes when all have ended. A stream of all transactions of a customer, or of all that the caller may see, begins with the next change. If `after` is given, the stream sends every change after that cursor.',
   message: 'A change to a transaction. A stream of named transactions begins with the current state of each.',
   fields: (t) => ({
     ...statuses(t, TransactionStatus, 'status', {
