@@ -172,7 +172,7 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
   }),
   LIGHTNING: wallet(
     'lightning',
-    'A Lightning destination: exactly one of an invoice, an offer and an address.',
+    'A Lightning destination, specified by exactly one of an invoice, an offer or an address.',
     ['BTC'],
     {
       invoice: wallets.lightningInvoice,

@@ -16,7 +16,7 @@ export const TrustedDocumentPolicy = enumOf(
   'TrustedDocumentPolicy',
   'Which tokens are limited to registered documents.',
   {
-    OPTIONAL: 'No tokens, except those that were created for registered documents only.',
+    OPTIONAL: 'Only tokens that were created with this restriction.',
     APPS: 'Client tokens.',
     ALL: "All tokens, including servers' API tokens.",
   },
@@ -61,7 +61,7 @@ export const TransactionStatus = enumOf(
   'The status of a transaction. COMPLETED, REJECTED, FAILED, REFUNDED and EXPIRED are terminal, except that a COMPLETED transaction may still become REFUNDED.',
   {
     CREATED:
-      'The payment has not begun: it is waiting for the approval that a policy requires, or its sender has only announced it.',
+      'The payment has not begun: it is waiting for the approval that a policy requires, or its sender has announced but not yet confirmed it.',
     PENDING: 'The payment is waiting for execution, funds, approval or the bank.',
     PROCESSING: 'The money is on its way.',
     COMPLETED: 'The money was delivered.',
@@ -83,11 +83,11 @@ export const JournalKind = enumOf('JournalKind', 'Why a ledger entry was posted.
   DELIVERY: 'A payment is delivered.',
   REFUND: "A payment's money goes back to its source.",
   RETURN: 'A bank returns a payment after its delivery.',
-  SUSPENSION: 'The rail neither delivers nor returns the money, which moves to SUSPENSE.',
-  RESUMPTION: 'The rail returns the money after all.',
+  SUSPENSION: 'The rail neither delivers nor returns the money, so it moves to SUSPENSE.',
+  RESUMPTION: 'The rail returns money that had moved to SUSPENSE.',
   TRANSFER: 'Money moves to another internal account without a quote.',
   DEPOSIT: 'Money comes in.',
-  ARRIVAL: 'Money comes in and is then passed on.',
+  ARRIVAL: 'Money comes in, to be passed on to its destination.',
   ADJUSTMENT: "The operator of the service corrects an account's balance.",
   DIFFERENCE: 'A provider moved a different amount than was agreed.',
 });
@@ -193,8 +193,8 @@ export const EventType = enumOf(
     QUOTE_STATUS: 'A quote was created or its status changed. In the feed only.',
     EXTERNAL_ACCOUNT_STATUS: 'An external account was created or its status changed. In the feed only.',
     CUSTOMER_CHANGE:
-      'A customer changed in any other way: new details, deletion, a pending identity check. In the feed only.',
-    ACCOUNT_CHANGE: 'An internal account was created, or an account changed in any other way. In the feed only.',
+      'A customer changed in a way that no other type covers: new details, deletion, a pending identity check. In the feed only.',
+    ACCOUNT_CHANGE: 'A new internal account, or an account change that no other type covers. In the feed only.',
     WEBHOOK_DELIVERY: 'A webhook delivery has finished. In the feed only, and not visible to client tokens.',
   },
 );
@@ -212,7 +212,7 @@ export const WebhookDeliveryStatus = enumOf(
   {
     PENDING: 'An attempt is in progress, or the next one is scheduled.',
     DELIVERED: 'The receiver accepted the event: it responded with 2xx or 409.',
-    FAILED: 'No further attempt will be made unless the delivery is resent or its event replayed.',
+    FAILED: 'No further attempt will be made unless the delivery is resent or its event is replayed.',
   },
 );
 
@@ -235,10 +235,10 @@ export const Environment = enumOf('Environment', 'Whether payments are simulated
 });
 
 export const PaymentKind = enumOf('PaymentKind', 'How a payment is made.', {
-  TRANSFER_OUT: 'By transferOut: from an internal to an external account, in one currency.',
-  TRANSFER_IN: 'By transferIn: from an external to an internal account, in one currency.',
-  TRANSFER_INTERNAL: 'By transferInternal: between internal accounts, in one currency.',
-  QUOTE: 'Through a quote, which is executed by a request or by a deposit.',
+  TRANSFER_OUT: 'With transferOut, from an internal to an external account in one currency.',
+  TRANSFER_IN: 'With transferIn, from an external to an internal account in one currency.',
+  TRANSFER_INTERNAL: 'With transferInternal, between internal accounts in one currency.',
+  QUOTE: 'With a quote, which is executed by a request or by a deposit.',
 });
 
 export const PolicyRelease = enumOf('PolicyRelease', "When a payment no longer counts towards a policy's limits.", {
@@ -246,7 +246,7 @@ export const PolicyRelease = enumOf('PolicyRelease', "When a payment no longer c
   REFUNDED: 'When the payment is returned after its delivery.',
 });
 
-export const PolicyPeriod = enumOf('PolicyPeriod', 'Which payments a policy limit counts together.', {
+export const PolicyPeriod = enumOf('PolicyPeriod', 'The period over which a policy limit adds up payments.', {
   PAYMENT: 'Each payment on its own.',
   DAY: "All payments in a calendar day, in the policy's time zone.",
   MONTH: "All payments in a calendar month, in the policy's time zone.",
@@ -264,6 +264,6 @@ export const PolicyRule = enumOf('PolicyRule', 'The policy rule that forbids a p
 
 export const PaymentRail = enumOf(
   'PaymentRail',
-  'The network that delivers a payment to an account elsewhere.',
+  'The network that delivers a payment to an external account.',
   paymentRails,
 );

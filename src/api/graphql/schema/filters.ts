@@ -86,7 +86,7 @@ export const TransactionFilter = filterInput('TransactionFilter', ['A transactio
   executed: t.boolean(
     found(
       'index',
-      'True excludes the payments of quotes that were never executed or funded (PENDING, later EXPIRED); false returns only those.',
+      'True excludes payments whose quote was never executed or funded, which are PENDING and later EXPIRED. False returns only such payments.',
     ),
   ),
   ...createdIn(t, 'Transactions'),

@@ -39,7 +39,7 @@ const orderBy = {
   type: ListOrder,
   defaultValue: 'CREATED',
   description:
-    'The sort key. A cursor is valid only for the sort key it was returned for. With UPDATED, items move when they change, so page with ASC and expect changed items to appear again.',
+    'The sort key. A cursor is valid only with the sort key that it was returned for. With UPDATED, an item moves when it changes: page with ASC, and expect changed items to appear again.',
 } as const;
 
 /** A row of a list that is ordered by id. */

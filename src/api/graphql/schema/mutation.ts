@@ -35,14 +35,14 @@ const SandboxDeposit = enumOf('SandboxDeposit', 'How the simulated deposit for a
 
 const SandboxStep = enumOf('SandboxStep', 'A step of a simulated payment.', {
   PAY_REQUEST:
-    "For sandboxReceiveUma: the sender has looked up the receiver and the payment is CREATED. Next, the sender's pay request arrives, fails, or does not arrive within a quote's lifetime (EXPIRED).",
-  PULL: 'For a quote paid from an external account: the money is pulled, before anything is debited.',
+    "For sandboxReceiveUma: the sender's pay request. The payment is CREATED until the request arrives or fails. It becomes EXPIRED if neither happens within a quote's lifetime.",
+  PULL: 'For a quote paid from an external account: the collection of the money, which precedes the settlement.',
   SETTLEMENT: 'The delivery or collection that ends the payment.',
 });
 
 const SandboxApproval = enumOf('SandboxApproval', "The platform's decision on a simulated incoming payment.", {
-  APPROVE: 'The platform approves immediately, with the information in the customer record.',
-  REJECT: 'The platform rejects immediately: the payment becomes REJECTED.',
+  APPROVE: 'The platform approves the payment immediately, with the information in the customer record.',
+  REJECT: 'The platform rejects the payment immediately, so that it becomes REJECTED.',
 });
 
 export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
@@ -59,13 +59,13 @@ export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
     failureReason: t.field({
       type: FailureReason,
       description:
-        'The payment fails with this reason, after the delay. If a deposit funds it, only QUOTE_EXPIRED and QUOTE_EXECUTION_FAILED are possible.',
+        'Makes the payment fail with this reason after the delay. If a deposit funds it, only QUOTE_EXPIRED and QUOTE_EXECUTION_FAILED are possible.',
     }),
-    reject: t.boolean({ description: 'The receiving side rejects the payment after the delay: it becomes REJECTED.' }),
+    reject: t.boolean({ description: 'Makes the receiving side reject the payment (REJECTED) after the delay.' }),
     approval: t.field({
       type: SandboxApproval,
       description:
-        "For sandboxReceiveUma: the platform's decision, so that you need not respond to an approval request. A decision that was already made stands.",
+        'For sandboxReceiveUma: the decision that the sandbox makes for the platform, so that you need not respond to the approval request. If you also respond, the first decision counts.',
     }),
     deposit: t.field({
       type: SandboxDeposit,
@@ -73,11 +73,11 @@ export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
     }),
     refundFails: t.boolean({
       description:
-        'If `failureReason` is given, the refund fails, too, and the money stays in SUSPENSE, as the ledger entries show.',
+        'Makes the refund fail as well if `failureReason` is given. The money then stays in SUSPENSE, as the ledger entries show.',
     }),
     returnAfterMs: t.int({
       description:
-        'The payment completes, and the bank returns it this many milliseconds later: COMPLETED becomes REFUNDED. Only for payments that leave the service.',
+        'Makes the bank return the payment this many milliseconds after it has completed: COMPLETED becomes REFUNDED. Only for payments that leave the service.',
     }),
   }),
 });
@@ -183,7 +183,7 @@ const commonRefusals: readonly MemberName[] = [
 ];
 
 const validateOnly =
-  'Whether to validate the payment without making it. The payment is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, the original result is returned.';
+  'Whether to only validate the payment. The service makes the payment, rolls it back and returns a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, the original result is returned.';
 
 /** The payment that a dry run would have created. Its fields are in payments/validated-payment.ts. */
 export const ValidatedPayment = builder.objectRef<Validated>('ValidatedPayment');

@@ -8,7 +8,7 @@ import { nodeTypes } from './nouns.ts';
 import { RefusalCode } from './refusals.ts';
 
 const MutationOutcome = enumOf('MutationOutcome', 'The outcome of the first call with an idempotency key.', {
-  NONE: 'No mutation with this key took effect or was refused. If the response was lost less than 20 seconds ago, the call may still be in progress.',
+  NONE: 'No mutation with this key has taken effect or been refused. A call whose response was lost less than 20 seconds ago may still be in progress.',
   SUCCEEDED: 'The mutation took effect.',
   REFUSED: 'The mutation was refused and changed nothing; `code` says why.',
 } satisfies Record<Receipt['outcome'], string>);
@@ -31,7 +31,7 @@ const MutationReceipt = builder.objectRef<Receipt>('MutationReceipt').implement(
     outcome: t.expose('outcome', { type: MutationOutcome, description: 'Whether the mutation took effect.' }),
     code: t.optional('code', RefusalCode, { description: 'Why the mutation was refused; null if it was not.' }),
     createdAt: t.optional('createdAt', 'DateTime', {
-      description: 'When the key was first used; null if it never was.',
+      description: 'When the key was first used; null if it was never used.',
     }),
     result: t.field({
       type: builder.nodeInterfaceRef(),
@@ -54,7 +54,7 @@ builder.queryField('mutationReceipt', (t) =>
     type: MutationReceipt,
     ...executedRead,
     description:
-      'Whether the mutation with this idempotency key took effect. If this field fails with an error, that says nothing about the mutation.',
+      'Whether the mutation with this idempotency key took effect. If this query itself fails with an error, the outcome of the mutation is still unknown.',
     args: {
       operation: t.arg(required(MutationName, 'The name of the mutation.')),
       idempotencyKey: t.arg.string({

@@ -22,7 +22,7 @@ const members = {
   CustomerInUseError:
     'The customer still has money in its accounts or payments in progress. Move the money out (transferInternal, transferOut) and wait for the payments to finish.',
   IdempotencyMismatchError: 'The idempotency key was already used with different input.',
-  ForbiddenError: 'The token, or the customer concerned, is not allowed to do this.',
+  ForbiddenError: 'The token or the customer concerned is not allowed to do this.',
   UnavailableError:
     'The request cannot be served at the moment. Nothing has changed; the same request may succeed later.',
   OutcomeUnknownError:
@@ -52,7 +52,7 @@ const codes: Readonly<Record<Code, readonly [member: MemberName, meaning: string
   SELF_PAYMENT: ['InvalidInputError', 'The source and the destination are the same account or address.'],
   MISSING_MANDATORY_USER_INFO: [
     'InvalidInputError',
-    'Information about the sender that the receiver requires is missing.',
+    'The receiver requires information about the sender that was not given.',
   ],
   QUOTE_REQUEST_FAILED: ['UnavailableError', 'The receiving side did not return a quote.'],
   INSUFFICIENT_BALANCE: ['InsufficientFundsError', 'The balance of the source is too low.'],
@@ -63,7 +63,7 @@ const codes: Readonly<Record<Code, readonly [member: MemberName, meaning: string
   FORBIDDEN: ['ForbiddenError', 'The token is not allowed to do this.'],
   USER_NOT_READY: [
     'ForbiddenError',
-    'A customer in this payment is not allowed to move money: its identity check is not approved, or it was deleted.',
+    'A customer who is a party to this payment may not move money: the identity check is not approved, or the customer was deleted.',
   ],
   CUSTOMER_FROZEN: ['ForbiddenError', 'The operator of the service has frozen the customer.'],
   ACCOUNT_FROZEN: ['ForbiddenError', 'The operator of the service has frozen the account.'],
@@ -113,7 +113,7 @@ export const RefusedFieldType = builder.objectRef<InvalidField>('RefusedField').
   fields: (t) => ({
     path: t.field({
       type: ['PathSegment'],
-      description: 'The path to the field, beginning with the argument: ["input", "amount"].',
+      description: 'The path to the field, beginning with the argument, such as ["input", "amount"].',
       resolve: ({ path }) => [...path],
     }),
     code: t.expose('code', { type: RefusalCode, description: 'The machine-readable reason why the field is invalid.' }),
@@ -226,9 +226,9 @@ builder.objectFields(memberTypes.CustomerInUseError, (t) => ({
   }),
   paymentsUnderWay: t.optional('paymentsUnderWay', 'Int', {
     description:
-      "The number of the customer's payments, in either direction, that are still in progress. Null for viewers without VIEW.",
+      'The number of incoming and outgoing payments of the customer that are still in progress. Null for viewers without VIEW.',
   }),
   transactionIds: t.optional('transactionIds', ['ID'], {
-    description: 'The ids of the oldest 20 of these payments: Transaction:… Null for viewers without VIEW.',
+    description: 'The ids of the oldest 20 payments in progress: Transaction:… Null for viewers without VIEW.',
   }),
 }));

@@ -130,7 +130,7 @@ const ExternalAccountSchema = responseObject('ExternalAccount', {
   id: id('ExternalAccount', 'The id of the account.'),
   status: oneOf(ExternalAccountStatus, "The account's status. Only an ACTIVE account can make or receive payments."),
   statusReason: string(
-    'The human-readable reason for the status and the verification result, including the compared names if they differ; absent if there is nothing to explain.',
+    'A human-readable explanation of the status and the verification result, including the compared names if they differ; absent if there is nothing to explain.',
   ).optional(),
   currency: string('The currency code.', 'EUR'),
   accountInfo: AccountInfoSchema,

@@ -88,7 +88,7 @@ const ConfigSchema = responseObject('PlatformConfig', {
   ).describe('The currencies in which new customers get internal accounts.'),
   trustedDocuments,
   isRegulatedFinancialInstitution: boolean(
-    'Whether customers count as verified because the platform verifies them itself. The operator of the service sets this.',
+    'Whether the platform verifies its customers itself, so that all of them count as verified. The operator of the service sets this.',
   ),
   createdAt: time('When the platform was created.'),
   updatedAt: time('When the settings last changed.'),

@@ -113,7 +113,7 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
         .describe('The receiver information that the sending side requests, by name.'),
     }),
     isBodyOptional: true,
-    answer: [200, TransactionSchema, 'The payment, which has now begun.'],
+    answer: [200, TransactionSchema, 'The payment after the approval.'],
     run: ({ receiverCustomerInfo: info, ...given }, { viewer, key }) =>
       approveTransaction(payments, viewer, { ...given, receiverCustomerInfo: info && factList(info) }, key),
     record,
@@ -126,7 +126,7 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
     at: 'post /transactions/{transactionId}/reject',
     params,
     body: requestObject('RejectTransaction', {
-      reason: text(longest.memo).optional().describe('Why the payment is rejected; appears in its timeline.'),
+      reason: text(longest.memo).optional().describe("The reason for the rejection, shown in the payment's timeline."),
     }),
     isBodyOptional: true,
     answer: [200, TransactionSchema, 'The payment, which is now REJECTED.'],

@@ -38,7 +38,7 @@ export const CurrencySchema = responseObject('Currency', {
   name: string("The currency's English name, for display.", 'US Dollar'),
   symbol: string("The currency's symbol, for display.", '$'),
   decimals: z.int().min(0).max(18).openapi({
-    description: "The number of decimal places of the currency's smallest unit: 2 for cents.",
+    description: "The number of decimal places in the currency's amounts: 2 if its smallest unit is the cent.",
     example: 2,
   }),
 }).describe('A currency or asset.');

@@ -104,7 +104,7 @@ export const QuoteSchema = responseObject('Quote', {
   totalReceivingAmount: amount('The exact amount that arrives, in the smallest unit of the receiving currency.', 12495),
   exchangeRate,
   feesIncluded: amount('All fees, in the smallest unit of the sending currency.', 55),
-  transactionId: id('Transaction', "The quote's payment, created together with it."),
+  transactionId: id('Transaction', 'The payment that was created together with the quote.'),
   paymentInstructions: listOf(PaymentInstructionSchema)
     .optional()
     .describe('The ways to fund the quote. Use any one of them. Absent if the quote is paid from an account.'),

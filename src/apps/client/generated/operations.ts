@@ -15,13 +15,13 @@ export type AccountCategory =
 
 /** An account as the destination of a payment. */
 export type AccountDestinationInput = {
-  /** The account that receives: InternalAccount:… or ExternalAccount:… */
+  /** The account that receives the money: InternalAccount:… or ExternalAccount:… */
   accountId: string;
 };
 
 /** An account as the source of a payment. */
 export type AccountSourceInput = {
-  /** The account that pays: InternalAccount:…, or the ExternalAccount:… of a bank account, from which the money is pulled. */
+  /** The account that pays: InternalAccount:…, or ExternalAccount:… for a bank account that the money is pulled from. */
   accountId: string;
 };
 
@@ -41,7 +41,7 @@ export type AddressInput = {
   state?: string | null | undefined;
 };
 
-/** An amount of money: set exactly one field. Both forms of an amount count as the same input for an idempotency key. */
+/** An amount of money: set exactly one field. For an idempotency key, both forms of the same amount count as the same input. */
 export type AmountInput =
   {   /** The exact amount in major units, such as "12.50". */
   decimal: string; units?: never; }
@@ -149,7 +149,7 @@ export type CreateExternalAccountInput = {
   defaultUmaDepositAccount?: boolean | null | undefined;
   /** Makes retries safe: however often the same key is sent with the same input, the mutation takes effect once and returns the same response. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
-  /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. FORBIDDEN for client tokens. */
+  /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. A client token that sets them is refused with FORBIDDEN. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** The platform's own id for the account. */
   platformAccountId?: string | null | undefined;
@@ -171,13 +171,13 @@ export type CreateQuoteInput = {
   lockedCurrencySide: LockedCurrencySide;
   /** The receiver's lookup, required for a UMA destination: Lookup:… */
   lookupId?: string | null | undefined;
-  /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. FORBIDDEN for client tokens. The quote's transaction gets them, too. */
+  /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. A client token that sets them is refused with FORBIDDEN. The quote's transaction gets them, too. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** Information about the sender. A UMA destination requires all mandatory fields of the lookup's `requiredPayerFields`, and PURPOSE_OF_PAYMENT. An external account requires PURPOSE_OF_PAYMENT. At most 30. */
   senderCustomerInfo?: Array<InformationFieldInput> | null | undefined;
   /** Where the money comes from: set exactly one field. */
   source: PaymentSourceInput;
-  /** Whether to validate the payment without making it. The payment is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, the original result is returned. */
+  /** Whether to only validate the payment. The service makes the payment, rolls it back and returns a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, the original result is returned. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -238,13 +238,13 @@ export type EventFilter = {
 
 /** The kind of change that an event reports. Some kinds are only in the feed and have no webhook. */
 export type EventType =
-  /** An internal account was created, or an account changed in any other way. In the feed only. */
+  /** A new internal account, or an account change that no other type covers. In the feed only. */
   | 'ACCOUNT_CHANGE'
   /** An internal account's balance changed. */
   | 'ACCOUNT_STATUS'
   /** An API token will expire within a week. Not visible to client tokens. */
   | 'API_TOKEN_EXPIRY'
-  /** A customer changed in any other way: new details, deletion, a pending identity check. In the feed only. */
+  /** A customer changed in a way that no other type covers: new details, deletion, a pending identity check. In the feed only. */
   | 'CUSTOMER_CHANGE'
   /** An external account was created or its status changed. In the feed only. */
   | 'EXTERNAL_ACCOUNT_STATUS'
@@ -269,7 +269,7 @@ export type ExecuteQuoteInput = {
   idempotencyKey?: string | null | undefined;
   /** The quote to execute: Quote:… */
   quoteId: string;
-  /** Whether to validate the payment without making it. The payment is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, the original result is returned. */
+  /** Whether to only validate the payment. The service makes the payment, rolls it back and returns a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, the original result is returned. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -287,7 +287,7 @@ export type ExternalAccountInfoInput =
   iban: IbanAccountInput; layer2Wallet?: never; lightning?: never; ngnAccount?: never; phpAccount?: never; pix?: never; polygonWallet?: never; sgdAccount?: never; solanaWallet?: never; tronWallet?: never; upi?: never; usAccount?: never; }
   |  { baseWallet?: never; cadAccount?: never; clabe?: never; gbpAccount?: never; iban?: never;   /** A wallet on the second-layer Bitcoin network. */
   layer2Wallet: Layer2WalletInput; lightning?: never; ngnAccount?: never; phpAccount?: never; pix?: never; polygonWallet?: never; sgdAccount?: never; solanaWallet?: never; tronWallet?: never; upi?: never; usAccount?: never; }
-  |  { baseWallet?: never; cadAccount?: never; clabe?: never; gbpAccount?: never; iban?: never; layer2Wallet?: never;   /** A Lightning destination: exactly one of an invoice, an offer and an address. */
+  |  { baseWallet?: never; cadAccount?: never; clabe?: never; gbpAccount?: never; iban?: never; layer2Wallet?: never;   /** A Lightning destination, specified by exactly one of an invoice, an offer or an address. */
   lightning: LightningInput; ngnAccount?: never; phpAccount?: never; pix?: never; polygonWallet?: never; sgdAccount?: never; solanaWallet?: never; tronWallet?: never; upi?: never; usAccount?: never; }
   |  { baseWallet?: never; cadAccount?: never; clabe?: never; gbpAccount?: never; iban?: never; layer2Wallet?: never; lightning?: never;   /** A bank account in Nigeria. */
   ngnAccount: NgnAccountInput; phpAccount?: never; pix?: never; polygonWallet?: never; sgdAccount?: never; solanaWallet?: never; tronWallet?: never; upi?: never; usAccount?: never; }
@@ -386,7 +386,7 @@ export type FollowedTransactionsInput =
   customerId: string; transactionId?: never; transactionIds?: never; }
   |  { customerId?: never;   /** A single transaction: Transaction:… */
   transactionId: string; transactionIds?: never; }
-  |  { customerId?: never; transactionId?: never;   /** These transactions, at least one: Transaction:… At most 100. */
+  |  { customerId?: never; transactionId?: never;   /** One or more transactions: Transaction:… At most 100. */
   transactionIds: Array<string>; };
 
 /** A bank account in the United Kingdom. */
@@ -433,7 +433,7 @@ export type InformationFieldInput = {
 export type JournalKind =
   /** The operator of the service corrects an account's balance. */
   | 'ADJUSTMENT'
-  /** Money comes in and is then passed on. */
+  /** Money comes in, to be passed on to its destination. */
   | 'ARRIVAL'
   /** A payment takes money from its source. */
   | 'DEBIT'
@@ -445,11 +445,11 @@ export type JournalKind =
   | 'DIFFERENCE'
   /** A payment's money goes back to its source. */
   | 'REFUND'
-  /** The rail returns the money after all. */
+  /** The rail returns money that had moved to SUSPENSE. */
   | 'RESUMPTION'
   /** A bank returns a payment after its delivery. */
   | 'RETURN'
-  /** The rail neither delivers nor returns the money, which moves to SUSPENSE. */
+  /** The rail neither delivers nor returns the money, so it moves to SUSPENSE. */
   | 'SUSPENSION'
   /** Money moves to another internal account without a quote. */
   | 'TRANSFER';
@@ -496,7 +496,7 @@ export type LedgerParty =
   /** Money that was neither delivered nor returned, until an operator resolves the case. */
   | 'SUSPENSE';
 
-/** A Lightning destination: exactly one of an invoice, an offer and an address. */
+/** A Lightning destination, specified by exactly one of an invoice, an offer or an address. */
 export type LightningInput =
   {   /** BOLT 12 offer. */
   bolt12: string; invoice?: never; lightningAddress?: never; }
@@ -507,11 +507,11 @@ export type LightningInput =
 
 /** How a change affects a live list. */
 export type ListOperation =
-  /** The row is now in the list and was not before: it is new, or did not match the filter. */
+  /** The row has entered the list: it is new, or did not match the filter before. */
   | 'ENTER'
   /** The row no longer matches the filter. */
   | 'LEAVE'
-  /** The row was in the list, still is, and has changed. */
+  /** The row has changed and is still in the list. */
   | 'UPDATE';
 
 /** The sort key of a list. */
@@ -614,7 +614,7 @@ export type PixKeyType =
   /** A random key of 32 letters or digits. */
   | 'RANDOM';
 
-/** Which payments a policy limit counts together. */
+/** The period over which a policy limit adds up payments. */
 export type PolicyPeriod =
   /** All payments in a calendar day, in the policy's time zone. */
   | 'DAY'
@@ -721,7 +721,7 @@ export type RefusalCode =
   | 'LIMIT_EXCEEDED'
   /** There is no such lookup, or it has expired. */
   | 'LOOKUP_REQUEST_NOT_FOUND'
-  /** Information about the sender that the receiver requires is missing. */
+  /** The receiver requires information about the sender that was not given. */
   | 'MISSING_MANDATORY_USER_INFO'
   /** It is unknown whether the request took effect. Repeat it with the same idempotency key. */
   | 'OUTCOME_UNKNOWN'
@@ -749,7 +749,7 @@ export type RefusalCode =
   | 'UMA_NOT_FOUND'
   /** There is no such customer. */
   | 'USER_NOT_FOUND'
-  /** A customer in this payment is not allowed to move money: its identity check is not approved, or it was deleted. */
+  /** A customer who is a party to this payment may not move money: the identity check is not approved, or the customer was deleted. */
   | 'USER_NOT_READY'
   /** A test event could not be delivered. REST only. */
   | 'WEBHOOK_DELIVERY_ERROR'
@@ -762,9 +762,9 @@ export type RefusalCode =
 
 /** The platform's decision on a simulated incoming payment. */
 export type SandboxApproval =
-  /** The platform approves immediately, with the information in the customer record. */
+  /** The platform approves the payment immediately, with the information in the customer record. */
   | 'APPROVE'
-  /** The platform rejects immediately: the payment becomes REJECTED. */
+  /** The platform rejects the payment immediately, so that it becomes REJECTED. */
   | 'REJECT';
 
 /** How the simulated deposit for a real-time funded quote arrives. */
@@ -786,7 +786,7 @@ export type SandboxReceiveUmaInput = {
   idempotencyKey?: string | null | undefined;
   /** The customer who receives the payment. */
   receiver: CustomerReferenceInput;
-  /** The names of further fields that the sender requires about the receiver: TAX_ID, … At most 30. */
+  /** The names of further fields about the receiver that the sender requires, such as TAX_ID. At most 30. */
   requestedReceiverFields?: Array<string> | null | undefined;
   /** How the payment turns out once it is approved. */
   sandboxScenario?: SandboxScenarioInput | null | undefined;
@@ -796,19 +796,19 @@ export type SandboxReceiveUmaInput = {
 
 /** Sandbox only: how a payment turns out, for cases that the magic suffixes cannot express. If omitted, the suffixes determine the outcome. */
 export type SandboxScenarioInput = {
-  /** For sandboxReceiveUma: the platform's decision, so that you need not respond to an approval request. A decision that was already made stands. */
+  /** For sandboxReceiveUma: the decision that the sandbox makes for the platform, so that you need not respond to the approval request. If you also respond, the first decision counts. */
   approval?: SandboxApproval | null | undefined;
   /** The duration of the step in milliseconds, 0 to 3600000. If omitted, the step takes its usual time. */
   delayMs?: number | null | undefined;
   /** How the deposit arrives. For sandboxSend, and for createQuote with a real-time funded source. */
   deposit?: SandboxDeposit | null | undefined;
-  /** The payment fails with this reason, after the delay. If a deposit funds it, only QUOTE_EXPIRED and QUOTE_EXECUTION_FAILED are possible. */
+  /** Makes the payment fail with this reason after the delay. If a deposit funds it, only QUOTE_EXPIRED and QUOTE_EXECUTION_FAILED are possible. */
   failureReason?: FailureReason | null | undefined;
-  /** If `failureReason` is given, the refund fails, too, and the money stays in SUSPENSE, as the ledger entries show. */
+  /** Makes the refund fail as well if `failureReason` is given. The money then stays in SUSPENSE, as the ledger entries show. */
   refundFails?: boolean | null | undefined;
-  /** The receiving side rejects the payment after the delay: it becomes REJECTED. */
+  /** Makes the receiving side reject the payment (REJECTED) after the delay. */
   reject?: boolean | null | undefined;
-  /** The payment completes, and the bank returns it this many milliseconds later: COMPLETED becomes REFUNDED. Only for payments that leave the service. */
+  /** Makes the bank return the payment this many milliseconds after it has completed: COMPLETED becomes REFUNDED. Only for payments that leave the service. */
   returnAfterMs?: number | null | undefined;
   /** The step that `delayMs` and `failureReason` apply to; SETTLEMENT by default. */
   step?: SandboxStep | null | undefined;
@@ -816,9 +816,9 @@ export type SandboxScenarioInput = {
 
 /** A step of a simulated payment. */
 export type SandboxStep =
-  /** For sandboxReceiveUma: the sender has looked up the receiver and the payment is CREATED. Next, the sender's pay request arrives, fails, or does not arrive within a quote's lifetime (EXPIRED). */
+  /** For sandboxReceiveUma: the sender's pay request. The payment is CREATED until the request arrives or fails. It becomes EXPIRED if neither happens within a quote's lifetime. */
   | 'PAY_REQUEST'
-  /** For a quote paid from an external account: the money is pulled, before anything is debited. */
+  /** For a quote paid from an external account: the collection of the money, which precedes the settlement. */
   | 'PULL'
   /** The delivery or collection that ends the payment. */
   | 'SETTLEMENT';
@@ -841,7 +841,7 @@ export type SolanaWalletInput = {
 
 /** When a stream of named transactions completes. */
 export type StreamEnd =
-  /** When no further change to any of them is possible: no return by a bank, and no pending refund. */
+  /** When nothing about them can change any more: no bank can return a payment, and no refund is pending. */
   | 'FINAL'
   /** When all of them have a terminal status. */
   | 'TERMINAL';
@@ -860,7 +860,7 @@ export type TransactionFilter = {
   currency?: string | null | undefined;
   /** Transactions of this customer: Customer:… */
   customerId?: string | null | undefined;
-  /** True excludes the payments of quotes that were never executed or funded (PENDING, later EXPIRED); false returns only those. */
+  /** True excludes payments whose quote was never executed or funded, which are PENDING and later EXPIRED. False returns only such payments. */
   executed?: boolean | null | undefined;
   /** Transactions that failed for any of these reasons. At most 100. */
   failureReason?: Array<FailureReason> | null | undefined;
@@ -886,7 +886,7 @@ export type TransactionFilter = {
 export type TransactionStatus =
   /** The money was delivered. */
   | 'COMPLETED'
-  /** The payment has not begun: it is waiting for the approval that a policy requires, or its sender has only announced it. */
+  /** The payment has not begun: it is waiting for the approval that a policy requires, or its sender has announced but not yet confirmed it. */
   | 'CREATED'
   /** The payment never began: its quote expired, it was not approved in time, or the sender did not confirm the announced payment. */
   | 'EXPIRED'
@@ -918,11 +918,11 @@ export type TransferInInput = {
   destinationAccountId: string;
   /** Makes retries safe: however often the same key is sent with the same input, the mutation takes effect once and returns the same response. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey: string;
-  /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. FORBIDDEN for client tokens. */
+  /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. A client token that sets them is refused with FORBIDDEN. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** The account to pull from: ExternalAccount:… */
   sourceAccountId: string;
-  /** Whether to validate the payment without making it. The payment is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, the original result is returned. */
+  /** Whether to only validate the payment. The service makes the payment, rolls it back and returns a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, the original result is returned. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -936,11 +936,11 @@ export type TransferOutInput = {
   destinationAccountId: string;
   /** Makes retries safe: however often the same key is sent with the same input, the mutation takes effect once and returns the same response. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey: string;
-  /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. FORBIDDEN for client tokens. */
+  /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. A client token that sets them is refused with FORBIDDEN. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** The account to debit: InternalAccount:… */
   sourceAccountId: string;
-  /** Whether to validate the payment without making it. The payment is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, the original result is returned. */
+  /** Whether to only validate the payment. The service makes the payment, rolls it back and returns a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, the original result is returned. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -954,7 +954,7 @@ export type TronWalletInput = {
 export type UmaDestinationInput = {
   /** The currency to receive; the receiver's first currency if omitted. */
   currency?: string | null | undefined;
-  /** The UMA address that receives: $name@domain. */
+  /** The receiver's UMA address: $name@domain. */
   umaAddress: string;
 };
 
@@ -993,7 +993,7 @@ export type WebhookDeliveryFilter = {
 export type WebhookDeliveryStatus =
   /** The receiver accepted the event: it responded with 2xx or 409. */
   | 'DELIVERED'
-  /** No further attempt will be made unless the delivery is resent or its event replayed. */
+  /** No further attempt will be made unless the delivery is resent or its event is replayed. */
   | 'FAILED'
   /** An attempt is in progress, or the next one is scheduled. */
   | 'PENDING';

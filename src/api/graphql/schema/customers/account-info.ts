@@ -135,7 +135,7 @@ type FormField = Form['fields'][number];
 const formatFields = {
   format: 'The format in words, such as "9 digits".',
   pattern:
-    'The format as a JavaScript regular expression for use with the u or v flag, as in the HTML attribute `pattern`. It accepts input the way people write it, with spaces and dashes. A matching value may still be refused: its check digits may be wrong, or the bank may not accept it.',
+    'The format as a JavaScript regular expression for use with the u or v flag, as in the HTML attribute `pattern`. It allows the spaces and dashes that people type. A matching value may still be refused, because its check digits are wrong or the bank does not accept it.',
 } as const;
 
 const FormatByValue = builder.objectRef<FormField['formatsByValue'][number]>('ExternalAccountFieldFormat').implement({
@@ -169,7 +169,7 @@ const Field = builder.objectRef<FormField>('ExternalAccountFormField').implement
     }),
     formatsByValue: t.expose('formatsByValue', {
       type: [FormatByValue],
-      description: 'The format for each value of the field that `formatDependsOn` names; empty if it names none.',
+      description: 'The format for each value of the field in `formatDependsOn`; empty if `formatDependsOn` is null.',
     }),
   }),
 });
@@ -193,7 +193,7 @@ const ExternalAccountForm = builder.objectRef<Form>('ExternalAccountForm').imple
       description: 'Whether the owner must be given as `beneficiary`: true for bank accounts, false for wallets.',
     }),
     exactlyOneOf: t.exposeStringList('exactlyOneOf', {
-      description: 'Exactly one of these fields must be given. Empty if `required` says which fields are needed.',
+      description: 'Fields of which exactly one must be given. Empty if `required` says which fields are needed.',
     }),
     fields: t.expose('fields', { type: [Field], description: "The form's fields, in display order." }),
   }),
@@ -208,7 +208,7 @@ builder.queryField('externalAccountForms', (t) =>
     args: {
       currency: t.arg({
         type: 'CurrencyCode',
-        description: 'Returns only the account types that can have the currency with this code.',
+        description: 'Returns only the account types that support the currency with this code.',
       }),
     },
     resolve: (_root, { currency: code }) => {

@@ -109,7 +109,7 @@ builder.prismaInterfaceFields(Account, (t) => ({
   }),
   maskedNumber: t.string({
     description:
-      'The account number, masked for display, such as "•••• 6789". Short numbers show fewer than four characters, and addresses show their first characters and their domain: "al••••@example.com". An internal account has no number, so the end of its id is shown.',
+      'The account number, masked for display, such as "•••• 6789". Fewer than four characters of a short number are shown. An address is shown with its first characters and its domain: "al••••@example.com". An internal account has no number, so the end of its id is shown.',
     select: { kind: true, id: true, identifier: true },
     ...alsoInDatabase('account_number'),
     resolve: maskedNumber,
@@ -122,7 +122,7 @@ builder.prismaInterfaceFields(Account, (t) => ({
   }),
   ...t.columns({
     frozenAt:
-      'When the operator of the service froze the account; null if it is not frozen. Payments to and from it are refused with ACCOUNT_FROZEN. Its customer may be frozen separately.',
+      'When the operator of the service froze the account; null if it is not frozen. Payments to and from a frozen account are refused with ACCOUNT_FROZEN. The customer can be frozen separately.',
     version: 'Increases with each change to the account: use it to discard older copies.',
     createdAt: 'When the account was created.',
     updatedAt: 'When the account last changed.',
@@ -142,7 +142,7 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
   }),
   ...t.columns({
     statusReason:
-      'The human-readable reason for the status and the verification result, including the compared names if they differ; null if there is nothing to explain.',
+      'A human-readable explanation of the status and the verification result, including the compared names if they differ; null if there is nothing to explain.',
     platformAccountId: "The platform's own id for the account; null if it has none.",
     defaultUmaDepositAccount:
       'Whether incoming UMA payments to the customer go to this account. True for at most one account per customer.',
@@ -206,7 +206,7 @@ mutation('createExternalAccount', {
     warnings: {
       type: [RefusedFieldType],
       description:
-        "Warnings that do not prevent the registration: how SEPA or ACH will show the owner's name and, in the sandbox, details that production would refuse, such as wrong check digits. Empty if there are none.",
+        "Warnings that do not prevent the registration, such as how SEPA or ACH will show the owner's name. In the sandbox, they include details that production would refuse, such as wrong check digits.",
     },
   },
   resolve: async ({ accountInfo, beneficiary, ...given }, { payments, viewer }, key, argumentOf) => {

@@ -8,7 +8,7 @@ import { RequiredField } from '../values/information.ts';
 import { CustomerReferenceInput } from '../values/people.ts';
 
 const bound = (extreme: 'smallest' | 'largest') => ({
-  description: `The ${extreme} amount that the receiver can be paid in this currency, from any of the sender's currencies (or any of the platform's, if no sender is given).`,
+  description: `The ${extreme} amount that the receiver can be paid in this currency, regardless of the sender's currency. If no sender is given, the platform's currencies are considered.`,
 });
 
 const ReceiverCurrency = builder.objectRef<LookupCurrency>('ReceiverCurrency').implement({
@@ -27,7 +27,7 @@ const ReceiverCurrency = builder.objectRef<LookupCurrency>('ReceiverCurrency').i
 export const Lookup = builder.prismaNode('Lookup', {
   ...node(visibleLookups),
   description:
-    'The result of looking up the receiver at a UMA address. A quote that pays to the address must refer to it by `lookupId`.',
+    'The result of looking up the receiver at a UMA address. A quote that pays to the address must refer to the lookup by `lookupId`.',
   fields: (t) => ({
     ...t.columns({
       umaAddress: "The receiver's UMA address: $name@domain, in lower case.",

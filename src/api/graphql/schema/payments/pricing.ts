@@ -15,11 +15,11 @@ interface PricedRateDetails {
 
 export const RateDetailsType = builder.objectRef<PricedRateDetails>('RateDetails').implement({
   description:
-    'The parts of a price. With amounts in the smallest unit of each currency, received = (sent − fixed fees) × both multipliers.',
+    'The parts of a price. With amounts in the smallest unit of each currency, received = (sent − fixed fees) × `serviceApiMultiplier` × `counterpartyMultiplier`.',
   fields: (t) => ({
     counterpartyMultiplier: t.json(['details', 'counterpartyMultiplier'], 'Decimal', {
       description:
-        "The receiving side's part of the rate: smallest units of the receiving currency per millisatoshi. Every rate, whatever its currencies, is split into two parts, with millisatoshi as the unit in between.",
+        "The receiving side's part of the rate: smallest units of the receiving currency per millisatoshi. All rates go through millisatoshi, whatever the currencies.",
     }),
     counterpartyFixedFee: t.money(['details', 'counterpartyFixedFee'], 'receiving', {
       description: "The receiving side's fixed fee, in the receiving currency.",
@@ -31,7 +31,7 @@ export const RateDetailsType = builder.objectRef<PricedRateDetails>('RateDetails
       description: "The service's fixed fee, in the sending currency.",
     }),
     serviceApiVariableFeeRate: t.json(['details', 'serviceApiVariableFeeRate'], 'Decimal', {
-      description: "The service's variable fee as a fraction of the amount: 0.003 is 0.3 %.",
+      description: "The service's variable fee as a fraction of the amount: 0.003 is 0.3%.",
     }),
     serviceApiVariableFeeAmount: t.money(['details', 'serviceApiVariableFeeAmount'], 'sending', {
       description: "The service's variable fee as an amount in the sending currency.",

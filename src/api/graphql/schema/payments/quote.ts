@@ -49,7 +49,7 @@ builder.prismaObjectFields(Quote, (t) => ({
     { description: 'The parts of the price: multipliers and fees.' },
   ),
   pricingSteps: t.json(['pricing', 'steps'], [PricingStep], {
-    description: 'The rounding steps behind the amounts, in order.',
+    description: 'The rounding steps that led to the amounts, in order.',
   }),
 
   // Both fields read the payment's row and show one side of it (parties.ts).
@@ -61,7 +61,7 @@ builder.prismaObjectFields(Quote, (t) => ({
       'The customer who sends the money. Null if the platform itself does, or if the viewer may not see the customer: `owner` says which.',
   }),
   // A caller who may see a quote may see its payment (visible.ts).
-  transaction: t.relation('transaction', { description: "The quote's payment, created together with it." }),
+  transaction: t.relation('transaction', { description: 'The payment that was created together with the quote.' }),
   paymentInstructions: t.json('paymentInstructions', [PaymentInstruction], {
     description: 'The ways to fund the quote. Use any one of them. Empty if the quote is paid from an account.',
   }),
@@ -87,7 +87,7 @@ const AccountSourceInput = builder.inputType('AccountSourceInput', {
     accountId: t.id({
       required: true,
       description:
-        'The account that pays: InternalAccount:…, or the ExternalAccount:… of a bank account, from which the money is pulled.',
+        'The account that pays: InternalAccount:…, or ExternalAccount:… for a bank account that the money is pulled from.',
     }),
   }),
 });
@@ -113,7 +113,7 @@ const AccountDestinationInput = builder.inputType('AccountDestinationInput', {
   fields: (t) => ({
     accountId: t.id({
       required: true,
-      description: 'The account that receives: InternalAccount:… or ExternalAccount:…',
+      description: 'The account that receives the money: InternalAccount:… or ExternalAccount:…',
     }),
   }),
 });
@@ -121,7 +121,7 @@ const AccountDestinationInput = builder.inputType('AccountDestinationInput', {
 const UmaDestinationInput = builder.inputType('UmaDestinationInput', {
   description: 'A UMA address as the destination of a payment. It must have been looked up first (`lookupId`).',
   fields: (t) => ({
-    umaAddress: t.string({ required: true, description: 'The UMA address that receives: $name@domain.' }),
+    umaAddress: t.string({ required: true, description: "The receiver's UMA address: $name@domain." }),
     currency: t.field({
       type: 'CurrencyCode',
       description: "The currency to receive; the receiver's first currency if omitted.",

@@ -94,12 +94,12 @@ mutation('transferInternal', {
 builder.prismaObjectFields(Transaction, (t) => ({
   approvalDueAt: t.optional('approvalDueAt', 'DateTime', {
     description:
-      'The latest time at which the payment can be approved or rejected; null if it needs no approval, or once it has the approval that a policy requires.',
+      'The latest time at which the payment can be approved or rejected; null if it needs no approval or already has the approval that a policy requires.',
   }),
   createdById: t.id({
     nullable: true,
     description:
-      'The token that began the payment by making the transfer or executing the quote: ApiToken:… or ClientToken:… Null for payments that began outside the service and for quotes that were not executed. An app sees only its own token.',
+      'The token that began the payment by making the transfer or executing the quote: ApiToken:… or ClientToken:… Null for payments that began outside the service or whose quote was not executed. An app sees only its own token.',
     select: { createdBy: true },
     resolve: ({ createdBy }, _args, { viewer }) =>
       viewer.kind === 'PLATFORM' || createdBy === tokenOf(viewer) ? createdBy : null,
@@ -118,7 +118,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
 
 mutation('approveTransaction', {
   description:
-    'Approves a payment before its `approvalDueAt`. A payment that a policy holds back (CREATED) must be approved by a token with the APPROVE permission, other than the one that requested the payment. If one of the two tokens created the other, directly or indirectly, or if the approving token is itself limited by a token policy that requires approval, the result is a ForbiddenError. The checks made when the payment was requested are repeated. Approving an incoming payment (PENDING) needs TRANSACT. Information in the customer record need not be sent again; if mandatory information is missing, the payment fails with MISSING_MANDATORY_PAYEE_DATA. If the payment is not waiting for approval, the result is a ConflictError with the code TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL.',
+    'Approves a payment before its `approvalDueAt`. A payment that a policy holds back (CREATED) must be approved by a token with the APPROVE permission, other than the one that requested the payment. The result is a ForbiddenError if one of the two tokens created the other, directly or indirectly, or if the approving token is itself limited by a token policy that requires approval. The checks made when the payment was requested are repeated. Approving an incoming payment (PENDING) needs TRANSACT. Information in the customer record need not be sent again. If mandatory information is missing, the payment fails with MISSING_MANDATORY_PAYEE_DATA. If the payment is not waiting for approval, the result is a ConflictError with the code TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL.',
   input: (t) => ({
     transactionId: t.id({ required: true, description: 'The payment that is waiting for approval: Transaction:…' }),
     receiverCustomerInfo: t.field({
@@ -126,7 +126,7 @@ mutation('approveTransaction', {
       description: `For an incoming payment: the receiver information that \`requestedReceiverInformation\` lists. At most ${maxFacts}.`,
     }),
   }),
-  success: { row: { as: 'transaction', type: Transaction, description: 'The payment, which has now begun.' } },
+  success: { row: { as: 'transaction', type: Transaction, description: 'The payment after the approval.' } },
   refusals: ['InsufficientFundsError'],
   resolve: (input, { payments, viewer }, key) => approveTransaction(payments, viewer, input, key),
 });
@@ -136,7 +136,7 @@ mutation('rejectTransaction', {
     'Rejects a payment before its `approvalDueAt`. It becomes REJECTED, and money that was already taken is returned. A payment that a policy holds back needs APPROVE; an incoming payment needs TRANSACT.',
   input: (t) => ({
     transactionId: t.id({ required: true, description: 'The payment that is waiting for approval: Transaction:…' }),
-    reason: t.string({ description: 'Why the payment is rejected; appears in its timeline.' }),
+    reason: t.string({ description: "The reason for the rejection, shown in the payment's timeline." }),
   }),
   success: { row: { as: 'transaction', type: Transaction, description: 'The payment, which is now REJECTED.' } },
   resolve: (input, { payments, viewer }, key) => rejectTransaction(payments, viewer, input, key),
@@ -157,7 +157,7 @@ mutation('sandboxReceiveUma', {
       required(AmountInput, `The amount that arrives: 1 to ${maxAmount} smallest units of the currency.`),
     ),
     requestedReceiverFields: t.stringList({
-      description: `The names of further fields that the sender requires about the receiver: TAX_ID, … At most ${maxFacts}.`,
+      description: `The names of further fields about the receiver that the sender requires, such as TAX_ID. At most ${maxFacts}.`,
     }),
     sandboxScenario: t.field({
       type: SandboxScenarioInput,
@@ -195,7 +195,7 @@ mutation('sandboxFundAccount', {
 
 mutation('sandboxSend', {
   description:
-    "Sandbox only: simulates the deposit for a real-time funded quote. A deposit of exactly the quoted amount is converted and delivered immediately. If the deposit is too small, too large or too late, the payment fails and the money is credited to the customer's account in that currency. If the quote has already been paid, the request is refused with CONFLICT. If the customer was deleted, it is refused with CUSTOMER_DELETED, and the money goes back to the payer.",
+    "Sandbox only: simulates the deposit for a real-time funded quote. A deposit of exactly the quoted amount is converted and delivered immediately. If the deposit is too small, too large or too late, the payment fails and the money is credited to the customer's account in that currency. If the quote has already been paid, the request is refused with CONFLICT. If the customer was deleted, the request is refused with CUSTOMER_DELETED, and the money goes back to the payer.",
   input: (t) => ({
     quoteId: t.id({ required: true, description: 'The quote to fund: Quote:…' }),
     currency: t.field(

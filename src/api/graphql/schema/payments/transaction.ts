@@ -22,7 +22,7 @@ const Refund = builder.prismaObject('Transaction', {
   description: 'Money that goes back to the source of a payment.',
   fields: (t) => ({
     reference: t.required('refundReference', 'String', {
-      description: "The refund's reference, by which both sides can identify it.",
+      description: 'The reference by which both sides can identify the refund.',
     }),
     amount: t.money('refundAmount', firstOf('sentCurrency', 'receivedCurrency'), {
       description: 'The amount that goes back to the source.',
@@ -51,7 +51,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   }),
   final: t.boolean({
     description:
-      'Whether no further change is possible. A bank may still return a COMPLETED payment, and a refund may still be paid after FAILED or REJECTED.',
+      'Whether no further change is possible. A bank may still return a COMPLETED payment, and a FAILED or REJECTED payment may still be refunded.',
     // Another row, with the order to the rail, says whether a return is still possible.
     extensions: { ...alsoInDatabase('is_final').extensions, costs: 'rows', isOnlyPlanned: true },
     select: { platformId: true, id: true, status: true, version: true },
@@ -61,7 +61,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
     description: 'Every status that the payment went through, with the time and the reason.',
     only: ['type', ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT']],
     orderBy: ['sequence'],
-    // Every version has an event. With version 3 of the payment, a caller must also get the event of version 3.
+    // Every version has an event: a caller who sees version 3 of the payment must also see its event.
     completeBy: 'version',
   }),
   ledgerEntries: t.many(['journals', 'postings'], LedgerEntry, {
@@ -151,7 +151,7 @@ export const TransactionTotal = builder.objectRef<Total>('TransactionTotal').imp
     count: t.exposeInt('count', { description: 'The number of these payments.' }),
     amount: t.money('amount', 'currency', {
       description:
-        "The total of these payments on the customer's side: the amounts sent, fees included, if they are OUTGOING, or the amounts received if they are INCOMING.",
+        "The total of these payments on the customer's side: for OUTGOING payments the amounts sent, fees included, and for INCOMING payments the amounts received.",
     }),
   }),
 });
@@ -168,7 +168,7 @@ const TransactionEvent = builder.prismaObject('Event', {
   description: 'A status that a transaction went through.',
   fields: (t) => ({
     cursor: t.string({
-      description: "The status change's position in the feed.",
+      description: 'The position of the status change in the feed.',
       extensions: { costs: 'rows' },
       select: { platformId: true, sequence: true, epoch: true },
       resolve: (event, _args, { payments }) => feedCursor(payments.cursors, event.platformId, event),
@@ -190,7 +190,7 @@ export const LedgerEntry = builder.prismaObject('Posting', {
       description: 'The public id of the ledger entry: LedgerEntry:…',
     }),
     amount: t.money('amount', 'currency', {
-      description: 'The amount that the entry moves: positive if it comes in, negative if it goes out.',
+      description: 'The amount of the entry: positive for money in, negative for money out.',
     }),
     account: t.seen('account', InternalAccount, visibleAccounts, {
       description:

@@ -18,7 +18,7 @@ import { RequiredField } from '../values/information.ts';
 
 const PlatformCurrency = builder.objectRef<CurrencyTerms>('PlatformCurrency').implement({
   description:
-    'A currency of the platform, with the terms of payments in it. New customers get an internal account in each of these currencies.',
+    'A currency of the platform, with the terms for payments in it. New customers get an internal account in each of these currencies.',
   fields: (t) => ({
     currency: t.currency('code', { description: 'The currency that these terms are for.' }),
     minAmount: t.money('minAmount', 'code', { description: 'The smallest payment amount in this currency.' }),
@@ -57,13 +57,13 @@ export const Platform = builder.prismaNode('Platform', {
     }),
     supportedCurrencies: t.field({
       type: [PlatformCurrency],
-      description: 'The currencies in which new customers get internal accounts, with the terms of payments.',
+      description: 'The currencies in which new customers get internal accounts, with the terms for payments in each.',
       ...made(fromTable('currencies', platformCurrencies)),
       resolve: ({ currencies }) => currencies.flatMap((code) => platformCurrencies.get(code) ?? []),
     }),
     isRegulatedFinancialInstitution: t.boolean({
       description:
-        'Whether customers count as verified because the platform verifies them itself. The operator of the service sets this.',
+        'Whether the platform verifies its customers itself, so that all of them count as verified. The operator of the service sets this.',
       select: {},
       resolve: () => isRegulatedFinancialInstitution,
     }),
@@ -80,7 +80,7 @@ builder.queryField('platform', (t) =>
 
 mutation('updatePlatform', {
   description:
-    "Changes the platform's settings. Settings that are omitted or null stay as they are, and so do existing accounts and addresses. The platform itself gets an internal account in each new currency.",
+    "Changes the platform's settings. Settings that are omitted or null do not change. Existing accounts and addresses do not change either. The platform itself gets an internal account in each new currency.",
   input: (t) => ({
     umaDomain: t.string({
       description:
@@ -94,7 +94,7 @@ mutation('updatePlatform', {
     trustedDocuments: t.field({
       type: TrustedDocumentPolicy,
       description:
-        'Which tokens are limited to registered documents. ALL also limits the token that sets it; undo it with PATCH /config in REST.',
+        'Which tokens are limited to registered documents. ALL also limits the token that sets it. To undo ALL, use PATCH /config in REST, which the setting does not affect.',
     }),
   }),
   success: { platform: { type: Platform, description: 'The platform with its new settings.' } },

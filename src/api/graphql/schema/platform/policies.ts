@@ -63,14 +63,14 @@ const PolicyApproval = builder.objectRef<StoredApproval>('PolicyApproval').imple
     }),
     newReceivers: t.exposeBoolean('newReceivers', {
       description:
-        "Whether a payment needs approval if none of the subject's earlier payments was delivered to the same account or UMA address.",
+        "Whether a payment to a new receiver needs approval. A receiver is new if no earlier payment of the policy's subject was delivered to the same account or UMA address.",
     }),
     reserves: t.exposeBoolean('reserves', {
       description: 'Whether the money is taken from the account while the payment waits.',
     }),
     expiresInSeconds: t.exposeInt('expiresInSeconds', {
       description:
-        'How long a payment waits for approval, in seconds, before it becomes EXPIRED. A payment from a quote waits no longer than the quote is valid.',
+        'The number of seconds that a payment waits for approval before it becomes EXPIRED. A payment from a quote never waits beyond the expiry of the quote.',
     }),
   }),
 });
@@ -78,10 +78,10 @@ const PolicyApproval = builder.objectRef<StoredApproval>('PolicyApproval').imple
 const Policy = builder.prismaNode('Policy', {
   ...node(visiblePolicies),
   description:
-    'Limits the payments of a token (and of all tokens created by it), of a customer, or of the whole platform. A payment must be allowed by every policy that applies to it, and counts towards the limits of each. A transfer counts when it is made; a quote counts when it is executed or, if a deposit will execute it, when it is created.',
+    'Limits the payments of a token (and of all tokens created by it), of a customer, or of the whole platform. A payment must be allowed by every policy that applies to it, and counts towards the limits of each. A transfer counts when it is made. A quote counts when it is executed, or when it is created if it is to be funded by a deposit.',
   fields: (t) => ({
     subjectId: t.id({
-      description: 'Whose payments the policy limits: ApiToken:…, ClientToken:…, Customer:… or Platform:…',
+      description: 'The subject whose payments are limited: ApiToken:…, ClientToken:…, Customer:… or Platform:…',
       select: { subjectType: true, subjectId: true },
       resolve: ({ subjectType, subjectId }) => `${subjectType}:${subjectId}`,
     }),
@@ -92,22 +92,22 @@ const Policy = builder.prismaNode('Policy', {
     ...t.columns({
       kinds: 'The kinds of payments that the policy allows; empty if all are allowed.',
       receiverCountries:
-        'The countries (ISO 3166-1 alpha-2) in which the policy allows payments to external accounts. A wallet has no country.',
+        'The countries (ISO 3166-1 alpha-2) in which the policy allows payments to external accounts. Wallets have no country, so this list does not allow them.',
       receiverUmaAddresses: 'The UMA addresses to which the policy allows payments.',
       hoursFrom:
         'The time of day from which the policy allows payments, HH:MM in its time zone; null if it allows them all day.',
       hoursTo:
         'The time of day at which the policy stops allowing payments; if it is earlier than `hoursFrom`, it is on the next day.',
       timeZone: "The time zone of the policy's days, months and hours, as an IANA name such as Europe/Berlin.",
-      releaseOn: 'The outcomes after which a payment no longer counts.',
-      version: 'The number of times the policy has been set. As `expectedVersion`, 0 means that no policy exists.',
+      releaseOn: 'The outcomes after which a payment no longer counts towards the limits.',
+      version: 'The number of times the policy has been set. As `expectedVersion`, 0 requires that no policy exists.',
       createdAt: 'When the policy was first set. It has counted payments since then.',
       updatedAt: 'When the policy was last set.',
     }),
     receiverAccountIds: t.expose('receiverAccountIds', {
       type: ['ID'],
       description:
-        'The accounts to which the policy allows payments. A receiver on any of the three lists is allowed; if all three are empty, every receiver is allowed.',
+        'The accounts to which the policy allows payments. A receiver is allowed if it is on this list, `receiverCountries` or `receiverUmaAddresses`, or if all three lists are empty.',
     }),
     approval: t.json('approval', PolicyApproval, {
       nullable: true,
@@ -159,7 +159,7 @@ const ApprovalThresholdInput = builder.inputType('ApprovalThresholdInput', {
 
 const PolicyApprovalInput = builder.inputType('PolicyApprovalInput', {
   description:
-    'Which payments a second person must approve: those that meet any of the three conditions. A payment stays CREATED until it is approved.',
+    'Which payments a second person must approve: those that meet any of the conditions `always`, `above` and `newReceivers`. A payment stays CREATED until it is approved.',
   fields: (t) => ({
     always: t.boolean({ required: true, defaultValue: false, description: 'Whether every payment needs approval.' }),
     above: t.field({
@@ -173,7 +173,7 @@ const PolicyApprovalInput = builder.inputType('PolicyApprovalInput', {
       required: true,
       defaultValue: false,
       description:
-        "Whether a payment needs approval if none of the subject's earlier payments was delivered to the same account or UMA address.",
+        "Whether a payment to a new receiver needs approval. A receiver is new if no earlier payment of the policy's subject was delivered to the same account or UMA address.",
     }),
     reserves: t.boolean({
       required: true,
@@ -184,7 +184,7 @@ const PolicyApprovalInput = builder.inputType('PolicyApprovalInput', {
     expiresInSeconds: t.int({
       required: true,
       defaultValue: 86_400,
-      description: `How long a payment waits for approval, in seconds: 1 to ${maxApprovalSeconds}; a payment from a quote waits no longer than the quote is valid. After that the payment is EXPIRED.`,
+      description: `The number of seconds that a payment waits for approval before it becomes EXPIRED: 1 to ${maxApprovalSeconds}. A payment from a quote never waits beyond the expiry of the quote.`,
     }),
   }),
 });
@@ -199,8 +199,7 @@ mutation('setPolicy', {
   input: (t) => ({
     subjectId: t.id({
       required: true,
-      description:
-        "Whose payments the policy limits: ApiToken:…, ClientToken:…, Customer:…, or Platform:… with the platform's id.",
+      description: 'The subject whose payments are limited: ApiToken:…, ClientToken:…, Customer:… or Platform:…',
     }),
     limits: t.field({
       type: [PolicyLimitInput],
@@ -219,11 +218,11 @@ mutation('setPolicy', {
     }),
     receiverCountries: t.stringList({
       description:
-        'The countries (ISO 3166-1 alpha-2) in which the policy allows payments to external accounts. A wallet has no country.',
+        'The countries (ISO 3166-1 alpha-2) in which the policy allows payments to external accounts. Wallets have no country, so this list does not allow them.',
     }),
     receiverUmaAddresses: t.stringList({ description: 'The UMA addresses to which the policy allows payments.' }),
     hoursFrom: t.string({
-      description: 'The time of day from which the policy allows payments, HH:MM; all day if omitted.',
+      description: 'The time of day from which payments are allowed, HH:MM. If omitted, they are allowed all day.',
     }),
     hoursTo: t.string({
       description:
@@ -238,7 +237,7 @@ mutation('setPolicy', {
       type: [PolicyRelease],
       required: true,
       defaultValue: ['FAILED'],
-      description: 'The outcomes after which a payment no longer counts.',
+      description: 'The outcomes after which a payment no longer counts towards the limits.',
     }),
     approval: t.field({
       type: PolicyApprovalInput,
@@ -271,7 +270,7 @@ mutation('deletePolicy', {
   input: (t) => ({
     subjectId: t.id({
       required: true,
-      description: 'Whose payments the policy limits: ApiToken:…, ClientToken:…, Customer:… or Platform:…',
+      description: 'The subject whose payments are limited: ApiToken:…, ClientToken:…, Customer:… or Platform:…',
     }),
   }),
   success: {
@@ -290,9 +289,9 @@ builder.objectFields(memberTypes.LimitExceededError, (t) => ({
   subjectId: t.exposeID('subjectId', {
     nullable: true,
     description:
-      'Whose payments the policy limits. Null, like the other details, for a viewer who may not see the policy.',
+      'The subject whose payments the policy limits. Null, like the other details, for a viewer who may not see the policy.',
   }),
-  rule: t.optional('rule', PolicyRule, { description: 'The rule that does not allow the payment.' }),
+  rule: t.optional('rule', PolicyRule, { description: 'The rule that forbids the payment.' }),
   limit: t.field({
     type: PolicyLimit,
     nullable: true,
@@ -300,6 +299,7 @@ builder.objectFields(memberTypes.LimitExceededError, (t) => ({
     resolve: ({ limit }) => limit && shownLimit(limit),
   }),
   freeAt: t.optional('freeAt', 'DateTime', {
-    description: 'When the payment would be allowed if nothing else is paid until then; null if waiting does not help.',
+    description:
+      'The earliest time at which the payment would be allowed if no other payment is made before then; null if waiting does not help.',
   }),
 }));

@@ -23,13 +23,13 @@ import { listOf } from '../list.ts';
 import { mutation } from '../mutation.ts';
 
 const ownDocuments =
-  'The hashes of the registered documents that the token is restricted to, over GraphQL and as tools at /mcp; empty if it has no list of its own. A token with a list cannot use REST.';
+  'The hashes of the registered documents that the token is restricted to, over GraphQL and as tools at /mcp. Empty if the token is not restricted to particular documents. A token with such a restriction cannot use REST.';
 
 const documents =
-  'The hashes of the registered documents that the token is restricted to, over GraphQL and as tools at /mcp. If omitted, the token gets the list of the token that creates it, if there is one.';
+  'The hashes of the registered documents that the token is restricted to, over GraphQL and as tools at /mcp. If omitted, the token gets the same restriction, if any, as the token that creates it.';
 
 const version = {
-  description: 'Increases with each change: 1 at first, and 2 once the token is revoked.',
+  description: 'Increases with each change. It is 1 at first, and 2 once the token has been revoked.',
   select: { revokedAt: true },
   resolve: ({ revokedAt }: { readonly revokedAt: Date | null }) => tokenVersion(revokedAt !== null),
 } as const;
@@ -43,7 +43,7 @@ export const ApiToken = builder.prismaNode('ApiToken', {
       name: "The token's display name.",
       permissions: "The token's permissions.",
       createdAt: 'When the token was created.',
-      lastUsedAt: 'When the token was last used, accurate to about a minute; null if never.',
+      lastUsedAt: 'When the token was last used, accurate to about a minute; null if it was never used.',
       expiresAt: 'When the token expires; null if it lasts until it is revoked.',
       addresses:
         'The address ranges from which the token is accepted, in CIDR notation; empty if all addresses are allowed.',
@@ -52,7 +52,7 @@ export const ApiToken = builder.prismaNode('ApiToken', {
     createdById: t.publicId('ApiToken', 'createdById', {
       nullable: true,
       description:
-        "The API token that created this token; it may have been revoked since. Null if the operator's command line or the sandbox created this token.",
+        "The API token that created this token; it may have been revoked since. Null if this token was created by the sandbox or on the operator's command line.",
     }),
     documents: t.exposeStringList('documents', { description: ownDocuments }),
     replacesId: t.publicId('ApiToken', 'replacesId', {
@@ -92,7 +92,7 @@ mutation('createApiToken', {
     }),
     addresses: t.stringList({
       description:
-        'The address ranges from which the token is accepted, in CIDR notation, such as 203.0.113.0/24 or 2001:db8::/48. They must lie within the ranges of the token that creates it, which are the default.',
+        'The address ranges from which the token is accepted, in CIDR notation, such as 203.0.113.0/24 or 2001:db8::/48. They must lie within the ranges of the token that creates it. If omitted, the new token gets those ranges.',
     }),
     documents: t.stringList({ description: documents }),
   }),
@@ -122,7 +122,7 @@ mutation('rotateApiToken', {
   success: {
     apiToken: {
       type: ApiToken,
-      description: 'The new token. If the old one had an expiry, the new one gets the same lifetime.',
+      description: 'The new token. If the old token has an expiry, the new token gets the same lifetime.',
     },
     overlapEndsAt: { type: 'DateTime', description: 'When the old token expires.' },
     secret: {
@@ -136,7 +136,7 @@ mutation('rotateApiToken', {
 
 mutation('revokeApiToken', {
   description:
-    'Revokes an API token and, by default, what it created: other tokens, including the one that replaces it, are revoked, and webhook endpoints are disabled. Revoked tokens can no longer create anything. Within a second, requests with them are refused and their open streams are closed. The last token with MANAGE cannot be revoked (CONFLICT).',
+    'Revokes an API token. By default, the tokens that it created are also revoked, including the one that replaces it, and the webhook endpoints that it created are disabled. Revoked tokens can no longer create anything. Within a second, requests with them are refused and their open streams are closed. The last token with MANAGE cannot be revoked (CONFLICT).',
   input: (t) => ({
     tokenId: t.id({ required: true, description: 'The token to revoke: ApiToken:…' }),
     revokeDescendants: t.boolean({
@@ -148,17 +148,17 @@ mutation('revokeApiToken', {
   }),
   success: {
     revokedId: { type: 'ID', description: 'The id of the revoked token.' },
-    endedApiTokens: { type: 'Int', description: 'The number of other API tokens revoked along with it.' },
-    endedClientTokens: { type: 'Int', description: 'The number of client tokens revoked along with it.' },
-    disabledEndpoints: { type: 'Int', description: 'The number of webhook endpoints disabled along with it.' },
+    endedApiTokens: { type: 'Int', description: 'The number of other API tokens revoked along with the token.' },
+    endedClientTokens: { type: 'Int', description: 'The number of client tokens revoked along with the token.' },
+    disabledEndpoints: { type: 'Int', description: 'The number of webhook endpoints disabled along with the token.' },
   },
   resolve: (input, { payments, viewer }, key) => revokeApiToken(payments.database, viewer, input, key),
 });
 
 const ClientTokenBindingInput = oneOf('ClientTokenBindingInput', 'The object that a client token is bound to', (t) => ({
-  customerId: t.id({ description: 'A customer, which the token can see with its accounts, quotes and transactions.' }),
-  quoteId: t.id({ description: 'A quote, which the token can see with its transaction.' }),
-  transactionId: t.id({ description: 'A transaction, which the token can see with its quote.' }),
+  customerId: t.id({ description: 'The token can see this customer and its accounts, quotes and transactions.' }),
+  quoteId: t.id({ description: 'The token can see this quote and its transaction.' }),
+  transactionId: t.id({ description: 'The token can see this transaction and its quote.' }),
 }));
 
 mutation('createClientToken', {
@@ -187,7 +187,7 @@ mutation('createClientToken', {
       required: true,
       defaultValue: false,
       description:
-        'Whether to limit the token to registered documents. `Platform.trustedDocuments` may limit all tokens.',
+        'Whether to limit the token to registered documents. If false, `Platform.trustedDocuments` may still limit it.',
     }),
     documents: t.stringList({ description: documents }),
     expiresInSeconds: t.int({
@@ -221,21 +221,21 @@ const boundTo = (noun: string, other: string) =>
 export const ClientToken = builder.prismaNode('ClientToken', {
   ...node(visibleClientTokens, 'The public id of the token, for revokeClientToken: ClientToken:…'),
   description:
-    "The record of an app's credential, bound to one customer, quote or transaction. The token itself is shown only once, when it is created.",
+    "An app's credential, bound to one customer, quote or transaction. The token itself is shown only once, when it is created.",
   fields: (t) => ({
     active: t.fromQuery('Boolean', meets(whereClientTokens({ active: true })), {
-      description: "Whether the token is neither expired (by the service's clock) nor revoked.",
+      description: "Whether the token is valid: it is neither expired (by the service's clock) nor revoked.",
     }),
     customer: t.relation('customer', boundTo('customer', 'a quote or transaction')),
     quote: t.relation('quote', boundTo('quote', 'something else')),
     transaction: t.relation('transaction', boundTo('transaction', 'something else')),
     ...t.columns({
       permissions: "The token's permissions.",
-      grants: 'Rights granted to the token beyond its permissions. They apply to its customer.',
+      grants: "Rights granted beyond the token's permissions. They apply to the customer that it is bound to.",
       trustedDocumentsOnly:
         'Whether the token was created for registered documents only (see `Platform.trustedDocuments`).',
       documents:
-        'The hashes of the registered documents that the token is restricted to, over GraphQL and as tools at /mcp; empty if it has no list of its own.',
+        'The hashes of the registered documents that the token is restricted to, over GraphQL and as tools at /mcp. Empty if the token is not restricted to particular documents.',
       createdAt: 'When the token was created.',
       expiresAt: 'When the token expires.',
       revokedAt: 'When the token was revoked; null if it was not.',

@@ -69,9 +69,9 @@ function subjectOf(event: EventRow): object | null {
 }
 
 export const Event = builder.prismaNode('Event', {
-  ...node(visibleEvents, 'The public id of the event: Event:…, the same as in webhooks.'),
+  ...node(visibleEvents, "The event's public id: Event:… Webhooks contain it as `eventId`."),
   description:
-    'A change in the feed. The changed object is returned as of the change; related objects are returned in their current state.',
+    'A change in the feed. The changed object is returned as it was after the change. Related objects are returned in their current state.',
   fields: (t) => ({
     cursor: t.string({
       description: "The event's position in the feed: pass it as `after` to continue from there.",
@@ -83,7 +83,7 @@ export const Event = builder.prismaNode('Event', {
     subject: t.field({
       type: builder.nodeInterfaceRef(),
       nullable: true,
-      description: 'The object that changed, as of the change; null for a test event.',
+      description: 'The object that changed, as it was after the change; null for a test event.',
       ...made(changedSubject),
       resolve: subjectOf,
     }),
@@ -108,7 +108,7 @@ export const Event = builder.prismaNode('Event', {
     webhookBody: t.fromQuery('String', webhookBody, {
       nullable: true,
       description:
-        "The body of the event's webhook, byte for byte as endpoints receive it. Null for types without a webhook, and for client tokens.",
+        "The body of the event's webhook, exactly as endpoints receive it. Null for types without a webhook, and for client tokens.",
     }),
   }),
 });
@@ -175,7 +175,7 @@ const events = listOf(Event, {
 builder.queryField('events', (t) =>
   t.page(events, {
     description:
-      'The feed as a list, oldest first: a log from which nothing is ever removed. It accepts the same cursors as the subscriptions, however old they are.',
+      'The feed as a list, oldest first. Nothing is ever removed from the feed. The list accepts the same cursors as the subscriptions, however old they are.',
   }),
 );
 

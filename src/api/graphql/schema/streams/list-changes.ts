@@ -27,8 +27,8 @@ import { afterDescription } from './stream.ts';
 import { type ListArguments, type ListChange, type ListMessage, maxWaitMs, watchList } from './watch-list.ts';
 
 const ListOperationType = enumOf('ListOperation', 'How a change affects a live list.', {
-  ENTER: 'The row is now in the list and was not before: it is new, or did not match the filter.',
-  UPDATE: 'The row was in the list, still is, and has changed.',
+  ENTER: 'The row has entered the list: it is new, or did not match the filter before.',
+  UPDATE: 'The row has changed and is still in the list.',
   LEAVE: 'The row no longer matches the filter.',
 });
 
@@ -42,12 +42,12 @@ function followList<Filter extends object>(
   builder.subscriptionField(`${name}Changes`, (t) =>
     t.field({
       type: Changes,
-      description: `A live list of ${name}s: its first page, then every change that affects it. The filter is the same as for the ${name}s query. The page may already include a change that is sent after it: ignore a row unless its \`version\` is higher than that of your copy.`,
+      description: `A live list of ${name}s: its first page, then every change that affects it. The filter is the same as for the ${name}s query. The page may already include a change that is sent after it: ignore a row unless its \`version\` is higher than the version of your copy.`,
       args: {
         filter: t.arg({
           type: filter,
           description:
-            "Which rows to include, as in the list's query. Conditions on anything that can change without the row itself changing, such as its customer's UMA address, are refused with INVALID_INPUT.",
+            "Which rows to include, as in the list's query. Conditions on data outside the row, such as its customer's UMA address, are refused with INVALID_INPUT.",
         }),
         snapshot: t.arg.boolean({
           required: true,
@@ -83,7 +83,7 @@ function changesType<Filter>(
       op: t.expose('op', { type: ListOperationType, description: 'How the change affects the list.' }),
       changed: t.stringList({
         description:
-          'The names of the `node` fields that changed; empty for a new row. Lists and related objects with an id of their own are never named.',
+          'The names of the `node` fields that changed; empty for a new row. Lists, and related objects with ids of their own, are never included.',
         resolve: ({ before, node }, _args, _context, { schema }) => {
           const object = schema.getType(typeNameOf(read.model, node));
           return before && isObjectType(object) ? changedFields(schema, object, before, node) : [];
@@ -91,7 +91,7 @@ function changesType<Filter>(
       }),
       node: t.field({
         type,
-        description: 'The row as of this change, even if it leaves the list.',
+        description: 'The row as it was after this change, even if it has left the list.',
         // A row of the model, as written by the database's triggers.
         resolve: (change, _args, context, info) => readAround(read.model, change.node, context, info) as never,
       }),
@@ -103,13 +103,13 @@ function changesType<Filter>(
     }),
   });
   return builder.objectRef<ListMessage>(`${Name}Changes`).implement({
-    description: `A message about a live list of ${name}s: its first page, or some changes in feed order.`,
+    description: `A message in the stream of a live list of ${name}s: its first page, or changes in feed order.`,
     fields: (t) => {
       const { filter: _filter, after: _after, before: _before, last: _last, ...args } = listArgs(t.arg, filter);
       return {
         cursor: t.exposeString('cursor', {
           description:
-            "The message's position in the feed: pass it as `after` to resume the stream. It also advances while the list does not change.",
+            "The message's position in the feed: pass it as `after` to resume the stream. The position advances even when the list does not change.",
         }),
         changes: t.expose('changes', { type: [Change], description: 'The changes, in feed order.' }),
         snapshot: t.field({

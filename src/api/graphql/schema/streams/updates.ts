@@ -97,7 +97,7 @@ function statuses<Noun extends FollowedNoun>(
     [name === 'status' ? 'previousStatus' : 'previousKycStatus']: t.field({
       type,
       nullable: true,
-      description: `${before}, and for the current state at the start of the stream.`,
+      description: `${before}, or if this is the current state at the start of the stream.`,
       resolve: ({ change }) => change?.previousStatus,
     }),
     // Every noun with a status of this name has a column of the same name.
@@ -128,15 +128,15 @@ const FollowedAccountsInput = oneOf('FollowedAccountsInput', 'The accounts that 
 
 follow('Account', Account, {
   description:
-    'Changes to accounts. A stream of one account begins with its current state; a stream of all accounts of a customer, or of all that the caller may see, begins with the next change. If `after` is given, it sends every change after that cursor.',
+    'Changes to accounts. A stream of one account begins with its current state. A stream of all accounts of a customer, or of all that the caller may see, begins with the next change. If `after` is given, the stream sends every change after that cursor.',
   message:
-    'A change to an account: to its balance, its status or anything else. In a stream of one account, the first message is its current state.',
+    'A change to an account, such as to its balance or status. In a stream of one account, the first message is its current state.',
   fields: (t) => ({
     oldBalance: t.field({
       type: 'Money',
       nullable: true,
       description:
-        'The balance before this change; null if the change did not affect it, and for the current state at the start of the stream.',
+        'The balance before this change. Null if the change did not affect it, or if this is the current state at the start of the stream.',
       resolve: ({ row, change }) => (change?.oldBalance == null ? null : money(change.oldBalance, row.currency)),
     }),
     newBalance: t.field({
@@ -167,9 +167,9 @@ follow('Account', Account, {
 
 follow('Customer', Customer, {
   description:
-    'Changes to customers and their identity checks. A stream of one customer begins with its current state and completes after its deletion; a stream of all customers that the caller may see begins with the next change. If `after` is given, it sends every change after that cursor.',
+    'Changes to customers and their identity checks. A stream of one customer begins with its current state and completes after its deletion. A stream of all customers that the caller may see begins with the next change. If `after` is given, the stream sends every change after that cursor.',
   message:
-    'A change to a customer: to its identity check or its details, or its deletion. In a stream of one customer, the first message is its current state.',
+    "A change to a customer's details or identity check, or the customer's deletion. In a stream of one customer, the first message is its current state.",
   fields: (t) =>
     statuses(t, KycStatus, 'kycStatus', {
       before: "The identity check's status before this change; null for a new customer",
@@ -193,15 +193,15 @@ follow('Customer', Customer, {
 
 follow('Quote', Quote, {
   description:
-    "A quote's current state, then every change of its status, including its expiry, which follows the service's clock. Completes once the status is terminal.",
-  message: 'A change to a quote; the first message of a stream is its current state.',
+    "A quote's current state, then every change of its status, including its expiry by the service's clock. The stream completes once the status is terminal.",
+  message: "A change to a quote. The first message of a stream is the quote's current state.",
   fields: (t) => ({
     ...statuses(t, QuoteStatus, 'status', {
       before: "The quote's status before this change; null for a new quote",
       after: "The quote's status after this change.",
     }),
     terminal: t.boolean({
-      description: 'Whether the status is terminal. The stream completes after it.',
+      description: 'Whether the status is terminal. The stream completes after a terminal status.',
       resolve: ({ row }) => terminalQuoteStatuses.has(row.status),
     }),
   }),
@@ -218,18 +218,18 @@ follow('Quote', Quote, {
 
 const StreamEnd = enumOf('StreamEnd', 'When a stream of named transactions completes.', {
   TERMINAL: 'When all of them have a terminal status.',
-  FINAL: 'When no further change to any of them is possible: no return by a bank, and no pending refund.',
+  FINAL: 'When nothing about them can change any more: no bank can return a payment, and no refund is pending.',
 });
 
 const FollowedTransactionsInput = oneOf('FollowedTransactionsInput', 'The transactions that a stream covers', (t) => ({
   transactionId: t.id({ description: 'A single transaction: Transaction:…' }),
-  transactionIds: t.idList({ description: 'These transactions, at least one: Transaction:…' }),
+  transactionIds: t.idList({ description: 'One or more transactions: Transaction:…' }),
   customerId: t.id({ description: 'All transactions of this customer: Customer:…' }),
 }));
 
 follow('Transaction', Transaction, {
   description:
-    'Changes to transactions. A stream of named transactions begins with their current states and completes when all have ended; a stream of all transactions of a customer, or of all that the caller may see, begins with the next change. If `after` is given, it sends every change after that cursor.',
+    'Changes to transactions. A stream of named transactions begins with their current states and completes when all have ended. A stream of all transactions of a customer, or of all that the caller may see, begins with the next change. If `after` is given, the stream sends every change after that cursor.',
   message: 'A change to a transaction. A stream of named transactions begins with the current state of each.',
   fields: (t) => ({
     ...statuses(t, TransactionStatus, 'status', {

@@ -13,7 +13,7 @@ export const RequiredField = builder.objectRef<{ name: string; mandatory: boolea
   fields: (t) => ({
     name: t.exposeString('name', { description: 'The name of the field: FULL_NAME, BIRTH_DATE, NATIONALITY, …' }),
     mandatory: t.exposeBoolean('mandatory', {
-      description: 'Whether the information is required; if false, it is optional.',
+      description: 'True if the information is required, false if it is optional.',
     }),
   }),
 });

@@ -13,7 +13,7 @@ builder.objectType('Currency', {
     name: t.exposeString('name', { description: "The currency's English name, for display." }),
     symbol: t.exposeString('symbol', { description: "The currency's symbol, for display." }),
     decimals: t.exposeInt('decimals', {
-      description: "The number of decimal places of the currency's smallest unit: 2 for cents.",
+      description: "The number of decimal places in the currency's amounts: 2 if its smallest unit is the cent.",
     }),
   }),
 });
@@ -46,7 +46,7 @@ builder.objectType('Money', {
 builder.queryField('currencies', (t) =>
   t.field({
     type: ['Currency'],
-    description: 'All currencies and assets that the service knows.',
+    description: 'All currencies and assets known to the service.',
     ...executed,
     resolve: () => [...currencies],
   }),
@@ -54,7 +54,7 @@ builder.queryField('currencies', (t) =>
 
 export const AmountInput = builder.inputType('AmountInput', {
   description:
-    'An amount of money: set exactly one field. Both forms of an amount count as the same input for an idempotency key.',
+    'An amount of money: set exactly one field. For an idempotency key, both forms of the same amount count as the same input.',
   isOneOf: true,
   fields: (t) => ({
     units: t.field({

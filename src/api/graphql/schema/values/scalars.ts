@@ -53,7 +53,7 @@ builder.scalarType('BigInt', {
 
 builder.scalarType('Decimal', {
   specifiedByURL: 'https://www.w3.org/TR/xmlschema11-2/#decimal',
-  description: 'An exact decimal number as a string such as "12.50", never a float.',
+  description: 'An exact decimal number, as a string such as "12.50".',
   serialize: (value) => (typeof value === 'string' ? value : value.toFixed()),
   ...textParsers(
     textThat((text) => /^-?\d{1,30}(\.\d{1,30})?$/.test(text)),
@@ -70,7 +70,7 @@ builder.scalarType('CurrencyCode', {
 });
 
 builder.scalarType('PathSegment', {
-  description: 'A step of a path into an input: the name of a field, or a position in a list, counted from 0.',
+  description: 'A step of the path to an input field: the name of a field, or a position in a list, counted from 0.',
   serialize: (step) => step,
 });
 

@@ -59,14 +59,14 @@ const WebhookEndpoint = builder.prismaNode('WebhookEndpoint', {
       description: "The platform's own description of the endpoint; null if there is none.",
       version: "Increases when the endpoint's settings or secret change, and when it is enabled or disabled.",
       createdAt: 'When the endpoint was created.',
-      failingSince: 'When the first attempt since the last success failed; null if the endpoint is not failing.',
-      disabledAt: 'When the endpoint was disabled; null if it is not.',
-      notice: 'Why the endpoint was disabled; null if it is not.',
+      failingSince: 'The time of the first failure since the last success; null if the endpoint is not failing.',
+      disabledAt: 'When the endpoint was disabled; null if it is not disabled.',
+      notice: 'Why the endpoint was disabled; null if it is not disabled.',
     }),
     tokenId: t.publicId('ApiToken', 'tokenId', {
       nullable: true,
       description:
-        'The API token whose revocation disables the endpoint: the one that created it, or that last changed its URL, enabled it or added INCOMING_PAYMENT. Null if the operator of the service made the change.',
+        'The API token whose revocation disables the endpoint. It created the endpoint, or was the last to change its URL, enable it or add INCOMING_PAYMENT. Null if the operator of the service did this.',
     }),
     deliveries: t.page(deliveries, {
       of: ['deliveries'],
@@ -100,7 +100,7 @@ builder.prismaObjectField(Event, 'deliveries', (t) =>
 );
 
 const secretDescription =
-  'The signing secret (whsec_…). It is shown only once: repeating the call is refused with CONFLICT.';
+  'The signing secret (whsec_…). It is shown only once: a repeated call is refused with CONFLICT.';
 const endpointIdDescription = 'The webhook endpoint: WebhookEndpoint:…';
 
 mutation('createWebhookEndpoint', {
@@ -115,7 +115,7 @@ mutation('createWebhookEndpoint', {
     eventTypes: t.field({
       type: [EventType],
       description:
-        'The event types to send; all types with a webhook by default. INCOMING_PAYMENT needs a token with TRANSACT, because the response to such an event can approve the payment.',
+        'The event types to send. By default, all types that have a webhook are sent. INCOMING_PAYMENT needs a token with TRANSACT, because the response to such an event can approve the payment.',
     }),
     description: t.string({ description: "The platform's own description of the endpoint, at most 500 characters." }),
   }),
@@ -129,7 +129,7 @@ mutation('createWebhookEndpoint', {
 
 mutation('updateWebhookEndpoint', {
   description:
-    'Changes a webhook endpoint. Omitted fields stay as they are. A test event is sent to a new URL. A token with TRANSACT is needed to add INCOMING_PAYMENT to an endpoint, or to move or enable an endpoint that receives it.',
+    'Changes a webhook endpoint. Omitted fields stay as they are. A test event is sent to a new URL. A token needs TRANSACT to add INCOMING_PAYMENT to an endpoint, and to enable an endpoint that receives it or change its URL.',
   input: (t) => ({
     endpointId: t.id({ required: true, description: endpointIdDescription }),
     url: t.string({
@@ -142,7 +142,7 @@ mutation('updateWebhookEndpoint', {
     }),
     enabled: t.boolean({
       description:
-        'False disables the endpoint, and its pending deliveries fail. True enables it: it receives events from then on, and events that it missed can be replayed.',
+        'False disables the endpoint, and its pending deliveries fail. True enables the endpoint. It then receives new events, and events that it missed can be replayed.',
     }),
   }),
   success: { endpoint: { type: WebhookEndpoint, description: 'The changed endpoint.' } },
@@ -186,7 +186,7 @@ mutation('sendTestWebhook', {
 });
 
 const FeedRangeInput = builder.inputType('FeedRangeInput', {
-  description: 'A part of the feed between two cursors, both exclusive. At least one cursor is required.',
+  description: 'A part of the feed: the events after one cursor and before another. At least one is required.',
   fields: (t) => ({
     after: t.string({ description: 'Only events after this cursor of the feed.' }),
     before: t.string({ description: 'Only events before this cursor of the feed.' }),
@@ -194,10 +194,10 @@ const FeedRangeInput = builder.inputType('FeedRangeInput', {
 });
 
 const ReplayedEventsInput = oneOf('ReplayedEventsInput', 'The events to replay', (t) => ({
-  eventId: t.id({ description: 'A single event: Event:…, or the id of its webhook.' }),
+  eventId: t.id({ description: 'A single event, by its own id or its webhook id: Event:… or Webhook:…' }),
   between: t.field({
     type: FeedRangeInput,
-    description: "The events of the endpoint's types in a part of the feed. At most 10000.",
+    description: 'The events in a part of the feed, limited to the types that the endpoint receives. At most 10000.',
   }),
 }));
 
