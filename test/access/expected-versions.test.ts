@@ -170,7 +170,7 @@ describe('over REST', async () => {
   const person = `/customers/${await platform.newCustomer()}`;
   const account = `/customers/external-accounts/${scene.outsideUsd}`;
 
-  /** Requests that change a record, each with the path to read it and a body that differs on each call. */
+  /** Requests that change a record, with the path that reads the record and a body that differs on each call. */
   const requests: readonly [method: string, path: string, read: string | undefined, body: () => object | undefined][] =
     [
       ['PATCH', person, person, () => ({ customerType: 'INDIVIDUAL', fullName: another() })],

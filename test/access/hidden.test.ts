@@ -6,8 +6,8 @@ import { type Data, setAccountStatus, type TestPlatform, testGateway, uuidIn } f
 import { type Scene, usAccount } from '../setup/scene.ts';
 
 /**
- * A token for a payment shows the payment, but not its customer. Hidden facts must not leak in other ways either, such
- * as through the wording of a refusal or through guesses at values in a filter.
+ * A token for a payment shows the payment, but not its customer. Hidden facts must not leak indirectly either, for
+ * example through the wording of a refusal or a filter on a guessed value.
  */
 
 const t = await testGateway();

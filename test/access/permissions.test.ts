@@ -153,7 +153,7 @@ test('a field that needs VIEW is detected under an alias, in fragments, and belo
   expect(await t.platform.balanceOf(scene.usd)).toBe(before + 7n);
 });
 
-test('a plan reads nothing without VIEW, even if the earlier check is skipped', async () => {
+test('a plan reads nothing without VIEW, even if an earlier check has passed', async () => {
   const { payments, feed } = t.gateway;
   let isDone = false;
   payments.database.commits.once('committed', () => {

@@ -103,7 +103,7 @@ console.log(JSON.stringify({
 }));
 `;
 
-/** An app whose Apollo cache parses scalars, so that its results and variables have the types that it declares. */
+/** An app whose Apollo cache parses scalars. Results and variables have the types that the app declares. */
 const scalarApp = `
 import { ApolloClient, ApolloLink, InMemoryCache } from '@apollo/client';
 import { apolloScalars } from 'payments-client/apollo-scalars';
@@ -153,7 +153,7 @@ async function inChromium({ folder }: InstalledClient): Promise<unknown> {
   return JSON.parse(text);
 }
 
-test('npm installs the package and then others, every example on its page compiles in a strict app, and plain JavaScript follows a payment', async () => {
+test('npm installs the package with others, every example in its README compiles in a strict app, and plain JavaScript can use it', async () => {
   const client = await installClient();
   expect(client.output).toBe(`packed ${path.join(root, 'dist/payments-client.tgz')}\n`);
   expect(client.files.filter((name) => /(?<!\.d)\.ts$/.test(name))).toEqual([]);

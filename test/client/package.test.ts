@@ -85,7 +85,7 @@ test('a stream can be stopped whatever it is waiting for; after that, no callbac
     await following.done;
     const before = [...calls];
     released.resolve();
-    // Any remaining callback would be called before this request has ended.
+    // If another callback were still to come, it would run before this request ends.
     await payments.fetch(payments.url, { method: 'HEAD' }).catch(() => undefined);
     expect(calls.filter((name) => name !== 'token')).toEqual(before.filter((name) => name !== 'token'));
     expect(t.gateway.feed.subscriptions).toBe(0);

@@ -60,7 +60,7 @@ test("an event's columns are enough to build the event that Prisma reads", async
   expect(events).not.toHaveLength(0);
 });
 
-// both-apis.test.ts compares the rows of lists, by filter and order, with those of GraphQL.
+// Reads of lists are tested in both-apis.test.ts, with every filter and order.
 test('reads one row, or null if none meets the conditions', async () => {
   const { platformId } = t.platform;
   const id = uuidIn(scene.customerId);

@@ -40,7 +40,7 @@ test('a half-open socket is closed when a ping goes unanswered', async () => {
 });
 
 test('a reader that stops reading is dropped with 1013, and misses nothing when it resumes', async () => {
-  // On a slow machine, the unanswered pings of the default interval would close the socket first.
+  // With the default ping interval, a slow machine might close the socket for an unanswered ping first.
   const slow = await ownGateway({}, undefined, { pace: { keepAliveMs: 3_600_000 } });
   const after = await slow.platform.feedEnd();
   const raw = await openRawSocket(slow.url, slow.platform.authorization);

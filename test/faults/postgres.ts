@@ -93,7 +93,7 @@ function diskOf({ supervisor, lines, folder, url, pid, back }: Mounted) {
   return {
     /** Takes up most of the free space, and writes until no space is left for the database. */
     async fill() {
-      // Slightly more than the used space, which is growing.
+      // Leaves a little room, because the used space is growing.
       await remount(`size=${usedBytes() + 2 * 1024 ** 2}`);
       const change = `select pg_logical_emit_message(true, 'filler', repeat('x', 1000000))`;
       try {

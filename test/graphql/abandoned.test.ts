@@ -36,7 +36,7 @@ async function amountsPaid(runAndLeave: (firstIsUnderWay: () => Promise<void>) =
   const { statements: sent } = await statements.during(async () => {
     await holder.query('commit');
     await vi.waitFor(async () => expect(await amounts()).toHaveLength(before.length + 1), { timeout: 30_000 });
-    // Waits for a second transfer from the same account, in case there is one.
+    // If a second transfer from the same account is running, this payment waits for it.
     await t.platform.pay(scene, 13);
   });
   // Considers only this test's statements.

@@ -125,7 +125,7 @@ describe('over REST', () => {
   });
 });
 
-test('none of these requests has moved money, but an exact one does', async () => {
+test('none of the requests above moved money, but a valid one does', async () => {
   expect(await t.platform.balanceOf(scene.usd)).toBe(100_000n);
   await t.platform.pay(scene, 5_000);
 });

@@ -15,7 +15,7 @@ const troubles = [
 ] as const;
 export type Trouble = (typeof troubles)[number];
 
-/** The maximum delay, and the maximum time that a request waits to be overtaken by the next one, in milliseconds. */
+/** The longest delay in milliseconds, including the wait of a request that the next one is to overtake. */
 const longestMs = 300;
 
 /**

@@ -34,7 +34,7 @@ export interface Trial {
   /** How many instances are killed in total, on both sides. */
   readonly kills: number;
   readonly clients: number;
-  /** The number of gateway instances. Upstream has only one, so a kill leaves it without an instance. */
+  /** The number of gateway instances. Upstream has only one, so killing it takes upstream down. */
   readonly instances: number;
   /** One message in this many between the two sides is disrupted. */
   readonly oneIn: number;
