@@ -35,7 +35,7 @@ const currencies = ['USD', 'EUR'];
 // Any id will do: without VIEW, calls that select more than the id are refused before the object is looked up.
 const uuid = '019a0000-0000-7000-8000-000000000000';
 const [nobody, nowhere] = [{ customerId: `Customer:${uuid}` }, { accountId: `ExternalAccount:${uuid}` }];
-/** Inputs of mutations: one mutation for each type of record, and all mutations that return an existing record. */
+/** Inputs of mutations that cover every type of record, and of all mutations that return an existing record. */
 const mutations: { readonly [Name in Operation]?: () => object } = {
   createQuote: () => between(scene.usd, scene.outsideEur, 1_000),
   transferOut: () => moving(scene.usd, scene.outsideUsd, 10),
@@ -180,7 +180,7 @@ test('a plan reads nothing without VIEW, even if an earlier check has passed', a
   ]);
 });
 
-/** The results of mutations: callers see what they created or moved, but an existing record only with VIEW. */
+/** Mutations, by what they return. Callers see what they created or moved, but need VIEW to see an existing record. */
 const answers = {
   makes: [
     ...['createApiToken', 'createCustomer', 'createExternalAccount', 'createQuote', 'rotateApiToken'],

@@ -127,7 +127,7 @@ test("every string in a mutation's input is refused or stored as the table of aw
         const kind = kindOf(place);
         if (kind === 'machine') return ['a\0b', 'a\ud800b', ''].map((text) => () => refuses(place, text));
         texts += 1;
-        // Metadata is for programs: it may be empty.
+        // Metadata may be empty, because only programs read it.
         const mayBeEmpty = place.path.includes('metadata');
         return tried('GraphQL', place, kind).map((strange) => async () => {
           const base = inputAround(place);
@@ -147,7 +147,7 @@ test("every string in a mutation's input is refused or stored as the table of aw
           );
           const result = answer.data?.[field];
           const expected = mayBeEmpty && strange.given.trim() === '' ? '' : stored(strange, kind.isKey);
-          // A metadata entry is refused as a whole, as is a fact.
+          // A refusal of a text in a metadata entry or a fact names the whole entry or fact.
           const places = [place.path, place.path.slice(0, -1)].map((one) => ['input', ...one].join('.'));
           const isRefused = result?.fields?.some(({ path }: Data) => places.includes(path.join('.'))) ?? false;
           const says = (what: string) => wrong.push(`${field} ${place.path.join('.')} ${strange.what}: ${what}`);

@@ -134,7 +134,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
       }
     }
     expect(wanted.length).toBeGreaterThan(60);
-    // Lines of code fit their column; only drawings, which cannot wrap, may scroll.
+    // Lines of code fit their column. Only drawings may scroll, because they cannot wrap.
     const page = await started.open(undefined, { viewport: { width: 1440, height: 900 } });
     for (const address of wanted.filter((one) => one.endsWith('.md'))) {
       await page.goto(address);

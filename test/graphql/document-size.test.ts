@@ -156,7 +156,7 @@ const ofAlternatives = buildSchema(`
 `);
 const costOf = (query: string) => measureDocument({ schema: ofAlternatives, document: parse(query) }).size.cost;
 
-test('only the most expensive of several named fragments on different types counts', () => {
+test('of several named fragments on different types, only the most expensive counts', () => {
   const [a, b] = ['fragment A on Account { a: id }', 'fragment B on Payment { b: id d: id e: id }'];
   expect(costOf(`{ node { ...A ...B ... on Account { c: id } } } ${a} ${b}`)).toBe(1 + 3);
 });
@@ -175,7 +175,7 @@ const { alternative } = fc.letrec<{ alternative: Alternative }>((tie) => {
   };
 });
 
-test('a selection set costs as much as the most expensive type that a row can have', () => {
+test('a selection set costs what it costs for the most expensive type that a row can have', () => {
   const written = ({ on, near, inner }: Alternative): string => {
     if (on === undefined && near === undefined) return 'id';
     const selections = `{ __typename ${inner.map(written).join(' ')} }`;

@@ -64,7 +64,7 @@ function strangeIds(): string[] {
 
 const fields = ['node', ...Object.keys(getters)];
 
-/** Reads an object by its id with `node` and with every typed getter, and expects only `names` to return it. */
+/** Reads an object by its id with each of `fields`, and expects only those in `names` to return it. */
 async function expectBy(names: readonly string[], id: string, thing: object = {}): Promise<void> {
   const query = `query ($id: ID!) { ${fields.map((name) => `${name}(id: $id) { __typename id }`).join(' ')} }`;
   const data = Object.fromEntries(fields.map((name) => [name, names.includes(name) ? thing : null]));
@@ -91,7 +91,7 @@ test('nodes returns objects in the order of the ids, with null for each unknown 
   expect(answer).toEqual({ data: { nodes: [...known, ...strange.map(() => null), { id: ours.Quote }] } });
 });
 
-test('callers can read their own platform by its id; to other callers, the id looks unknown', async () => {
+test('callers can read their own platform by its id, which looks unknown to everyone else', async () => {
   const { platform } = await t.platform.ask('{ platform { id umaDomain supportedCurrencies { currency { code } } } }');
   expect(platform.id).toBe(`Platform:${t.platform.platformId}`);
   const query = `query ($id: ID!, $ids: [ID!]!) { node(id: $id) { id ... on Platform { umaDomain supportedCurrencies { currency { code } } } }

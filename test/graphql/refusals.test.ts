@@ -178,7 +178,7 @@ describe('an amount', () => {
     expect(received.transaction.receivedAmount).toEqual({ amount: '321' });
   });
 
-  test('is the same input in either form: a repeated request gets the same response, a different amount is refused', async () => {
+  test('may be repeated in its other form with the same key, but a different amount is refused', async () => {
     const internal = { ...transfer({}), destinationAccountId: await t.platform.ownAccount('USD') };
     const pulled = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd };
     const quoted = usdToEur(scene, { lockedCurrencyAmount: undefined });

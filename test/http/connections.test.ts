@@ -50,7 +50,7 @@ describe('an upgrade', () => {
     },
   );
 
-  test('to HTTP/2, which Java's HTTP client asks for, is ignored, and the request is served', async () => {
+  test('to HTTP/2, which HTTP clients in Java ask for, is ignored, and the request is served', async () => {
     const request = upgrade('/health/live').replace('websocket', 'h2c').replace(': Upgrade', ': Upgrade, close');
     expect(await exchange(gateway.url, request)).toMatch(/^HTTP\/1\.1 200 /);
   });

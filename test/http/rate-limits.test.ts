@@ -51,7 +51,7 @@ describe('a platform with 1 request per second, in bursts of up to 3', () => {
     now += 1_000;
     expect(said(await get(platform, '/2025-10-13/customers'))).toEqual(served(0));
     expect(said(await post(platform))).toEqual(refused);
-    // However long the pause, the bucket holds no more than a burst.
+    // Even after a long pause, the bucket holds no more than a burst.
     now += 3_600_000;
     expect(said(await post(platform))).toEqual(served(2));
   });
@@ -139,7 +139,7 @@ describe('a document that costs more than 800 counts as one more request for eac
     expect((await post(platform, {}, { query: two })).headers.get('ratelimit')).toBe('"platform";r=0;t=4');
   });
 
-  test('on a socket, too, which stays open', async () => {
+  test('and is refused on a socket, too, which stays open', async () => {
     const platform = await limitedTo({ platform: { perSecond: 1, burst: 3 } });
     const raw = await openRawSocket(t.url, platform.authorization);
     raw.send({ id: '1', type: 'subscribe', payload: { query: three } });

@@ -7,7 +7,7 @@ import { type Model, modelOf } from './model.ts';
 import type { Real } from './play.ts';
 import { openWorld } from './world.ts';
 
-/** How many sequences share a gateway and its database. Limited, because accumulated rows slow a gateway down. */
+/** How many sequences share a gateway and its database. More rows would slow the gateway down. */
 const perGround = 480;
 /**
  * The number of consecutive sequences in one world. Each starts from the state that the previous sequence left behind.
