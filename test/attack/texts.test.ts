@@ -39,7 +39,7 @@ const machine = new Set(
   sourceCurrency destinationCurrency id receiverCountries receiverUmaAddresses hoursFrom hoursTo timeZone addresses
   documents`.split(/\s+/),
 );
-/** Input types whose strings are account details; account-types.test.ts tests them. */
+/** Input types whose strings are account details. They are tested in account-types.test.ts. */
 const accountInputs = new Set(
   Object.values(accountTypes).map(({ graphql }) => `${graphql.type.replace(/Info$/, '')}Input`),
 );
@@ -48,7 +48,7 @@ const restAccounts = new Set(Object.values(accountTypes).map(({ graphql }) => `$
 interface Place {
   readonly owner: string;
   readonly path: readonly string[];
-  /** Returns the value that would otherwise be sent here, with this string inserted. */
+  /** Returns the value `around` with the string inserted at this place. */
   put(around: unknown, text: string): unknown;
 }
 
@@ -56,7 +56,7 @@ type Kind = { readonly most: number; readonly isKey: boolean } | 'machine';
 
 function kindOf({ owner, path }: Pick<Place, 'owner' | 'path'>): Kind {
   const name = path.findLast((part) => !/^\d+$/.test(part)) ?? '';
-  // A token's name is for people; a fact's name is for programs.
+  // People read a token's name, but programs read a fact's name.
   if (name === 'name' && /token/i.test(owner)) return { most: longest.memo, isKey: false };
   if (keys.has(name)) return { most: longest.key, isKey: true };
   if (machine.has(name) || /Ids?$/.test(name)) return 'machine';

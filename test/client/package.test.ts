@@ -57,7 +57,7 @@ async function pays(count: number): Promise<string[]> {
   return ids;
 }
 
-test('a stream can be stopped whatever it is waiting for; after that, no callback runs and nothing stays open', async () => {
+test('whatever a stream is waiting for, it can be stopped, and then no callback runs and nothing stays open', async () => {
   const [paid] = await pays(1);
   const steps = ['token', 'load', 'begin', 'save'] as const;
   for (const stopAt of steps) {
@@ -92,7 +92,7 @@ test('a stream can be stopped whatever it is waiting for; after that, no callbac
   }
 });
 
-test('everything can be stopped at any moment: nothing is thrown, and no further socket is opened', async () => {
+test('stopping everything at any moment throws nothing and opens no further socket', async () => {
   const [paid] = await pays(1);
   const thrown: unknown[] = [];
   const onThrown = (error: unknown) => thrown.push(error);

@@ -136,7 +136,7 @@ test('the size is the same with __typename in every selection set, for any docum
   );
 });
 
-/** The object types that each type can represent. An account is also a holder and a party; everything is a node. */
+/** The object types that each type can represent. An account is also a holder and a party, and everything is a node. */
 const alternatives: Readonly<Record<string, readonly string[]>> = {
   Node: ['Account', 'Customer', 'Payment'],
   Holder: ['Account', 'Customer'],
@@ -202,7 +202,7 @@ function sizeOf({ query, ...request }: Params): DocumentSize {
   return measureDocument({ schema, document: parse(query), ...request }).size;
 }
 
-/** A selection on a customer, followed by fragments, each of which spreads only later fragments. */
+/** A selection on a customer, and then fragments. Each part spreads only fragments that come later. */
 type RandomDocument = readonly (readonly Selection[])[];
 
 /** Prints a selection in the part of a document at index `from`. If `isExpanded`, spreads become inline fragments. */

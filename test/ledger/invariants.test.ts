@@ -76,7 +76,7 @@ describe('a journal', () => {
     }
   });
 
-  test('accepts no leg with an amount of zero, and only legs on an account or a system account', async () => {
+  test('accepts no leg with an amount of zero, without an account, or in an unknown currency', async () => {
     const journal = await newJournal();
     expect(await refusalOf(toSystem, [platformId, journal, 1, 'FEES', 'USD', 0])).toBe('23514');
     expect(await refusalOf(toSystem, [platformId, journal, 1, null, 'USD', 1])).toBe('23514');

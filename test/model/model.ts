@@ -33,8 +33,7 @@ export interface ModelQuote {
   readonly name: string;
   status: 'PENDING' | 'DONE' | 'EXPIRED';
   /**
-   * Whether the quote expired or was cancelled. After a late deposit, `status` is DONE, although it is EXPIRED in the
-   * service.
+   * Whether the quote expired or was cancelled. After a late deposit, `status` is DONE here but EXPIRED in the service.
    */
   hasExpired: boolean;
 }
