@@ -233,7 +233,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
   });
 });
 
-test('a token shows its creator, and a revocation, even a repeated one, returns how many tokens ended with it', async () => {
+test('a token shows its creator, and each revocation, even a repeated one, returns how many tokens it has ended', async () => {
   const platform = await newPlatform();
   const { parent, child, grandchild, apps } = await family(platform);
   const rest = await restClient(t.url, child.authorization);

@@ -67,6 +67,6 @@ test('a replay of one type reads only that type, however many other events lie i
     { after: start },
   );
   expect(found).toEqual(list.edges.map((edge: Data) => edge.node.id));
-  // Two reads: the pages without such events are skipped.
+  // There are only two reads, because the pages without such events are skipped.
   expect(sent.count).toBe(2);
 });

@@ -19,7 +19,7 @@ type Table = 'transaction' | 'quote' | 'account';
 
 const run = async (text: string, values: unknown[] = []): Promise<Data[]> => (await sql.query(text, values)).rows;
 
-/** Returns a different value for a column. JSON values contain a null, which is a value like any other. */
+/** Returns a different value for a column. JSON values contain a null, which must be kept like any other value. */
 function otherValue(column: string, type: string): string {
   switch (type) {
     case 'uuid':

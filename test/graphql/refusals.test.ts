@@ -282,7 +282,7 @@ describe('a refusal states its facts', () => {
     expect(await refusalOf(app, 'executeQuote', { quoteId: id }, existing)).toMatchObject({ existing: { id } });
   });
 
-  test('reading the existing object needs VIEW: without it, the document is refused before it executes', async () => {
+  test('without VIEW, a document that reads the existing object is refused before it executes', async () => {
     const { id } = await t.platform.quote(usdToEur(scene));
     const blind = await blindServer();
     expect(await refusalOf(blind, 'executeQuote', { quoteId: id }, existing)).toMatchObject({ code: 'FORBIDDEN' });

@@ -116,7 +116,7 @@ describe('a socket', () => {
     expect((await closed).code).toBe(4429);
   });
 
-  test('carries 20 operations, even if all start together; a refused one makes room for another', async () => {
+  test('carries 20 operations, even if all start together, and a refused one makes room for another', async () => {
     const client = t.platform.socket();
     // These requests do not name the operation to run. They are sent one after another, because 21 at once are too
     // many.

@@ -16,7 +16,7 @@ export interface BookedOrder extends Amount {
   readonly status: string;
   readonly direction: 'IN' | 'OUT';
   readonly state: State;
-  /** For a conversion into an internal account: the amount that it adds upstream in the other currency. */
+  /** If the order converts money into an internal account, the amount that this adds upstream in the new currency. */
   readonly converted?: Amount;
 }
 
