@@ -159,7 +159,7 @@ test('an app cannot run server-only operations, whatever its permissions', async
   }
 });
 
-test('a token is returned only once; a repeated request with the same key returns only its id', async () => {
+test('a token is returned only once, and a repeated request with the same key returns only its id', async () => {
   const input = { customerId: mine.customerId, idempotencyKey: 'mint-1' };
   const { tokenId } = await minted(input);
   const repeat = await minted(input);
@@ -200,7 +200,7 @@ test('a revoked or forged client token is treated like a missing one', async () 
   expect(await revoke('ClientToken:nonsense')).toMatchObject({ code: 'TOKEN_NOT_FOUND' });
 });
 
-test('only callers with MANAGE can list tokens, filtered by customer and by whether they are active, and never see their secrets', async () => {
+test('only callers with MANAGE can list tokens, with filters by customer and activity, and no list contains secrets', async () => {
   const scene = await t.platform.makeScene(0n);
   const made = [];
   for (const customerId of [scene.customerId, scene.customerId, mine.customerId])

@@ -78,7 +78,7 @@ const { viewer, transactions, changed, events, accounts } = await t.platform.ask
 const first = ({ edges }: Data): string => edges[0].cursor;
 const kinds = [viewer.feedCursor, first(transactions), first(changed), first(events), first(accounts.ledgerEntries)];
 
-test('a cursor is short, and reveals nothing about what it names', () => {
+test('a cursor is short, and reveals nothing about the row that it points to', () => {
   for (const cursor of kinds) expect(cursor).toMatch(/^[\w-]{22,43}$/);
   const sequence: string[] = events.edges.map(({ cursor }: Data) => cursor);
   expect(sequence.length).toBeGreaterThan(10);

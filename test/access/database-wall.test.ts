@@ -22,8 +22,8 @@ import { testGateway, uuidIn } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 import { quiet } from '../setup/streams.ts';
 
-// Tests the database's own access checks (docs/database-roles.md). The application's filters are disabled here, so that
-// only the database prevents callers from seeing other platforms' rows.
+// Tests the database's own access checks (docs/database-roles.md). The application's filters are disabled here, so only
+// the database can hide the rows of other platforms.
 vi.mock('../../src/domain/access/visible.ts', async (original) => ({
   ...(await original<object>()),
   visibleQuotes: () => ({}),

@@ -14,7 +14,7 @@ const t = await testGateway();
 const payer = await t.platform.makeScene(12_345n);
 const payee = await t.platform.makeScene();
 
-/** Create an app whose token shows a quote with its transaction, and an app whose token shows a customer. */
+/** The token of `appOf` shows a quote with its transaction, and the token of `appOfCustomer` shows a customer. */
 const appOf = (quoteId: string) => t.platform.payingApp({ quoteId });
 const appOfCustomer = ({ customerId }: Scene) => t.platform.payingApp({ customerId });
 

@@ -9,7 +9,7 @@ import { connect, type Data, type TestPlatform, testGateway } from '../setup/gat
 import { restClient, restTransfer } from '../setup/rest.ts';
 import { type Bearer, usAccount } from '../setup/scene.ts';
 
-/** Agents: a token's own documents are Model Context Protocol tools, called here with the official MCP client. */
+/** The documents of an agent's token are Model Context Protocol tools, which the official MCP client calls here. */
 
 const t = await testGateway();
 const scene = await t.platform.makeScene(100_000n);

@@ -32,7 +32,7 @@ const blind = await t.platform.at(counting.url).serverOf('TRANSACT', 'MANAGE');
 
 /** The list is reversed each time, so that every call makes a change. */
 const currencies = ['USD', 'EUR'];
-// Any id will do: without VIEW, calls that select more than the id are refused before the object is looked up.
+// Any id will do, because without VIEW, calls that select more than the id are refused before any lookup.
 const uuid = '019a0000-0000-7000-8000-000000000000';
 const [nobody, nowhere] = [{ customerId: `Customer:${uuid}` }, { accountId: `ExternalAccount:${uuid}` }];
 /** Inputs of mutations that cover every type of record, and of all mutations that return an existing record. */

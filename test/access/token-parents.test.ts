@@ -49,7 +49,7 @@ async function good(...tokens: readonly TestPlatform[]): Promise<void> {
   }
 }
 
-/** Revoke a token through either API. Each function returns the code of a refusal, or null. */
+/** Ways to revoke a token. Each function returns the code of a refusal, or null. */
 const revocations = {
   GraphQL: async (by: TestPlatform, tokenId: string, rest: object = {}): Promise<string | null> =>
     (await by.act('revokeApiToken', { tokenId, ...rest }, 'revokedId')).code ?? null,

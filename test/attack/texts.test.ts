@@ -31,7 +31,7 @@ const texts: Readonly<Record<string, number>> = {
   ...{ description: longest.memo, reason: longest.memo, value: longest.memo, '*': longest.memo },
 };
 const keys = new Set(['platformCustomerId', 'platformAccountId']);
-/** Strings that programs read, with a format of their own. */
+/** Strings that programs read and that must have a certain format. */
 const machine = new Set(
   `umaAddress senderUmaAddress receiverUmaAddress currency currencies currencyCode sendingCurrencyCode receivingCurrencyCode
   receivingCurrency country nationality phoneNumber url idempotencyKey umaDomain eventTypes key code webhookEndpoint
@@ -82,7 +82,7 @@ const baseOf = (made: readonly Variables[], field: string): Variables | undefine
 
 const known = new Set<string>();
 
-/** Returns the strings to try at a place: all of them the first time that a type occurs, only a few after that. */
+/** Returns the strings to try at a place. All are tried the first time that a type occurs, and later only a few. */
 function tried(
   api: string,
   { owner, path }: Pick<Place, 'owner' | 'path'>,

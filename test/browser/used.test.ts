@@ -221,7 +221,7 @@ async function useUp({ sandbox, ops }: ReturnType<typeof sandboxInBrowser>): Pro
   await sandbox.succeed('setPolicy', { subjectId: limited.customerId, limits: [{ period: 'DAY', payments: 1 }] });
   const { customerId: rejected } = await payerOf(sandbox.url);
   await sandbox.succeed('sandboxSetKycStatus', { customerId: rejected, kycStatus: 'REJECTED' });
-  // Afterwards, no sample customer is among the newest customers, or is the newest one who can pay.
+  // Afterwards, no sample customer is among the newest, and the newest customer who can pay is another one.
   await payerOf(sandbox.url);
   for (let number = 0; number < 20; number += 1) await sandbox.newCustomer();
   await sandbox.succeed('deleteCustomer', { customerId: await sandbox.newCustomer() });

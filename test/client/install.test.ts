@@ -10,8 +10,8 @@ import { browserPath, startBrowser } from '../setup/browser.ts';
 import { testGateway } from '../setup/gateway.ts';
 
 /**
- * The client package as a user gets it: packed, installed by npm into an empty project, compiled and run there. The
- * soak also runs it on the other Node versions that it supports (installed from npm), and in Chromium.
+ * Tests the client package as users get it, packed and then installed by npm into an empty project. The soak also tests
+ * it in Chromium and on the other Node versions that it supports, which are installed from npm.
  */
 
 const t = await testGateway({ CORS_ORIGINS: ['null'] });
@@ -50,7 +50,7 @@ async function installClient(): Promise<InstalledClient> {
   return { folder, files, output };
 }
 
-/** Compiles a program under strict options. Ignores errors in other libraries' declarations: some are wrong. */
+/** Compiles a program under strict options. Ignores errors in other libraries' declarations, because some are wrong. */
 async function compile(
   { folder }: InstalledClient,
   name: string,

@@ -184,7 +184,7 @@ test('a stream whose request is invalid is refused, and does not restart', async
   expect(begun).toBe(1);
 });
 
-test('a failed request reports its code, its status, its retry time, and the data beside its errors', async () => {
+test('a failed request reports its code, status and retry time, and any data that came with the errors', async () => {
   const answering = (response: Response) => {
     const payments = openPayments({ url: t.url, token, fetch: async () => response });
     onTestFinished(() => payments.stop());
@@ -313,7 +313,7 @@ test('Apollo: pages become one list, streams update it, and older data never rep
 
 test('Apollo parses BigInt and DateTime in results, its cache and stream messages, and serializes them in variables', async () => {
   const [id = ''] = await pays(1);
-  // The types of the options depend on the app's declarations: test/client/install.test.ts tests them.
+  // The types of the options depend on the app's declarations, so test/client/install.test.ts tests them.
   const cache = new InMemoryCache(apolloScalars() as never);
   const client = new ApolloClient({ cache, link: apolloLink(open()) });
   const parts = '{ id createdAt sentAmount { amount } timeline { occurredAt } }';

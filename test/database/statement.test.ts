@@ -141,7 +141,7 @@ test('a connection keeps the last two hundred repeated reads prepared, and no mo
   );
   const page = (take: number) => readRows(own, 'Transaction', { where: {}, orderBy: [{ id: 'desc' }], take });
   for (let turn = 0; turn < 10; turn++) await page(1);
-  // Nine runs use the name: the first ran unnamed, before the statement was known to repeat.
+  // Only nine runs use the name, because the first ran before the statement was known to repeat.
   expect(await prepared()).toEqual([{ calls: 9 }]);
   for (let turn = 0; turn < 2; turn++) {
     for (let take = 2; take <= 300; take++) {

@@ -18,7 +18,7 @@ const database = openAsOwner({ url });
 const hasty = openAsOwner({ url, poolSize: 1, transactionMs });
 const single = openAsOwner({ url, poolSize: 1 });
 afterAll(() => Promise.all([database, hasty, single].map((one) => one.close())));
-// Normally, domains and hence their platforms are permanent. Here, each test starts without platforms.
+// Normally, domains and thus their platforms cannot be deleted. Here, both are deleted after each test.
 await database.pool.query('alter table uma_domain disable trigger append_only; create table note (text text)');
 
 describe('Prisma and SQL in one transaction', () => {
@@ -157,7 +157,7 @@ describe('Prisma and SQL in one transaction', () => {
       const failed = expect(ended).rejects.toThrow('no');
       await waitForLocks(holder, 1);
       waits.resolve();
-      // By then the rollback is queued behind the waiting statement.
+      // Waits until the rollback is queued behind the waiting statement.
       await setImmediate();
       await letGo();
       await failed;

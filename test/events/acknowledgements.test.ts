@@ -85,7 +85,7 @@ test('a stream resumes after its last acknowledged message, on any instance, and
   expect(await next(first)).toEqual([version + 1, undefined]);
   expect(await next(first)).toEqual([version + 2, undefined]);
 
-  // The old connection is half-open: neither side has noticed.
+  // The old connection is half-open, which neither side has noticed.
   const second = await follow(customerId, resumeKey, two);
   expect(await next(second)).toEqual([version + 1, { resumed: true, mayRepeat: true }]);
   expect(await next(second)).toEqual([version + 2, { mayRepeat: true }]);

@@ -66,7 +66,7 @@ test('a step does not reread rows that were already moved, even while an old sna
   }
 });
 
-test('a row that commits late is numbered, however many were numbered before it', async () => {
+test('a row that commits late is still numbered, even after many others', async () => {
   await other.query('begin');
   await write(other, 2);
   for (let round = 0; round < 5; round += 1) {

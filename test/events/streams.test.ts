@@ -77,7 +77,7 @@ test('if resumed after a cursor, every subscription sends the later events witho
     expect(await t.platform.followed(query, { of: subject, after }, isLast)).toEqual(later);
 });
 
-test('the feed is one log: its list and its stream show the same events, oldest first, with the same filters', async () => {
+test('the list and the stream of the feed show the same events, oldest first, with the same filters', async () => {
   const start = await t.platform.feedEnd();
   const { id, transaction } = await newQuote();
   await t.platform.execute(id);

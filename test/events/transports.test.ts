@@ -60,7 +60,7 @@ test('a reader that stops reading is dropped with 1013, and misses nothing when 
   await watched.return?.();
 });
 
-test('a ping with a newer token for the same subject keeps the socket open; one with any other token closes it', async () => {
+test('a ping with a newer token for the same subject keeps the socket open, and one with any other token closes it', async () => {
   const { customerId } = scene;
   const bearer = async (expiresInSeconds: number) =>
     (await t.platform.appOf({ customerId, expiresInSeconds })).authorization;

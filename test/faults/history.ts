@@ -28,9 +28,9 @@ export interface Command {
   readonly ends?: readonly string[];
   readonly outcome: Outcome;
   readonly code?: string;
-  /** The transactions named in responses to the command: several if a repeated request got a different response. */
+  /** The transactions named in responses to the command. There are several if a repetition got a different one. */
   readonly transactionIds: readonly string[];
-  /** For an execution or a decision: the transaction in question, which another command created. */
+  /** The transaction that the command executes or decides on. Another command has created it. */
   readonly transactionId?: string;
   /** The latest fault that was injected before the command ended. */
   readonly during: string;

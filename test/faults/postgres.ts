@@ -40,7 +40,7 @@ export async function startDoomedPostgres(durable = true, canBeSlow = false) {
   const lines = createInterface(child.stdout);
   const [line] = await once(lines, 'line');
   const { url, dataDirectory } = JSON.parse(line);
-  /** The path at which this process sees the root directory of the server. */
+  /** The path of the server's root directory as seen by this process. */
   const root = hasDisk ? `/proc/${child.pid}/root` : '';
   const pid = () => Number(readFileSync(join(root, dataDirectory, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
   const back = async () => {

@@ -5,8 +5,8 @@ import { lockedCustomers, patient, waitForLocks } from '../setup/locks.ts';
 import { Statements } from '../setup/statements.ts';
 import { openRawSocket, subscribed } from '../setup/streams.ts';
 
-// Once a client has disconnected, the gateway stops working for it: no further mutation in its document starts, and
-// nothing more is read.
+// Once a client has disconnected, the gateway starts no further mutation in its document, and reads nothing more for
+// it.
 
 const t = await testGateway({ MAX_IN_FLIGHT: 1 }, undefined, { pace: patient });
 const hasty = await testGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { ...patient, operationMs: 1_500 } });

@@ -114,7 +114,7 @@ test('a fragment that doubles forty times is counted without expanding it', () =
   expect(size).toMatchObject({ fields: 2 ** 40, cost: 2 ** 40 });
 });
 
-test('the size is that of the expanded document, for any document', () => {
+test('the size of any document is the size of its expanded form', () => {
   fc.assert(
     fc.property(randomDocument, (document) => {
       const { cost, fields, depth } = sizeOf({ query: render(document, true) });
@@ -123,7 +123,7 @@ test('the size is that of the expanded document, for any document', () => {
   );
 });
 
-test('the size is the same with __typename in every selection set, for any document', () => {
+test('adding __typename to every selection set does not change the size of any document', () => {
   fc.assert(
     fc.property(randomDocument, (random) => {
       const query = render(random);

@@ -71,7 +71,7 @@ async function expectBy(names: readonly string[], id: string, thing: object = {}
   expect({ id, ...(await send(query, { id })) }).toEqual({ id, data });
 }
 
-test('an object has the same id wherever it is read, and the id leads back to the object', async () => {
+test('an object has the same id wherever it is read, and can be read by this id', async () => {
   for (const type of types) {
     const id = ours[type];
     expect(id).toMatch(new RegExp(`^${type}:[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`));

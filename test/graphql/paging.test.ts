@@ -288,7 +288,7 @@ describe.each(lists)('$name', (list) => {
   });
 });
 
-test('a page has 20 rows by default; two nested lists of the same field keep their own arguments', async () => {
+test('a page has 20 rows by default, and two nested lists of the same field keep their own arguments', async () => {
   const accounts = lists.find(({ name }) => name === 'accounts') ?? expect.fail('no accounts');
   expect((await pageOf(accounts, {})).edges).toHaveLength(20);
   const owner = scenes[0]?.customerId;
@@ -307,7 +307,7 @@ test('in order of last change, ascending pages miss no row, and descending pages
   const change = (id: string) => t.owner.query('update customer set tax_id = tax_id where id = $1', [uuidIn(id)]);
   for (const sortOrder of ['ASC', 'DESC']) {
     const all = await model(customers, {}, sortOrder, undefined, 'UPDATED');
-    // The first row of pages one and two changes once read. The very last row changes after page one.
+    // The first rows of pages one and two change after they are read. The very last row changes after page one.
     const [last] = all.slice(-1);
     const changed: string[] = [];
     const seen: string[] = [];

@@ -72,7 +72,7 @@ test('a repeated list also works if its filter has other kinds, numbers or repet
   }
 });
 
-test('a document that another caller may send is refused without the required permission, however often it was sent', async () => {
+test('a document that another caller has sent repeatedly is still refused without the required permission', async () => {
   const query = '{ customers { totalCount } apiTokens { totalCount } }';
   const reader = await t.platform.serverOf('VIEW');
   for (let again = 0; again < often; again += 1) {

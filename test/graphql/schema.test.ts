@@ -138,7 +138,7 @@ test('every list is a connection with the same arguments and fields', () => {
   }
 });
 
-test('arguments with a default accept null in place of it', async () => {
+test('arguments that have a default value also accept null', async () => {
   const { customers } = await t.platform.ask(
     'query ($order: SortOrder, $deleted: Boolean) { customers(sortOrder: $order, filter: { isIncludingDeleted: $deleted }) { totalCount } }',
     { order: null, deleted: null },

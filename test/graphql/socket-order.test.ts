@@ -23,7 +23,7 @@ const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ does: fc.constant('complete' as const), which: fc.nat(24) }) },
   { weight: 1, arbitrary: fc.record({ does: fc.constantFrom('ping', 'tick', 'query'), which: fc.nat(24) }) },
 );
-/** The usual case: all operations are ended and restarted in the same tick, some of them under the same ids. */
+/** In the usual case, all operations are ended and restarted in the same tick, some of them under the same ids. */
 const renewed = Array.from({ length: 100 }, (_, index) => ({
   does: index % 40 < 20 ? ('subscribe' as const) : ('complete' as const),
   which: (index % 20) + (index > 60 ? 5 : 0),

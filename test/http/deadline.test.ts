@@ -48,7 +48,7 @@ test('every request gets a response at its time limit, whatever it waits for whi
   // These credentials are not cached, because no request to this instance has used them yet.
   const unknown = connect(t.url, owner.platformId, (await owner.serverOf('VIEW')).authorization);
   const body = { source: { accountId: scene.usd }, destination: { accountId: scene.outsideUsd }, amount: 1 };
-  // Requests that have not started are refused; the outcome of the others is unknown.
+  // Requests that have not started are refused. The outcome of the others is unknown.
   for (const code of await codesInSilence(() => many(() => graphql(read)))) expect(['TIMEOUT', away]).toContain(code);
   for (const code of await codesInSilence(() => many(() => graphql(payment()))))
     expect(['TIMEOUT', away]).toContain(code);

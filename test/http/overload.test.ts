@@ -192,7 +192,7 @@ test('an upload whose credentials are not cached counts as one without credentia
   expect(await wrong.body).toBe('EVICTED');
 });
 
-test('the platform with the most slow uploads is the one that loses one', async () => {
+test('the platform with the most slow uploads loses one of them', async () => {
   const bodies = new BodyReader({ known: ({ headers }) => headers.authorization, lookUp: async () => undefined });
   const upload = uploadsTo(bodies);
   const few = upload('few');

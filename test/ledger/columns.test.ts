@@ -4,7 +4,7 @@ import { proposeAdjustment } from '../../src/domain/commands/adjustments.ts';
 import { usdToEur } from '../setup/acts.ts';
 import { testClient, tester, testGateway, uuidIn } from '../setup/gateway.ts';
 
-// The rules that the database enforces on its own: which columns can change, and to which values.
+// Tests which columns can change, and to which values. The database enforces these rules on its own.
 
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
 const scene = await t.platform.makeScene(10_000n);

@@ -92,7 +92,7 @@ describe('a journal', () => {
     expect(await refusalOf(toAccount, leg(scene.usd, 'USD'))).toBe('done');
   });
 
-  test('is sealed once committed: no late leg, change, deletion or truncation', async () => {
+  test('accepts no leg, change, deletion or truncation once it is committed', async () => {
     const journal = await debit(10);
     await sql.query('commit');
     await sql.query('begin');

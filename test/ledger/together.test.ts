@@ -161,7 +161,7 @@ function execution(of: number): Group {
   });
 }
 
-/** A deposit for a quote: executes the quote or, if the quote has expired, is credited to the customer. */
+/** A deposit for a quote. It executes the quote or, if the quote has expired, is credited to the customer. */
 function paidIn(of: number, amount: bigint): Group {
   const { id, transaction } = quotes[of] ?? { id: '', transaction: '' };
   const account = uuidIn(scenes[0].usd);

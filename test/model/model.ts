@@ -39,8 +39,8 @@ export interface ModelQuote {
 }
 
 /**
- * Three pay from A's dollars: to its external euro account, to B's euros, or to B's UMA address. Two pay to the
- * external euro account: from a deposit, or from A's external dollar account.
+ * Three kinds pay from A's dollars: to its external euro account, to B's euros, or to B's UMA address. Two kinds pay to
+ * the external euro account: from a deposit, or from A's external dollar account.
  */
 export type QuoteKind = 'outside' | 'other' | 'uma' | 'funded' | 'pulled';
 

@@ -7,7 +7,7 @@ import { type Model, modelOf } from './model.ts';
 import type { Real } from './play.ts';
 import { openWorld } from './world.ts';
 
-/** How many sequences share a gateway and its database. More rows would slow the gateway down. */
+/** How many sequences share a gateway and its database. The rows of more sequences would slow it down. */
 const perGround = 480;
 /**
  * The number of consecutive sequences in one world. Each starts from the state that the previous sequence left behind.

@@ -14,7 +14,7 @@ import { fresh, makeThings } from '../matrix/things.ts';
 import { drawProbe, type Hostility, type HttpProbe, type Probe, type SocketProbe } from './probes.ts';
 
 interface Outcome {
-  /** The HTTP status. For a socket: its close code, or 0 if it stayed open. */
+  /** The HTTP status or, for a socket, its close code. The code is 0 if the socket stayed open. */
   readonly status: number;
   readonly retryAfter: boolean;
   readonly text: string;

@@ -51,7 +51,7 @@ const bare = `listCustomerInternalAccounts listPlatformInternalAccounts listCust
   listPlatformExternalAccounts listCustomers listQuotes listTransactions listTokens
   getConfig listTrustedDocuments`.split(/\s+/);
 
-/** For each operation, by its id in the OpenAPI document: requests in which the caller names its own objects. */
+/** Requests in which the caller names its own objects, by the operation's id in the OpenAPI document. */
 export const requests: Readonly<Record<string, readonly ((own: Things) => Request)[]>> = {
   ...Object.fromEntries(bare.map((id) => [id, [() => ({})]])),
   listExchangeRates: [() => ({ query: { sourceCurrency: 'USD' } })],

@@ -25,7 +25,7 @@ const longestMs = 300;
  */
 export async function startTroubledProxy(target: () => string | undefined, random: Random, oneIn: number) {
   const met = new Map<Trouble, number>(troubles.map((trouble) => [trouble, 0]));
-  /** For each request waiting to be overtaken: a function that ends its wait. */
+  /** Functions that each end the wait of a request that is to be overtaken. */
   const overtaken = new Set<() => void>();
   let isCalm = false;
   const send = async (request: IncomingMessage, body: Buffer): Promise<PassedOn> => {

@@ -68,7 +68,7 @@ export async function tryUpstream(trial: Trial) {
     const seconds = (performance.now() - began) / 1_000;
     const books = await gatherBooks(sides, load, before, opening);
     const { kills } = killer;
-    // `repeated` counts the commands that were sent again after the gateway's restore; `seconds` is how long the
+    // `repeated` is the number of commands that were sent again after the gateway's restore. `seconds` is how long the
     // clients made payments.
     return { books, violations: checkBooks(books), kills, troubles: troublesOf(sides), repeated, seconds };
   } finally {
