@@ -136,8 +136,7 @@ export async function tryPermissions(world: MatrixWorld, figures: Figures): Prom
 /** Nodes that the caller may not see are null without an error, just as nonexistent nodes are. */
 const isNothing = (text: string) => /^\{"data":\{"\w+":(null|\[null\])\}\}$/.test(text);
 
-/** Calls every field with credentials that are no longer valid. All must be rejected in the same way and read
- * nothing. */
+/** Calls every field with outdated credentials. Every call must be rejected in the same way and read nothing. */
 export async function tryEnded(world: MatrixWorld, figures: Figures): Promise<void> {
   for (const { name, platform } of world.ended) {
     const words = new Set<string>();
