@@ -18,7 +18,7 @@ import { readConfig, secretSettings } from '../src/server/config.ts';
 import { settings } from '../src/server/settings.ts';
 import { isWeakKey } from '../src/server/start/unsafe-settings.ts';
 
-// These tests do not run the deployment files; they check that everything named in them exists.
+// These tests do not run the deployment files. They check that everything named in them exists.
 
 const root = path.resolve(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');

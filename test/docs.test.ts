@@ -68,7 +68,7 @@ describe('the coverage of the specification', () => {
   });
 });
 
-/** The numbers in the specification: chapters, sections, and rules in chapters that are lists of rules. */
+/** The numbers of the chapters and sections in the specification, and of the rules where a chapter lists rules. */
 const sections = new Set(
   read(specification)
     .split(/^## (?=\d)/m)
@@ -153,7 +153,7 @@ function headingsOf(page: string): ReadonlySet<string> {
 }
 
 describe('the import diagram', () => {
-  /** The diagram's columns. Each line is a list of folders within `around`, which may be `''`. */
+  /** The lines of the diagram. The first line contains the titles of the columns. */
   const picture = (/^## Imports\n.*?\n\n( {4}.*?)\n\n(?=\S)/ms.exec(read('ARCHITECTURE.md'))?.[1] ?? '')
     .split('\n')
     .map((line) => line.slice(4));

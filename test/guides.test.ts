@@ -35,7 +35,7 @@ test('every guide with a program has a test here', () => {
   expect(guides.filter((guide) => programOf(guide) !== '')).toEqual(tested);
 });
 
-/** The maximum length of a line of code on a docs page, on a screen 1440 pixels wide. */
+/** How many columns of code fit on a docs page if the screen is 1440 pixels wide. */
 const columns = 107;
 
 test.each(['README.md', 'src/apps/client/README.md', ...guides])('the code in %s fits its column', (guide) => {
@@ -109,7 +109,7 @@ test("the guide to keys creates a token that can only pay within its limits, or 
     const { confirmation } = await call('PayBill', args);
     return (await call('PayBill', { ...args, confirmation })).createQuote;
   };
-  // In tests, a payment ends within milliseconds: on a busy machine, even before it is read for the response.
+  // In tests, a payment ends within milliseconds. On a busy machine, it may end before the response is built.
   const paid = { transaction: { status: expect.stringMatching(/^(PROCESSING|COMPLETED)$/) } };
   for (const payee of payees.slice(0, 3))
     expect(await pay(payee, '150.00')).toMatchObject({ replayed: false, quote: paid });

@@ -95,7 +95,7 @@ test("an app's idempotency keys are independent of those of other apps and of th
   expect(await t.platform.receiptOf('createQuote', 'one')).toMatchObject({ outcome: 'NONE', result: null });
 });
 
-test('a token for one quote shows that quote and its transaction, without names or accounts', async () => {
+test('a token for a quote shows the quote and its transaction, but no customers or accounts', async () => {
   const { id, transaction } = (await quoted(t.platform, mine)).quote;
   for (const bound of [{ quoteId: id }, { transactionId: transaction.id }]) {
     const app = await phone(bound);
@@ -146,7 +146,7 @@ test('an app cannot run server-only operations, whatever its permissions', async
   const umaAddress = '$success.usd@sandbox.uma.money';
   const { id: transactionId } = await t.platform.announce(customerId, 700);
   const calls = {
-    // The app's own payment, which its platform must approve.
+    // The payment is the app's own, but only its platform may approve it.
     approveTransaction: { transactionId },
     rejectTransaction: { transactionId },
     transferInternal: { sourceAccountId: mine.usd, destinationAccountId: theirs.usd, amount: 1 },
@@ -159,7 +159,7 @@ test('an app cannot run server-only operations, whatever its permissions', async
   }
 });
 
-test('a token is returned only once; a repeated request with the same key returns only its id', async () => {
+test('a token is returned only once, and a repeated request with the same key returns only its id', async () => {
   const input = { customerId: mine.customerId, idempotencyKey: 'mint-1' };
   const { tokenId } = await minted(input);
   const repeat = await minted(input);
@@ -200,7 +200,7 @@ test('a revoked or forged client token is treated like a missing one', async () 
   expect(await revoke('ClientToken:nonsense')).toMatchObject({ code: 'TOKEN_NOT_FOUND' });
 });
 
-test('only callers with MANAGE can list tokens, filtered by customer and by whether they are active, and never see their secrets', async () => {
+test('only callers with MANAGE can list tokens, with filters by customer and activity, and no list contains secrets', async () => {
   const scene = await t.platform.makeScene(0n);
   const made = [];
   for (const customerId of [scene.customerId, scene.customerId, mine.customerId])

@@ -24,8 +24,8 @@ const args = (...all: readonly (string | undefined)[]) => `(${all.filter((one) =
 const refused = ({ errors }: Data) => ({ code: errors?.[0]?.extensions.code, at: errors?.[0]?.extensions.field });
 
 /**
- * Every place in both APIs that accepts a cursor, each with a function that sends a cursor there and returns the code
- * and the argument named in the refusal.
+ * The places in both APIs that accept a cursor. Each function sends a cursor to its place, and returns the code and the
+ * argument that the refusal names.
  */
 const places = new Map<string, (cursor: string) => Promise<{ code: string; at: string }>>();
 for (const [name, { args: taken }] of Object.entries(schema.getQueryType()?.getFields() ?? {})) {
@@ -78,11 +78,11 @@ const { viewer, transactions, changed, events, accounts } = await t.platform.ask
 const first = ({ edges }: Data): string => edges[0].cursor;
 const kinds = [viewer.feedCursor, first(transactions), first(changed), first(events), first(accounts.ledgerEntries)];
 
-test('a cursor is short, and reveals nothing about what it names', () => {
+test('a cursor is short, and reveals nothing about the row that it points to', () => {
   for (const cursor of kinds) expect(cursor).toMatch(/^[\w-]{22,43}$/);
   const sequence: string[] = events.edges.map(({ cursor }: Data) => cursor);
   expect(sequence.length).toBeGreaterThan(10);
-  // Cursors of adjacent rows share bytes only by chance, so they reveal neither a counter nor a platform.
+  // Cursors of adjacent rows look unrelated, so they reveal neither a counter nor a platform.
   const bytes = sequence.map((cursor) => Buffer.from(cursor, 'base64url'));
   for (let at = 0; at < 16; at += 1)
     expect(new Set(bytes.map((one) => one[at])).size).toBeGreaterThan(sequence.length / 2);

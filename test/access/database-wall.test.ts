@@ -22,8 +22,8 @@ import { testGateway, uuidIn } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 import { quiet } from '../setup/streams.ts';
 
-// Tests the database's own access checks (docs/database-roles.md). The application's filters are disabled here, so that
-// only the database prevents callers from seeing other platforms' rows.
+// Tests the database's own access checks (docs/database-roles.md). The application's filters are disabled here, so only
+// the database can hide the rows of other platforms.
 vi.mock('../../src/domain/access/visible.ts', async (original) => ({
   ...(await original<object>()),
   visibleQuotes: () => ({}),
@@ -161,7 +161,7 @@ describe('the serving role', () => {
     expect((await asPlatform(strangerId, () => serving.pool.query('select from account'))).rowCount).toBeGreaterThan(0);
   });
 
-  test('sees through shared views only rows that it can see in their tables', async () => {
+  test('cannot use shared views to see rows that their tables hide from it', async () => {
     const { rows: views } = await t.owner.query<{ name: string; options: string[] | null }>(
       `select relname as name, reloptions as options from pg_class where relnamespace = 'public'::regnamespace and relkind = 'v'`,
     );
@@ -279,7 +279,7 @@ describe.each(['gateway_serving', 'gateway_work'] as const)('%s', (role) => {
 });
 
 test("the database's checks at commit see all rows, whoever commits", async () => {
-  // Before Postgres 18, such a trigger runs as the session's role, whose platform may be a different platform or none.
+  // Before Postgres 18, deferred triggers run as the role that commits, which may see another platform's rows or none.
   const { rows } = await t.owner.query(
     `select p.proname as name, p.prosecdef as has_rights_of_owner from pg_trigger t join pg_proc p on p.oid = t.tgfoid
      where t.tgdeferrable and not t.tgisinternal order by 1`,

@@ -11,7 +11,7 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
 const t = await testGateway({ PAYMENT_APPROVAL_MS: 60_000, SANDBOX_PACE_MS: 600_000 }, undefined, { pace: patient });
 const { platform } = t;
 
-/** Mutations that change no existing record: they create one, or move money, which the ledger checks. */
+/** Mutations that change no existing record. They create one, or move money, which the ledger checks. */
 const others: readonly Operation[] = [
   ...(['createCustomer', 'createExternalAccount', 'createQuote', 'createClientToken', 'createApiToken'] as const),
   // A token can be rotated only once.
@@ -44,8 +44,8 @@ async function policy(): Promise<string> {
 }
 
 /**
- * For each mutation that changes a record: a function that creates a new record, and a function that returns a
- * different input each time.
+ * By mutation that changes a record: a function that creates a record, and one that returns a different input on each
+ * call.
  */
 const table: Partial<Record<Operation, readonly [make: () => Promise<string>, input: (id: string) => object]>> = {
   updateCustomer: [() => platform.newCustomer(), (customerId) => ({ customerId, metadata: metadata() })],
@@ -104,7 +104,7 @@ test('every mutation that changes a record accepts an expected version', () => {
 describe.each(Object.entries(table))('%s', (name, [make, input]) => {
   const operation = name as Operation;
 
-  test('succeeds once in twenty calls with the same version; the other calls get the current record', async () => {
+  test('succeeds once in twenty calls with the same version, and the other calls get the current record', async () => {
     const id = await make();
     const expectedVersion = await versionOf(id);
     expect(expectedVersion).toBeGreaterThan(0);
@@ -170,7 +170,7 @@ describe('over REST', async () => {
   const person = `/customers/${await platform.newCustomer()}`;
   const account = `/customers/external-accounts/${scene.outsideUsd}`;
 
-  /** Requests that change a record, each with the path to read it and a body that differs on each call. */
+  /** Requests that change a record, with the path that reads the record and a body that differs on each call. */
   const requests: readonly [method: string, path: string, read: string | undefined, body: () => object | undefined][] =
     [
       ['PATCH', person, person, () => ({ customerType: 'INDIVIDUAL', fullName: another() })],

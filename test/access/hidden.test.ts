@@ -6,15 +6,15 @@ import { type Data, setAccountStatus, type TestPlatform, testGateway, uuidIn } f
 import { type Scene, usAccount } from '../setup/scene.ts';
 
 /**
- * A token for a payment shows the payment, but not its customer. Hidden facts must not leak in other ways either, such
- * as through the wording of a refusal or through guesses at values in a filter.
+ * A token for a payment shows the payment, but not its customer. Hidden facts must not leak indirectly either, for
+ * example through the wording of a refusal or a filter on a guessed value.
  */
 
 const t = await testGateway();
 const payer = await t.platform.makeScene(12_345n);
 const payee = await t.platform.makeScene();
 
-/** Two apps: one whose token shows a quote with its transaction, and one whose token shows a customer. */
+/** The token of `appOf` shows a quote with its transaction, and the token of `appOfCustomer` shows a customer. */
 const appOf = (quoteId: string) => t.platform.payingApp({ quoteId });
 const appOfCustomer = ({ customerId }: Scene) => t.platform.payingApp({ customerId });
 

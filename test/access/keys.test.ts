@@ -6,7 +6,7 @@ import { openRawSocket } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { ownReceiver } from '../webhooks/receiver.ts';
 
-// The lifecycle of API tokens: expiry, addresses and rotation.
+// Tests the expiry, the addresses and the rotation of API tokens.
 
 const t = await testGateway({ TRUSTED_PROXIES: [parseRange('127.0.0.1')], WRONG_CREDENTIALS_PER_MINUTE: 600 });
 const { platform } = t;

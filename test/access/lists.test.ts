@@ -15,7 +15,7 @@ import { usdToEur } from '../setup/acts.ts';
 import { testGateway } from '../setup/gateway.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
-// Two platforms with the same objects. The matrix (test/attack/matrix.test.ts) tests the lists of both APIs.
+// Two platforms have the same objects. The lists of both APIs are tested in test/attack/matrix.test.ts.
 
 const t = await testGateway();
 const platforms = [t.platform, await t.newPlatform('other')] as const;
@@ -63,7 +63,7 @@ test.each(['quote', 'transaction', 'customer', 'account', 'lookup', 'ofPlatform'
   },
 );
 
-// A real stream only reads visible rows anyway, which would hide a fault in this rule.
+// Calls the rule directly. A real stream reads only visible rows anyway, which would hide a fault in the rule.
 test('for every caller, an event is visible in a stream if and only if a list shows it', async () => {
   const { event } = database.prisma;
   const all = await event.findMany();

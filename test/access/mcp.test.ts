@@ -9,7 +9,7 @@ import { connect, type Data, type TestPlatform, testGateway } from '../setup/gat
 import { restClient, restTransfer } from '../setup/rest.ts';
 import { type Bearer, usAccount } from '../setup/scene.ts';
 
-/** Agents: a token's own documents are Model Context Protocol tools, called here with the official MCP client. */
+/** The documents of an agent's token are Model Context Protocol tools, which the official MCP client calls here. */
 
 const t = await testGateway();
 const scene = await t.platform.makeScene(100_000n);
@@ -113,7 +113,7 @@ describe.each(['legacy', { pin: '2026-07-28' }] as const)('a client with protoco
     expect(none).toContain('there is no tool OfOthers');
   });
 
-  test('validates a payment first, and pays once it confirms', async () => {
+  test('validates a payment first, and pays with the confirmation', async () => {
     const client = await clientOf(await payingAgent(), mode);
     const before = await t.platform.balanceOf(scene.usd);
     const args = { payee: payees[1], amount: '120.00', key: `first-${sha256(JSON.stringify(mode))}` };
@@ -207,8 +207,7 @@ describe('an agent instructed to', () => {
     const first = await payBill(client, args);
     const again = await payBill(client, args);
     expect([again.replayed, again.transaction.id]).toEqual([true, first.transaction.id]);
-    // An agent that never received the response can find out what was paid, even without a confirmation or with an old
-    // one.
+    // An agent that never received the response can find out what was paid, even without a valid confirmation.
     for (const kept of [{}, { confirmation: 'too old' }]) {
       const retried = await call(client, 'PayBill', { ...args, ...kept });
       expect([retried.isError, retried.data.transferOut]).toEqual([false, again]);

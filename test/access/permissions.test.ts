@@ -32,10 +32,10 @@ const blind = await t.platform.at(counting.url).serverOf('TRANSACT', 'MANAGE');
 
 /** The list is reversed each time, so that every call makes a change. */
 const currencies = ['USD', 'EUR'];
-// Any id will do: without VIEW, calls that select more than the id are refused before the object is looked up.
+// Any id will do, because without VIEW, calls that select more than the id are refused before any lookup.
 const uuid = '019a0000-0000-7000-8000-000000000000';
 const [nobody, nowhere] = [{ customerId: `Customer:${uuid}` }, { accountId: `ExternalAccount:${uuid}` }];
-/** Inputs of mutations: one mutation for each type of record, and all mutations that return an existing record. */
+/** Inputs of mutations that cover every type of record, and of all mutations that return an existing record. */
 const mutations: { readonly [Name in Operation]?: () => object } = {
   createQuote: () => between(scene.usd, scene.outsideEur, 1_000),
   transferOut: () => moving(scene.usd, scene.outsideUsd, 10),
@@ -153,7 +153,7 @@ test('a field that needs VIEW is detected under an alias, in fragments, and belo
   expect(await t.platform.balanceOf(scene.usd)).toBe(before + 7n);
 });
 
-test('a plan reads nothing without VIEW, even if the earlier check is skipped', async () => {
+test('a plan reads nothing without VIEW, even if an earlier check has passed', async () => {
   const { payments, feed } = t.gateway;
   let isDone = false;
   payments.database.commits.once('committed', () => {
@@ -180,7 +180,7 @@ test('a plan reads nothing without VIEW, even if the earlier check is skipped', 
   ]);
 });
 
-/** The results of mutations: callers see what they created or moved, but an existing record only with VIEW. */
+/** Mutations, by what they return. Callers see what they created or moved, but need VIEW to see an existing record. */
 const answers = {
   makes: [
     ...['createApiToken', 'createCustomer', 'createExternalAccount', 'createQuote', 'rotateApiToken'],

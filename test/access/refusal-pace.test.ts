@@ -26,8 +26,8 @@ describe('refusals to one source', () => {
 
   test('are spread just as evenly while another source is flooding', () => {
     const both = pace();
-    // The other source sends two requests for each request of this one. If they shared their slots, this source would
-    // get only every third one.
+    // For each request of this source, the other one sends two. If they shared slots, this source would get only every
+    // third one.
     const turns = Array.from({ length: 900 }, () => [both.next('platform'), both.next('other'), both.next('other')]);
     expect(turns.map(([first]) => first)).toEqual(waits(900));
   });

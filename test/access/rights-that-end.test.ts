@@ -186,7 +186,7 @@ test.each(Object.entries(endings))(
 
 const registered = 'subscription Own { accountUpdates { account { id } } }';
 
-test('when a platform starts to allow only registered documents, streams of these continue until the document is deleted; others end', async () => {
+test('once a platform allows only registered documents, other streams end, and a registered one ends when its document is deleted', async () => {
   const own = await t.newPlatform('strict');
   const account = (await own.makeScene()).usd;
   const settings = await restClient(t.url, own.authorization);

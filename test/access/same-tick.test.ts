@@ -32,7 +32,7 @@ async function makeThings(platform: TestPlatform): Promise<Things> {
   const token = { name: 'a reader', permissions: ['VIEW'], idempotencyKey: 'same-in-both' };
   const { apiToken } = await platform.succeed('createApiToken', token, 'apiToken { id }');
   const { id: quoteId } = await platform.quote(usdToEur(scene));
-  // The endpoint gets no events, so that it does not change.
+  // Waits for earlier events, so that the new endpoint gets none and does not change.
   await sequenced(t);
   const rest = await restClient(t.url, platform.authorization);
   await rest.ask('PATCH', '/config', { webhookEndpoint: 'http://127.0.0.1:9/config' });
@@ -57,7 +57,7 @@ interface Exchange {
 /** Sends requests over one connection in a single write, and returns their responses in the same order. */
 async function pipelined(requests: readonly string[]): Promise<Exchange[]> {
   const last = requests.at(-1) ?? '';
-  // After its response the server closes the connection.
+  // Makes the server close the connection after the last response.
   const all = [...requests.slice(0, -1), last.replace('HTTP/1.1\r\n', 'HTTP/1.1\r\nConnection: close\r\n')];
   return answersIn(await exchange(t.url, all.join('')));
 }
@@ -187,7 +187,7 @@ describe.each(Object.keys(dryRuns))('%s', (name) => {
   });
 });
 
-test('a Prisma query runs for the platform on whose behalf it was created, wherever it is awaited', async () => {
+test('a Prisma query runs for the platform that it was created for, wherever it is awaited', async () => {
   const { prisma } = t.gateway.serving;
   const made = sides.map(({ platform: { platformId } }) =>
     asPlatform(platformId, () => prisma.platform.findFirst({ select: { id: true } })),

@@ -15,7 +15,7 @@ import type { Scene } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket, subscribed } from '../setup/streams.ts';
 import { endpointUntil } from '../webhooks/endpoint.ts';
 
-/** Revoking a token also revokes the tokens it created; deleting a customer revokes the tokens of its apps. */
+/** Revoking a token also revokes the tokens it created, and deleting a customer revokes the tokens of its apps. */
 
 const t = await testGateway();
 
@@ -49,7 +49,7 @@ async function good(...tokens: readonly TestPlatform[]): Promise<void> {
   }
 }
 
-/** The ways to end a token. Each function returns the refusal's code, or null. */
+/** Ways to revoke a token. Each function returns the code of a refusal, or null. */
 const revocations = {
   GraphQL: async (by: TestPlatform, tokenId: string, rest: object = {}): Promise<string | null> =>
     (await by.act('revokeApiToken', { tokenId, ...rest }, 'revokedId')).code ?? null,
@@ -233,7 +233,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
   });
 });
 
-test('a token shows its creator, and a revocation, even a repeated one, returns how many tokens ended with it', async () => {
+test('a token shows its creator, and each revocation, even a repeated one, returns how many tokens it has ended', async () => {
   const platform = await newPlatform();
   const { parent, child, grandchild, apps } = await family(platform);
   const rest = await restClient(t.url, child.authorization);

@@ -58,7 +58,7 @@ export const unstaged = (staged: string, alerts: readonly string[], reason: stri
   unavailable: () => reason,
 });
 
-/** A fault that lasts as long as the session that ran these statements stays open. */
+/** A fault that lasts until the session that ran these statements is closed. */
 export const whileOpen = (staged: string, alerts: readonly string[], ...sql: readonly string[]): StagedFault => ({
   staged,
   alerts,

@@ -24,13 +24,13 @@ async function readingLookups({ other }: Stage) {
   return () => other.send('query ($id: ID!) { node(id: $id) { id ... on Lookup { umaAddress } } }', { id });
 }
 
-/** Alerts fire above this many unfinished deliveries and this many undispatched events. */
+/** Alerts fire above `lateDeliveries` unfinished deliveries, and above `lag` events that are not dispatched yet. */
 const lateDeliveries = 10_000;
 const lag = 500;
 /** The maximum number of endpoints per platform. */
 const endpoints = 20;
 
-/** How long ago the staged comparison with a provider finished. */
+/** Returns SQL that stores a comparison with a provider as if it had finished this long ago. */
 const comparison = (age: string) => `insert into reconciliation (platform_id, period_from, period_to, finished_at)
   select id, now() - interval '${age}', now() - interval '${age}' + interval '1 hour', now() - interval '${age}' from platform`;
 

@@ -1,4 +1,4 @@
-/** Rate limits too high for these attacks to reach; rate limits have their own tests (test/http). */
+/** Rate limits that are too high for these attacks to reach. Rate limits have their own tests (test/http). */
 export const unlimited = {
   RATE_LIMIT_CLIENT_TOKEN: { perSecond: 100_000, burst: 1_000_000 },
   WRONG_CREDENTIALS_PER_MINUTE: 1_000_000,

@@ -8,9 +8,8 @@ import { tryStreams, tryWebhooks } from './matrix/streams.ts';
 import { openMatrix } from './matrix/world.ts';
 
 /**
- * The matrix of tenants and scopes. Its places are derived from the schema and the OpenAPI document: a new field,
- * argument or input field is tested automatically, or fails the test until the tables in test/attack/matrix state its
- * meaning.
+ * The matrix of tenants and scopes. Its places are derived from the schema and the OpenAPI document. A new field or
+ * argument is tested automatically, or the test fails until the tables in test/attack/matrix say what it means.
  */
 
 const world = await openMatrix();
@@ -31,7 +30,7 @@ test('the matrix covers every field of the schema, with its permission', () => {
   for (const { name } of nodeTypes()) kindOfNode(name);
 });
 
-/** In the soak, every stranger tries every place over all transports. Otherwise, one of `sharing` tries each place. */
+/** In the soak, every stranger tries every place over all transports. Otherwise, those in `sharing` split them. */
 const isWhole = process.env.MATRIX === 'all';
 const sharing = ['another customer with every grant', 'another quote', 'another transaction'];
 

@@ -31,7 +31,7 @@ const texts: Readonly<Record<string, number>> = {
   ...{ description: longest.memo, reason: longest.memo, value: longest.memo, '*': longest.memo },
 };
 const keys = new Set(['platformCustomerId', 'platformAccountId']);
-/** Strings that programs read, with a format of their own. */
+/** Strings that programs read and that must have a certain format. */
 const machine = new Set(
   `umaAddress senderUmaAddress receiverUmaAddress currency currencies currencyCode sendingCurrencyCode receivingCurrencyCode
   receivingCurrency country nationality phoneNumber url idempotencyKey umaDomain eventTypes key code webhookEndpoint
@@ -39,7 +39,7 @@ const machine = new Set(
   sourceCurrency destinationCurrency id receiverCountries receiverUmaAddresses hoursFrom hoursTo timeZone addresses
   documents`.split(/\s+/),
 );
-/** Input types whose strings are account details; account-types.test.ts tests them. */
+/** Input types whose strings are account details. They are tested in account-types.test.ts. */
 const accountInputs = new Set(
   Object.values(accountTypes).map(({ graphql }) => `${graphql.type.replace(/Info$/, '')}Input`),
 );
@@ -48,7 +48,7 @@ const restAccounts = new Set(Object.values(accountTypes).map(({ graphql }) => `$
 interface Place {
   readonly owner: string;
   readonly path: readonly string[];
-  /** Returns the value that would otherwise be sent here, with this string inserted. */
+  /** Returns the value `around` with the string inserted at this place. */
   put(around: unknown, text: string): unknown;
 }
 
@@ -56,7 +56,7 @@ type Kind = { readonly most: number; readonly isKey: boolean } | 'machine';
 
 function kindOf({ owner, path }: Pick<Place, 'owner' | 'path'>): Kind {
   const name = path.findLast((part) => !/^\d+$/.test(part)) ?? '';
-  // A token's name is for people; a fact's name is for programs.
+  // People read a token's name, but programs read a fact's name.
   if (name === 'name' && /token/i.test(owner)) return { most: longest.memo, isKey: false };
   if (keys.has(name)) return { most: longest.key, isKey: true };
   if (machine.has(name) || /Ids?$/.test(name)) return 'machine';
@@ -82,7 +82,7 @@ const baseOf = (made: readonly Variables[], field: string): Variables | undefine
 
 const known = new Set<string>();
 
-/** Returns the strings to try at a place: all of them the first time that a type occurs, only a few after that. */
+/** Returns the strings to try at a place. All are tried the first time that a type occurs, and later only a few. */
 function tried(
   api: string,
   { owner, path }: Pick<Place, 'owner' | 'path'>,
@@ -127,7 +127,7 @@ test("every string in a mutation's input is refused or stored as the table of aw
         const kind = kindOf(place);
         if (kind === 'machine') return ['a\0b', 'a\ud800b', ''].map((text) => () => refuses(place, text));
         texts += 1;
-        // Metadata is for programs: it may be empty.
+        // Metadata may be empty, because only programs read it.
         const mayBeEmpty = place.path.includes('metadata');
         return tried('GraphQL', place, kind).map((strange) => async () => {
           const base = inputAround(place);
@@ -147,7 +147,7 @@ test("every string in a mutation's input is refused or stored as the table of aw
           );
           const result = answer.data?.[field];
           const expected = mayBeEmpty && strange.given.trim() === '' ? '' : stored(strange, kind.isKey);
-          // A metadata entry is refused as a whole, as is a fact.
+          // A refusal of a text in a metadata entry or a fact names the whole entry or fact.
           const places = [place.path, place.path.slice(0, -1)].map((one) => ['input', ...one].join('.'));
           const isRefused = result?.fields?.some(({ path }: Data) => places.includes(path.join('.'))) ?? false;
           const says = (what: string) => wrong.push(`${field} ${place.path.join('.')} ${strange.what}: ${what}`);

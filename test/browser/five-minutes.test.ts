@@ -71,7 +71,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.run('"final"');
     const drawn = labPage.getByRole('figure', { name: 'The payment' });
     await drawn.getByText('OFFRAMP_FAILED').waitFor();
-    // Each party got back what it had paid.
+    // The refund returns the whole debit.
     const movements = (await drawn.getByRole('listitem').allTextContents()).filter((text) => text.includes('→'));
     expect(movements).toContain('DebitUSD account → Liquidity$9.92');
     expect(movements).toContain('RefundLiquidity → USD account$9.92');

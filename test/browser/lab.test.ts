@@ -90,7 +90,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await failed.first().click();
     await page.getByText('No answer').waitFor();
     expect(await lab.run('"FAILED"')).toContain('OFFRAMP_FAILED');
-    // Next to an open panel, the whole payment is visible and the buttons stay in one row.
+    // While a panel is open, the whole payment is visible and the buttons stay in one row.
     await page.getByRole('button', { name: 'Explorer' }).click();
     await drawing.getByText('Liquidity → USD account').waitFor();
     expect(await drawing.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)).toBe(0);
@@ -137,7 +137,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await sockets[0]?.close();
     const connection = page.locator('#connection');
     await connection.getByText('not connected').waitFor();
-    // The page shows a stale count until it reconnects.
+    // Simulates a stale count, which the page must replace when it reconnects.
     const count = page.locator('#statuses [data-status=COMPLETED] strong');
     const before = await count.textContent();
     await count.evaluate((number) => {
@@ -189,7 +189,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
       await lab.isOpen('Remove the endpoint');
       await expect.poll(hasFocus).toBe(true);
     }
-    // After the last step, the button that sends the operation gets the focus, and no hint has moved the button.
+    // After the last step, the focus moves to the button that sends the operation. No hint may have moved this button.
     const execute = page.locator('.graphiql-execute-button');
     const place = await execute.boundingBox();
     await lab.open('Deliveries');
@@ -372,7 +372,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.isOpen('Execute');
     const completed = lab.eventOf(await lab.run('Transaction:'), 'COMPLETED');
     await completed.waitFor();
-    // The next tab opens with its introduction in view, wherever this one is scrolled to.
+    // The next tab shows its introduction, even if the current tab is scrolled past its own.
     const about = page.locator('.lab-about');
     expect(await about.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)).toBe(0);
     expect(await about.evaluate(isInSight)).toBe(false);
@@ -419,8 +419,8 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(await answer.locator('.response-col_status').last().textContent()).toContain('200');
     await screenshot(page, 'console-answer');
 
-    // An example body works unchanged, even if the operation is opened through its link, and the ids of what it created
-    // are in the examples when the page is loaded again.
+    // An example body works unchanged, even if a link opened its operation. After a reload, the examples contain the
+    // ids of the objects that were created.
     await page.goto(`${started.gateway.url}/2025-10-13/docs#/Quotes/createQuote`);
     await page.reload();
     const find = async (operationId: string) => {

@@ -134,7 +134,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
       }
     }
     expect(wanted.length).toBeGreaterThan(60);
-    // Lines of code fit their column; only drawings, which cannot wrap, may scroll.
+    // Lines of code fit their column. Only drawings may scroll, because they cannot wrap.
     const page = await started.open(undefined, { viewport: { width: 1440, height: 900 } });
     for (const address of wanted.filter((one) => one.endsWith('.md'))) {
       await page.goto(address);
@@ -221,7 +221,7 @@ async function useUp({ sandbox, ops }: ReturnType<typeof sandboxInBrowser>): Pro
   await sandbox.succeed('setPolicy', { subjectId: limited.customerId, limits: [{ period: 'DAY', payments: 1 }] });
   const { customerId: rejected } = await payerOf(sandbox.url);
   await sandbox.succeed('sandboxSetKycStatus', { customerId: rejected, kycStatus: 'REJECTED' });
-  // The newest customer who can pay is not one of the sample customers, who are no longer among the newest.
+  // Afterwards, no sample customer is among the newest, and the newest customer who can pay is another one.
   await payerOf(sandbox.url);
   for (let number = 0; number < 20; number += 1) await sandbox.newCustomer();
   await sandbox.succeed('deleteCustomer', { customerId: await sandbox.newCustomer() });

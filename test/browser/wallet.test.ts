@@ -31,7 +31,7 @@ function openSubscriptions(page: Page): ReadonlySet<unknown> {
 describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
   const started = sandboxInBrowser({ SANDBOX_PACE_MS: '300', PAYMENT_APPROVAL_MS: '60000' });
 
-  /** Opens the wallet for the rest of the test; `quote` requests a quote for an amount, and `quoted` waits for it. */
+  /** Opens the wallet for the rest of the test. `quote` requests a quote for an amount, and `quoted` waits for it. */
   async function openWallet(options: BrowserContextOptions = {}) {
     const page = await started.open('/wallet', options);
     const pay = page.getByRole('region', { name: 'Pay' });
@@ -89,7 +89,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     const entries = pay.getByRole('list', { name: 'Entries of your accounts' }).getByRole('listitem');
     expect(await entries.allTextContents()).toEqual(['DebitUSD account-$12.34']);
 
-    // This payment was still pending when the network was cut; the resumed stream shows its outcome.
+    // This payment was still pending when the network was cut. The resumed stream shows its outcome.
     expect(await waiting.getByText('PENDING').count()).toBe(1);
     await started.sandbox.succeed('approveTransaction', { transactionId: incoming });
     await waiting.getByText('COMPLETED').waitFor();
@@ -237,7 +237,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     else await pay.getByRole('button', { name: `Pay ${paid}` }).waitFor();
   });
 
-  test('a quote ends when it is cancelled or its fields change; keyboard focus is not lost', async () => {
+  test('a quote ends when it is cancelled or its fields change, and the keyboard focus is not lost', async () => {
     const { page, pay, history } = await openWallet();
     const amount = pay.getByLabel('Amount in USD');
     await pay.getByLabel('To').selectOption({ index: 0 });
@@ -318,7 +318,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await history.getByText('$7.79').waitFor();
   });
 
-  test('the wallet reports a lost network at once; afterwards everything that failed recovers', async () => {
+  test('the wallet reports a lost network at once, and afterwards everything that failed recovers', async () => {
     const { page, pay, quote } = await openWallet();
     await page.getByText('live', { exact: true }).waitFor();
     await page.context().setOffline(true);
@@ -360,7 +360,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await button.evaluate(isFocused)).toBe(true);
   });
 
-  test('on a phone a quote comes into view with its buttons; amounts are in the reader’s number format throughout', async () => {
+  test('on a phone a quote comes into view with its buttons, and all amounts are in the reader’s number format', async () => {
     const { pay, quote } = await openWallet({ viewport: phone, locale: 'de-DE' });
     await select(pay, 'From', 'USD account');
     await pay.getByRole('button', { name: 'Get a quote' }).evaluate((button) => button.scrollIntoView(false));
@@ -429,14 +429,14 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await sandbox.succeed('setPolicy', { subjectId: customerId, receiverCountries: ['JP'] });
     await pay.getByRole('button', { name: /^Pay / }).click();
     await expect.poll(said).toBe('Your limits do not allow this payment.');
-    // The next quote already gets this message, before any payment.
+    // The next attempt gets this message as soon as it requests a quote.
     await quote('2,00');
     await expect.poll(said).toBe('Your limits do not allow this payment.');
     expect(await pay.getByRole('timer').count()).toBe(0);
     await sandbox.succeed('deletePolicy', { subjectId: customerId });
   });
 
-  test('the name of a payee, however long, does not make the page wider than a phone', async () => {
+  test('even a very long name of a payee does not make the page wider than a phone', async () => {
     const { sandbox } = started;
     const name = 'Wolfeschlegelsteinhausenbergerdorff'.repeat(4);
     await newPayee(sandbox, name, '000123001');
@@ -546,7 +546,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await pay.getByLabel('To').locator('option:checked').textContent()).toMatch(/· Ada First$/);
   });
 
-  test('more payments are loaded once the network is back; the keyboard focus stays at the end of the list', async () => {
+  test('more payments are loaded once the network is back, and the keyboard focus stays at the end of the list', async () => {
     const { sandbox } = started;
     const [from, to] = await accountsIn(sandbox, await sampleCustomer(sandbox), 'USD');
     const payOne = () => sandbox.succeed('transferOut', moving(from, to, 1));
@@ -703,7 +703,7 @@ async function newPayee(sandbox: TestPlatform, fullName: string, accountNumber: 
   await sandbox.externalAccount(await sampleCustomer(sandbox), 'USD', usAccount(accountNumber), { beneficiary });
 }
 
-/** Adds a bank account in the United States through the form; returns the form. */
+/** Adds a bank account in the United States through the form. Returns the form. */
 async function fillPayee(page: Page, owner: string, accountNumber: string): Promise<Locator> {
   const form = page.getByRole('form', { name: 'New payee' });
   if (!(await form.isVisible())) await page.getByText('New payee').click();

@@ -56,7 +56,7 @@ const production = {
   CLIENT_TOKEN_KEY: randomBytes(32).toString('base64'),
 };
 
-/** A fault, with its repair if it affects more than the test's own database. */
+/** A fault to inject, and how to undo it if it affects more than the test's own database. */
 interface Broken {
   /** SQL to run as a superuser in the test's own database. */
   readonly sql?: readonly string[];
@@ -108,7 +108,7 @@ const waitingEvent = row(
   `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot) values (${id}, ${id}, 'TEST', now() - interval '1 minute', 1, '{}')`,
 );
 
-/** SQL statements that each cause a fault, with the wording of its report, keyed by the only check that reports it. */
+/** By check: SQL statements that cause a fault which only this check reports, each with the wording of the report. */
 const statements: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   migrations: {
     "update _prisma_migrations set migration_name = '0_before'": /created by an earlier series/,
@@ -163,7 +163,7 @@ const statements: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   },
 };
 
-/** More faults, by check and name, each with the wording of its report and its cause. */
+/** More faults, by check and by name. Each has the wording of its report, and its cause. */
 const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: RegExp, how: Broken]>>>> = {
   settings: {
     'an unknown setting': [/PORT must be a whole number/, set({ PORT: 'eighty' })],

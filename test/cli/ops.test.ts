@@ -248,7 +248,7 @@ const config = (SECRET_KEY: Buffer | undefined, ...SECRET_KEY_FALLBACKS: Buffer[
   CLIENT_TOKEN_KEY_FALLBACKS: [],
 });
 
-test('keys are checked at startup: an instance that lacks a key in use does not start; a replaced key can be retired', async () => {
+test('an instance that lacks a key in use does not start, and a replaced key can be retired', async () => {
   const database = openDatabase({ url: servingUrl(t.databaseUrl), role: 'gateway_serving', poolSize: 2 });
   const endpoint = { url: 'https://hooks.acme.com/', eventTypes: ['OUTGOING_PAYMENT'] };
   const made = await t.platform.act('createWebhookEndpoint', endpoint, 'secret endpoint { id }');

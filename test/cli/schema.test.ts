@@ -39,7 +39,7 @@ test('a field may be removed after six months of deprecation, but no earlier', a
     expect({ reason, ...(await gone(reason)) }).toMatchObject({ reason, ...refused });
 });
 
-test('a type may be removed with the last field that leads to it', async () => {
+test('a type may be removed together with the last field that returns it', async () => {
   const result = await breaksSince(
     /^type Viewer \{$/m,
     'type Gone {\n  id: ID\n}\n\ntype Viewer {\n  gone: Gone @deprecated(reason: "Use kind. Since 2020-02-29.")',

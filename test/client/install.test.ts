@@ -10,8 +10,8 @@ import { browserPath, startBrowser } from '../setup/browser.ts';
 import { testGateway } from '../setup/gateway.ts';
 
 /**
- * The client package as a user gets it: packed, installed by npm into an empty project, compiled and run there. The
- * soak also runs it on the other Node versions that it supports (installed from npm), and in Chromium.
+ * Tests the client package as users get it, packed and then installed by npm into an empty project. The soak also tests
+ * it in Chromium and on the other Node versions that it supports, which are installed from npm.
  */
 
 const t = await testGateway({ CORS_ORIGINS: ['null'] });
@@ -50,7 +50,7 @@ async function installClient(): Promise<InstalledClient> {
   return { folder, files, output };
 }
 
-/** Compiles a program under strict options. Ignores errors in other libraries' declarations: some are wrong. */
+/** Compiles a program under strict options. Ignores errors in other libraries' declarations, because some are wrong. */
 async function compile(
   { folder }: InstalledClient,
   name: string,
@@ -103,7 +103,7 @@ console.log(JSON.stringify({
 }));
 `;
 
-/** An app whose Apollo cache parses scalars, so that its results and variables have the types that it declares. */
+/** An app whose Apollo cache parses scalars. Results and variables have the types that the app declares. */
 const scalarApp = `
 import { ApolloClient, ApolloLink, InMemoryCache } from '@apollo/client';
 import { apolloScalars } from 'payments-client/apollo-scalars';
@@ -153,7 +153,7 @@ async function inChromium({ folder }: InstalledClient): Promise<unknown> {
   return JSON.parse(text);
 }
 
-test('npm installs the package and then others, every example on its page compiles in a strict app, and plain JavaScript follows a payment', async () => {
+test('npm installs the package with others, every example in its README compiles in a strict app, and plain JavaScript can use it', async () => {
   const client = await installClient();
   expect(client.output).toBe(`packed ${path.join(root, 'dist/payments-client.tgz')}\n`);
   expect(client.files.filter((name) => /(?<!\.d)\.ts$/.test(name))).toEqual([]);

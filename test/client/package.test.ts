@@ -57,7 +57,7 @@ async function pays(count: number): Promise<string[]> {
   return ids;
 }
 
-test('a stream can be stopped whatever it is waiting for; after that, no callback runs and nothing stays open', async () => {
+test('whatever a stream is waiting for, it can be stopped, and then no callback runs and nothing stays open', async () => {
   const [paid] = await pays(1);
   const steps = ['token', 'load', 'begin', 'save'] as const;
   for (const stopAt of steps) {
@@ -85,14 +85,14 @@ test('a stream can be stopped whatever it is waiting for; after that, no callbac
     await following.done;
     const before = [...calls];
     released.resolve();
-    // Any remaining callback would be called before this request has ended.
+    // If another callback were still to come, it would run before this request ends.
     await payments.fetch(payments.url, { method: 'HEAD' }).catch(() => undefined);
     expect(calls.filter((name) => name !== 'token')).toEqual(before.filter((name) => name !== 'token'));
     expect(t.gateway.feed.subscriptions).toBe(0);
   }
 });
 
-test('everything can be stopped at any moment: nothing is thrown, and no further socket is opened', async () => {
+test('stopping everything at any moment throws nothing and opens no further socket', async () => {
   const [paid] = await pays(1);
   const thrown: unknown[] = [];
   const onThrown = (error: unknown) => thrown.push(error);
@@ -184,7 +184,7 @@ test('a stream whose request is invalid is refused, and does not restart', async
   expect(begun).toBe(1);
 });
 
-test('a failed request reports its code, its status, its retry time, and the data beside its errors', async () => {
+test('a failed request reports its code, status and retry time, and any data that came with the errors', async () => {
   const answering = (response: Response) => {
     const payments = openPayments({ url: t.url, token, fetch: async () => response });
     onTestFinished(() => payments.stop());
@@ -313,7 +313,7 @@ test('Apollo: pages become one list, streams update it, and older data never rep
 
 test('Apollo parses BigInt and DateTime in results, its cache and stream messages, and serializes them in variables', async () => {
   const [id = ''] = await pays(1);
-  // The types of the options depend on the app's declarations: test/client/install.test.ts tests them.
+  // The types of the options depend on the app's declarations, so test/client/install.test.ts tests them.
   const cache = new InMemoryCache(apolloScalars() as never);
   const client = new ApolloClient({ cache, link: apolloLink(open()) });
   const parts = '{ id createdAt sentAmount { amount } timeline { occurredAt } }';

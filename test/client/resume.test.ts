@@ -10,7 +10,7 @@ import { resumingClient } from '../../src/apps/client/resume.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { nextOf, openEventStream, openRawSocket, subscribed } from '../setup/streams.ts';
 
-/** Stock clients with the packaged helpers miss nothing and repeat nothing, no matter when their connection is cut. */
+/** Unmodified clients with the packaged helpers miss and repeat nothing, no matter when their connection is cut. */
 
 const t = await testGateway();
 const scene = await t.platform.makeScene();
@@ -153,7 +153,7 @@ async function changesAfter(cursor: string): Promise<string[]> {
   );
 }
 
-test('a message has its cursor if the request asks for it, on every transport, and a stream resumes after it', async () => {
+test('on every transport, a message has its cursor if the request asks for it, and a stream resumes after that cursor', async () => {
   const [url, { authorization }] = [t.url, t.platform];
   const text = `subscription { transactionUpdates(of: { customerId: "${scene.customerId}" }) { status transaction { id } } }`;
   const first = await t.platform.feedEnd();

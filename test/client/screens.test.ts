@@ -54,7 +54,7 @@ async function payQuote(by: TestPlatform, rest: object = {}): Promise<string> {
   return createQuote.quote.transaction.id;
 }
 
-test('the files are valid documents of one operation each, and docs/screens.md has a row for each', () => {
+test('each file is a valid document with one operation, and docs/screens.md has a row for each file', () => {
   const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
   const page = readFileSync('docs/screens.md', 'utf8');
   const names = files.map((name) => {
@@ -410,6 +410,6 @@ test('every operation was sent in this file, and an app may request pages of the
     statement: { first: 100, accountId: scene.usd, from: start, to: await now() },
   };
   for (const [name, variables] of Object.entries(most)) await show(app, name, variables);
-  // The support view also has the history of each payment, counts and sums.
+  // The page of the support view is smaller, because it also shows each payment's history, counts and sums.
   await show(t.platform, 'support-view', { first: 30, customerId: scene.customerId });
 });

@@ -88,7 +88,7 @@ test('the catalog grants nothing to PUBLIC, on objects or on columns', async () 
   expect(granted).toEqual([]);
 });
 
-test('the page lists every security definer function and its callers; each such function has a fixed search path', async () => {
+test('the page lists every security definer function with its callers, and each such function has a fixed search path', async () => {
   const { rows } = await owner.query<{ name: string; callers: string; settings: string[] }>(
     `select p.proname as name, p.proconfig as settings, case
        when p.prorettype = 'trigger'::regtype then 'a trigger'

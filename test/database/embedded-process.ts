@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../src/infra/database/embedded/embedded.ts';
 
-// A process that uses the embedded server in the given folder (durably, if the second argument is `durable`) until it
-// is interrupted or killed. After an interrupt, it uses the database once more before it stops.
+// Uses the embedded server in the given folder until the process is interrupted or killed. If the second argument is
+// `durable`, the server writes durably. After an interrupt, the process runs one more statement.
 
 const server = await startEmbeddedPostgres({
   dataDir: process.argv[2] ?? '',

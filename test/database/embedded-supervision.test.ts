@@ -8,10 +8,10 @@ import { canMount, EmbeddedServers, isDown, onDiskOfItsOwn, query } from '../set
 import { openClient } from '../setup/gateway.ts';
 
 const servers = new EmbeddedServers();
-/** Long enough for a busy machine; normally the expected event occurs within a fraction of a second. */
+/** Long enough for a busy machine. Normally, the expected event occurs within a fraction of a second. */
 const soon = { timeout: 30_000, interval: 10 };
 
-test('a server that is killed or stopped by someone else comes back at the same address with its data; each end and each return is logged once', async () => {
+test('a server that someone else kills or stops comes back at the same address with its data, and each step is logged once', async () => {
   const { server, warnings } = await startHeard({ durable: true });
   await query(server.url, `create table words (word text); insert into words values ('committed')`);
   const { pid, url } = server;
@@ -48,7 +48,7 @@ test('starting a server is retried until it succeeds, and each reason for a fail
   const other = await occupied(url);
   await repair();
   await vi.waitFor(() => expect(reasons(/Address already in use/)).toHaveLength(1), soon);
-  // The other program never receives one of our connections, and the reason is logged only once.
+  // The reason is logged only once, and the server does not count as running while the other program has its port.
   expect(reasons(/PG_VERSION/)).toHaveLength(1);
   expect(reasons(/runs again/)).toHaveLength(0);
   other.close();
@@ -58,7 +58,7 @@ test('starting a server is retried until it succeeds, and each reason for a fail
   expect(reasons(/Address already in use/)).toHaveLength(1);
 });
 
-test('a server restarted by another process on a different port is used again on its own port', async () => {
+test('a server that another process restarts on a different port returns to its own port afterwards', async () => {
   const { server: first, warnings } = await startHeard();
   const repair = await broken(first, warnings);
   const other = await occupied(first.url);
@@ -123,7 +123,7 @@ test.runIf(canMount())('a server whose disk was full comes back once there is sp
   await interrupted(user);
 });
 
-test('after a connection has crashed, another process that starts and stops leaves the server running', async () => {
+test('after a backend has crashed, the server survives another process that starts and stops', async () => {
   const first = await servers.startInProcess();
   const started = await startedAt(first.url);
   await crashBackend(first.url);
@@ -138,7 +138,7 @@ test('after a connection has crashed, another process that starts and stops leav
   await isDown(first.url);
 });
 
-test('a process that is still running after another one has shut down the server starts it again', async () => {
+test('a process that still needs the server starts it again after another one has shut it down', async () => {
   const first = await servers.startInProcess();
   const second = await servers.start();
   const started = await startedAt(first.url);

@@ -111,7 +111,7 @@ test('processes that start together share one server, and the last of them to st
   await isDown(other.url);
 });
 
-test('an interrupt from the terminal leaves the server running until our own orderly shutdown', async () => {
+test('after an interrupt from the terminal, the server runs until the process has finished with it', async () => {
   const { process: gateway } = await servers.startInProcess();
   // A terminal interrupts the whole process group.
   process.kill(-Number(gateway.pid), 'SIGINT');

@@ -78,7 +78,7 @@ test('the page says which functions the application calls, and from where', () =
   expect(said.toSorted()).toEqual(calls.toSorted());
 });
 
-test('the page says which locks each function takes and in which order; functions not listed take none', () => {
+test('the page says which locks each function takes and in which order, and functions not listed take none', () => {
   const said = rowsOf('Lock order').map(([name = '', locks = '']) => [
     quotedIn(name)[0],
     [...locks.matchAll(/\((advisory)|`(\w+)` ((?:no key update|share|update)(?: skip locked)?)/g)].map(

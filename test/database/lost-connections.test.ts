@@ -55,7 +55,7 @@ test('silent connections are dropped, and the service and its streams recover', 
 });
 
 describe('a command whose response from the database is lost in transit', () => {
-  test('has an unknown outcome, and says what to do; a repeated request returns the original result', async () => {
+  test('has an unknown outcome, which its receipt or a repeated request reveals', async () => {
     const before = await platform.balanceOf(scene.usd);
     proxy.loseAnswer(planWithKey('lost-1'));
     expect(await transfer('lost-1')).toMatchObject({ __typename: 'OutcomeUnknownError', code: 'OUTCOME_UNKNOWN' });

@@ -40,7 +40,7 @@ const session = () => ownClient(database.url);
 const namesApplied = async (client: pg.Client) =>
   (await client.query('select migration_name as name from _prisma_migrations order by 1')).rows.map(({ name }) => name);
 
-test('a migration gets past a running autovacuum, and logs this', async () => {
+test('a migration logs that it waits for a running autovacuum, and then succeeds', async () => {
   const client = await session();
   await client.query(`alter table a set (autovacuum_vacuum_threshold = 1, autovacuum_vacuum_scale_factor = 0,
     autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1)`);
@@ -145,7 +145,7 @@ test('a migration killed after any statement leaves nothing half done, and the n
   const name = new URL(database.url).pathname.slice(1);
   const state = `select string_agg(relname, ' ' order by relname) as tables from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`;
   const before = (await client.query(state)).rows;
-  // The first statement creates the migrations table, which already exists.
+  // Statements are counted from 1. The first one creates the migrations table, which already exists.
   for (const dies of statements.keys()) {
     await client.query(`alter database ${name} set test.dies_at = ${dies + 2}`);
     await client.query(`select setval('reached', 1, false)`);

@@ -58,7 +58,7 @@ describe('after the first migration', () => {
     expect(await writeMigration(url, 'again', prisma.path)).toBe(undefined);
   });
 
-  test('the next one contains only the difference', async () => {
+  test('the next migration contains only the difference', async () => {
     await prisma.write('schema.prisma', smallSchema.replace('Decimal?', 'Decimal'));
     const folder = await writeMigration(url, 'weigh', prisma.path);
     expect(await read(folder)).toBe('-- AlterTable\nALTER TABLE "child" ALTER COLUMN "weight" SET NOT NULL;\n');

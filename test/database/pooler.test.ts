@@ -16,7 +16,7 @@ test("starting behind a pooler without the login's settings is refused, with ins
   );
 });
 
-test('the login gets its settings for its database only, even repeatedly; after that the pooler can be used', async () => {
+test('the login gets its settings for its database only, even repeatedly, and then the pooler can be used', async () => {
   await prepareLogin(url, url);
   await prepareLogin(url, url);
   // On this server, prepared statements stay in their sessions, as behind a pooler that does not support them.

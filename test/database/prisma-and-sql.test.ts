@@ -93,7 +93,7 @@ describe('the page about Prisma and SQL', () => {
   });
 });
 
-/** Files that name calls in order to forbid them: the driver, the standard client and its plug-in's option. */
+/** These files may name forbidden calls, because they prevent them. */
 const guards = [
   'src/infra/database/connections/prisma-driver.ts',
   'src/api/graphql/reading/stock.ts',

@@ -44,12 +44,12 @@ model Child {
 }
 `;
 
-/** Used by a column default, so this must come before the tables. */
+/** A column default uses this function, so it must come before the tables. */
 export const madeAt = `-- before tables
 create or replace function made_at() returns timestamptz language sql as $$ select now() $$;
 `;
 
-/** Uses a table's row type, so this must come after the tables. */
+/** This function uses a table's row type, so it must come after the tables. */
 export const grow = `create or replace function grow(c child) returns numeric language plpgsql as $$
 begin
   -- A semicolon; inside.

@@ -83,7 +83,7 @@ const caughtUp = () =>
     expect(places).toEqual({ replica: 1, primary: 0 });
   }, 60_000);
 
-/** Waits until both instances have noticed that the replica is unusable or does not keep up. */
+/** Waits until both instances consider the replica to be in this state. */
 const seen = (state: { readonly isUsable: boolean; readonly keepsUp: boolean }) =>
   vi.waitFor(() => {
     for (const { gateway } of [one, two]) {

@@ -20,17 +20,17 @@ import {
 import { askOps, runOps } from '../setup/ops.ts';
 import { commitEvents, nextOf, openRawSocket, type RawSocket, sequenced } from '../setup/streams.ts';
 
-/** A database is restored to an earlier time. Everything that happened after that time is lost and is then repeated. */
+/** A database is restored from a backup. Changes made after the backup are lost, and are then made again. */
 
 const original = await testDatabase();
 let gateway = await startTestGateway({}, original.url);
 const before = await gateway.newPlatform('restored');
 const { platformId, authorization } = before;
 const scene = await before.makeScene();
-/** A quote created before that time. */
+/** A quote created before the backup. */
 const quoteId: string = (await before.quote(usdToEur(scene))).id;
 await sequenced(gateway);
-/** The end of the feed at the time of the backup, one change later, and just before the loss. */
+/** The end of the feed at the time of the backup. */
 const backedUp = await before.feedEnd();
 await gateway.stop();
 // A database can be copied while it has no connections. The copy is the backup.
@@ -38,7 +38,7 @@ const restored = await createThrowawayDatabase(inject('server').url, new URL(ori
 afterAll(() => restored.drop());
 gateway = await startTestGateway({}, original.url);
 const lostOnes = connect(gateway.url, platformId, authorization);
-/** The orders of the payments made after that time, by payment. */
+/** The orders of the payments made after the backup, by payment. */
 const lostOrders = await payAll(gateway, lostOnes, 'first');
 await sequenced(gateway);
 const lost = await lostOnes.feedEnd();
@@ -127,7 +127,7 @@ const undone = {
 
 describe('feed cursors after a restore', () => {
   beforeAll(async () => {
-    // The feed grows beyond the numbers of all lost events. From here on, a number alone is ambiguous.
+    // Makes the feed grow past the numbers of all lost events, so that these numbers are in use again.
     do {
       await platform.fund(scene.usd, 1n);
       await sequenced(t);
@@ -182,7 +182,7 @@ describe('feed cursors after a restore', () => {
     expect((await replay(backedUp)).__typename).toBe('ReplayWebhookEventsSuccess');
   });
 
-  test('are also checked when a stream resumes by key: it continues in the new epoch, never after a lost event', async () => {
+  test('are also checked when a stream resumes by key, so that it never continues after a lost event', async () => {
     const resumeKey = randomUUID();
     const start = async () => {
       const raw = await openRawSocket(t.url, authorization);
@@ -253,7 +253,7 @@ describe('subscribers of an instance that stays connected during a restore', () 
     expect(await next()).toMatchObject(ended);
   });
 
-  test('miss no event once the feed has passed its former end, and have their streams ended with a reason', async () => {
+  test('have their streams ended with a reason even if the feed has passed its former end, and miss no event', async () => {
     const { before, next } = await follow();
     await undoAfter(before, `insert into feed_epoch (epoch) values (1234567); ${write(3)}`);
     expect(await next()).toMatchObject(ended);

@@ -60,7 +60,7 @@ test("an event's columns are enough to build the event that Prisma reads", async
   expect(events).not.toHaveLength(0);
 });
 
-// both-apis.test.ts compares the rows of lists, by filter and order, with those of GraphQL.
+// Reads of lists are tested in both-apis.test.ts, with every filter and order.
 test('reads one row, or null if none meets the conditions', async () => {
   const { platformId } = t.platform;
   const id = uuidIn(scene.customerId);
@@ -141,7 +141,7 @@ test('a connection keeps the last two hundred repeated reads prepared, and no mo
   );
   const page = (take: number) => readRows(own, 'Transaction', { where: {}, orderBy: [{ id: 'desc' }], take });
   for (let turn = 0; turn < 10; turn++) await page(1);
-  // Nine runs use the name: the first ran unnamed, before the statement was known to repeat.
+  // Only nine runs use the name, because the first ran before the statement was known to repeat.
   expect(await prepared()).toEqual([{ calls: 9 }]);
   for (let turn = 0; turn < 2; turn++) {
     for (let take = 2; take <= 300; take++) {

@@ -14,11 +14,11 @@ import { waitForLocks } from '../setup/locks.ts';
 const transactionMs = 1_000;
 const { url } = await testDatabase();
 const database = openAsOwner({ url });
-// The pool has one connection, whose next user would notice late statements.
+// The pool has a single connection, so the next user of the connection would notice late statements.
 const hasty = openAsOwner({ url, poolSize: 1, transactionMs });
 const single = openAsOwner({ url, poolSize: 1 });
 afterAll(() => Promise.all([database, hasty, single].map((one) => one.close())));
-// Normally, domains and hence their platforms are permanent. Here, each test starts without platforms.
+// Normally, domains and thus their platforms cannot be deleted. Here, both are deleted after each test.
 await database.pool.query('alter table uma_domain disable trigger append_only; create table note (text text)');
 
 describe('Prisma and SQL in one transaction', () => {
@@ -30,7 +30,7 @@ describe('Prisma and SQL in one transaction', () => {
 
   const named = (name: string) => ({ name, environment: 'SANDBOX', umaDomain: `${name}.example` }) as const;
 
-  /** A platform and its token: two statements, but a single Prisma command. */
+  /** Prisma creates the platform and its token with one command, but with two statements. */
   const withToken = (name: string): Prisma.PlatformCreateInput => ({
     ...named(name),
     tokens: { create: { clientId: name, secretHash: Buffer.alloc(32), name } },
@@ -52,7 +52,7 @@ describe('Prisma and SQL in one transaction', () => {
     await whileLocked(url, rows, (holder) => work(holder, () => holder.query('rollback')));
   }
 
-  /** Renames the platform and gives it a token. The first statement waits for the row; the others do not need it. */
+  /** Renames the platform and gives it a token. Only the first of these statements has to wait for the row. */
   const renameWithToken = (prisma: Prisma.TransactionClient) =>
     prisma.platform.update({
       where: { name: 'before' },
@@ -127,7 +127,7 @@ describe('Prisma and SQL in one transaction', () => {
       const late = inTransaction(hasty, ({ prisma }) => renameWithToken(prisma));
       const failed = expect(late).rejects.toMatchObject({ code: 'P1018' });
       await waitForLocks(holder, 1);
-      // This timer is as long as Prisma's own and starts later.
+      // This timer is as long as Prisma's own and starts later, so Prisma's has already expired when this one ends.
       await delay(transactionMs);
       await letGo();
       await failed;
@@ -157,7 +157,7 @@ describe('Prisma and SQL in one transaction', () => {
       const failed = expect(ended).rejects.toThrow('no');
       await waitForLocks(holder, 1);
       waits.resolve();
-      // By then the rollback is queued behind the waiting statement.
+      // Waits until the rollback is queued behind the waiting statement.
       await setImmediate();
       await letGo();
       await failed;

@@ -20,7 +20,7 @@ const name = () => new URL(database.url).pathname.slice(1);
 const endSessions = () =>
   server.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name()]);
 
-/** A request, and how its response shows that it cannot be executed: by a status, or in the data. */
+/** A request, and whether its response says, by its status or in its data, that the service is unavailable. */
 type Call = (by: TestPlatform) => Promise<{ readonly unavailable: boolean; readonly answer: unknown }>;
 
 interface HttpCall {
@@ -91,7 +91,7 @@ const overSocket =
       }
     } catch (error) {
       const [refused]: Data[] = Array.isArray(error) ? error : [error];
-      // 1013: the credentials had to be looked up again.
+      // The code is 1013 if the credentials had to be looked up again.
       const isLater = refused.code === 1_013 || refused.extensions?.code === 'SERVICE_UNAVAILABLE';
       return { unavailable: isLater, answer: refused };
     } finally {

@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' });
-/** Whether the sources of earlier versions are available: archives of a version and shallow clones lack them. */
+/** Whether the sources of earlier versions are available. Archives of a version and shallow clones lack them. */
 const hasHistory =
   existsSync(path.join(root, '.git')) && git('rev-parse', '--is-shallow-repository').trim() === 'false';
 

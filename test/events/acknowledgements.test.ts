@@ -10,8 +10,8 @@ import { torture } from '../setup/torture.ts';
 const one = await testGateway({ STREAMS_PER_API_TOKEN: 20 });
 const two = await testGateway({ ROLE: 'serve', COMPRESS_STREAMS: true }, one.databaseUrl);
 
-/** test/soak/streams.soak.ts is the long version. */
-test('unmodified clients cut off for 4 seconds lose nothing: with `resume: true`, repeats are marked; with cursors, there are none', async () => {
+/** test/soak/streams.soak.ts runs the same test for longer. */
+test('unmodified clients cut off for 4 seconds lose nothing, and get repeats only with `resume: true`, which marks them', async () => {
   const { changes, fewestConnections } = await torture(one, two, { clients: 12, customers: 3, seconds: 4, rate: 100 });
   expect(changes).toBeGreaterThan(100);
   expect(fewestConnections).toBeGreaterThan(1);
@@ -85,7 +85,7 @@ test('a stream resumes after its last acknowledged message, on any instance, and
   expect(await next(first)).toEqual([version + 1, undefined]);
   expect(await next(first)).toEqual([version + 2, undefined]);
 
-  // The old connection is half-open: neither side has noticed.
+  // The old connection is half-open, which neither side has noticed.
   const second = await follow(customerId, resumeKey, two);
   expect(await next(second)).toEqual([version + 1, { resumed: true, mayRepeat: true }]);
   expect(await next(second)).toEqual([version + 2, { mayRepeat: true }]);
@@ -102,7 +102,7 @@ test('a stream resumes after its last acknowledged message, on any instance, and
   expect(await next(third)).toEqual([version + 1, { resumed: true, mayRepeat: true }]);
   for (let at = 2; at <= 4; at += 1) expect(await next(third)).toEqual([version + at, { mayRepeat: true }]);
 
-  // After a clean disconnect, the service knows what it has sent.
+  // When the service notices a disconnect, it records what it has sent.
   const [before] = await stored(isBegun);
   await answerPing(third);
   await stored(([row]) => BigInt(row.position) > BigInt(before.position));
@@ -204,7 +204,7 @@ test('an operation whose id does not look random resumes only with a key', async
   raw.socket.terminate();
 });
 
-test('messages are compressed if settings and client allow it, and no message is held back until the next one', async () => {
+test('messages are compressed if the settings and the client allow it, and each is sent without waiting for the next', async () => {
   const customerId = await one.platform.newCustomer();
   const document = `subscription { customerUpdates(customerId: "${customerId}") { customer { version } } }`;
   for (const [gateway, extension, encoding] of [

@@ -16,7 +16,7 @@ const events = `subscription ($after: String, $filter: EventFilter) { events(aft
 const changesUntil = (after: string, filter: object, isLast: (event: Data) => boolean) =>
   t.platform.followed(events, { after, filter }, isLast);
 
-test('a customer’s pending check, changes and deletion are in the feed, each version once', async () => {
+test('the feed has each version of a customer once, from the pending check to the deletion', async () => {
   const after = await t.platform.feedEnd();
   const customerId = await t.platform.newCustomer('Grace Hopper 001');
   const change = (fullName: string) =>
@@ -67,7 +67,7 @@ test('each version of each customer and account has exactly one event', async ()
   expect((await t.owner.query(wrong)).rows).toEqual([]);
 });
 
-test('the end of a delivery is in the feed, even if the delivery ends because its endpoint is disabled, and is not sent by webhook', async () => {
+test('the end of a delivery is in the feed even if its endpoint was disabled, but is not itself sent by webhook', async () => {
   const receiver = await ownReceiver();
   const after = await t.platform.feedEnd();
   const { id } = await createEndpoint(t.platform, { url: receiver.url });

@@ -43,7 +43,7 @@ test('a feed that loses its listener while the database hangs misses nothing and
   expect(seen.size).toBe(1);
   proxy.freezeNew(application);
   listeners()[0]?.client.destroy();
-  // Each of these changes is found by polling. Together they outlast several attempts to listen.
+  // Each of these changes is found by polling. They go on until several attempts to listen have failed.
   while (seen.size < 3) {
     await follow(stream);
     for (const listener of listeners()) seen.add(listener);

@@ -200,7 +200,7 @@ test('a payment enters the list of executed payments when its quote is executed'
   await Promise.all([begun.return(), waiting.return()]);
 });
 
-test('a list filtered by name can be followed, whatever the case and Unicode composition of name and filter', async () => {
+test('a list filtered by name can be followed, even if name and filter differ in case or Unicode composition', async () => {
   const query = `subscription { customerChanges(filter: { name: "STRASSE e\u0301" }, waitMs: 0) {
     cursor changes { op changed node { name } } } }`;
   const stream = t.platform.valuesOf(query);
@@ -262,8 +262,8 @@ test('followers of the same list share the processing of a change', async () => 
     return Promise.all(Array.from({ length: 10 }, () => raw.receive('next')));
   });
   expect(left.result[0].payload.data.quoteChanges.changes).toMatchObject([{ op: 'LEAVE', node: { id: result.id } }]);
-  // A change takes two statements, and the payment may have changed again in the meantime. Ten separate followers would
-  // need at least twenty statements.
+  // A change takes two statements, or more if the payment has changed again. Ten separate followers would need at least
+  // twenty statements.
   expect(left.statements.length).toBeGreaterThanOrEqual(2);
   expect(left.statements.length).toBeLessThan(10);
   raw.socket.close();
@@ -304,7 +304,7 @@ test("a payload with a quote has its payment's edge, and a change in a live list
   await stream.return();
 });
 
-test('one stream follows several payments: the current state of each, every change, and a single completion', async () => {
+test('one stream follows several payments, with their current states and all changes, and completes only once', async () => {
   const paid = await t.platform.pay(scene);
   await t.platform.ended(paid.id);
   const open = await t.platform.quote(usdToEur(scene));

@@ -51,8 +51,8 @@ test('a step does not reread rows that were already moved, even while an old sna
   await write(sequencer, 3);
   const slow = await step();
   expect([slow.count, slow.pages > 400]).toEqual([3, true]);
-  // The first limit is the position that the first step reached; the second is the one that the last step
-  // reached. An open transaction in another database on this server holds the limit back until it ends.
+  // The limit is at first the position that the first step reached, and then the one that the last step reached. An
+  // open transaction in another database on this server holds it back.
   for (;;) {
     await waitLongEnough();
     await step();
@@ -66,7 +66,7 @@ test('a step does not reread rows that were already moved, even while an old sna
   }
 });
 
-test('a row that commits late is numbered, however many were numbered before it', async () => {
+test('a row that commits late is still numbered, even after many others', async () => {
   await other.query('begin');
   await write(other, 2);
   for (let round = 0; round < 5; round += 1) {

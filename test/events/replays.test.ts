@@ -57,7 +57,7 @@ test('replays that wait for the database do not delay live events, and queued re
   await subscribed(wired, 0);
 });
 
-test('a replay of one type reads only that type, however many other events lie in between', async () => {
+test('a replay of one type reads only events of that type, even if many others lie between them', async () => {
   const start = await real.platform.feedEnd();
   await commit(12_000, 4_000);
   const sent = proxy.counting(replay);
@@ -67,6 +67,6 @@ test('a replay of one type reads only that type, however many other events lie i
     { after: start },
   );
   expect(found).toEqual(list.edges.map((edge: Data) => edge.node.id));
-  // Two reads: the pages without such events are skipped.
+  // There are only two reads, because the pages without such events are skipped.
   expect(sent.count).toBe(2);
 });

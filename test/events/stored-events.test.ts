@@ -19,7 +19,7 @@ type Table = 'transaction' | 'quote' | 'account';
 
 const run = async (text: string, values: unknown[] = []): Promise<Data[]> => (await sql.query(text, values)).rows;
 
-/** Returns a different value for a column. JSON values contain a null, which is a value like any other. */
+/** Returns a different value for a column. JSON values contain a null, which must be kept like any other value. */
 function otherValue(column: string, type: string): string {
   switch (type) {
     case 'uuid':
@@ -69,8 +69,8 @@ const beside = (table: Table, column: string): string => {
 const nextStatus = { transaction: 'PROCESSING', quote: 'PROCESSING', account: 'UNDER_REVIEW' };
 
 /**
- * Changes each column in turn. Every event must show the values that were current when it occurred. Returns the columns
- * that can change.
+ * Changes each column in turn, and checks that every event still shows the values from when it occurred. Returns the
+ * columns that can change.
  */
 async function changeEach(table: Table, id: string): Promise<string[]> {
   const columns = await run(

@@ -77,7 +77,7 @@ test('if resumed after a cursor, every subscription sends the later events witho
     expect(await t.platform.followed(query, { of: subject, after }, isLast)).toEqual(later);
 });
 
-test('the feed is one log: its list and its stream show the same events, oldest first, with the same filters', async () => {
+test('the list and the stream of the feed show the same events, oldest first, with the same filters', async () => {
   const start = await t.platform.feedEnd();
   const { id, transaction } = await newQuote();
   await t.platform.execute(id);
@@ -101,7 +101,7 @@ test('the feed is one log: its list and its stream show the same events, oldest 
   expect(filtered.map((event: Data) => event.id)).toEqual(ours.map((event) => event.id));
 });
 
-test('a cursor that is too old or ahead of the feed has expired', async () => {
+test('a stream from a cursor that is too old or ahead of the feed is refused as expired', async () => {
   const codeOf = async (after: string) => (await nextOf(t.platform.watch(events, { after }))).errors[0].extensions.code;
   const ahead = feedCursor(cursors, t.platform.platformId, { sequence: 1_000_000n, epoch: null });
   expect(await codeOf(ahead)).toBe('CURSOR_EXPIRED');
@@ -111,7 +111,7 @@ test('a cursor that is too old or ahead of the feed has expired', async () => {
   await commitEvents(t, 2, 40);
   await vi.waitFor(async () => expect(await t.platform.feedEnd()).not.toBe(before), { timeout: 60_000 });
   expect(await codeOf(before)).toBe('CURSOR_EXPIRED');
-  // A client recovers by continuing in the list, whose last cursor is valid.
+  // A client recovers by reading the list instead, and then streams from the list's last cursor.
   const { events: page } = await t.platform.ask(
     'query ($after: String) { events(after: $after) { edges { cursor node { type } } } }',
     { after: before },
@@ -122,7 +122,7 @@ test('a cursor that is too old or ahead of the feed has expired', async () => {
   expect(await recovered).toMatchObject([{ type: 'OUTGOING_PAYMENT' }]);
 });
 
-test('a cursor expires only if an event that the stream selects comes after it and is too old', async () => {
+test('a cursor expires only if the stream has missed an event that is too old to be sent', async () => {
   const quiet = await t.platform.makeScene();
   const { transaction } = await newQuote();
   const { pool } = t.gateway.payments.database;
@@ -193,7 +193,7 @@ test('payer and payee each get only the events of their own side of a payment', 
   expect((await nextOf(arrives)).newBalance.amount).toBe('10000');
   await arrives.return();
 
-  // Each customer's entire feed contains only its own account.
+  // Each customer's feed contains only events of its own account.
   for (const [device, scene] of [
     [from, payer],
     [to, payee],

@@ -40,7 +40,7 @@ test('a half-open socket is closed when a ping goes unanswered', async () => {
 });
 
 test('a reader that stops reading is dropped with 1013, and misses nothing when it resumes', async () => {
-  // On a slow machine, the unanswered pings of the default interval would close the socket first.
+  // With the default ping interval, a slow machine might close the socket for an unanswered ping first.
   const slow = await ownGateway({}, undefined, { pace: { keepAliveMs: 3_600_000 } });
   const after = await slow.platform.feedEnd();
   const raw = await openRawSocket(slow.url, slow.platform.authorization);
@@ -60,7 +60,7 @@ test('a reader that stops reading is dropped with 1013, and misses nothing when 
   await watched.return?.();
 });
 
-test('a ping with a newer token for the same subject keeps the socket open; one with any other token closes it', async () => {
+test('a ping with a newer token for the same subject keeps the socket open, and one with any other token closes it', async () => {
   const { customerId } = scene;
   const bearer = async (expiresInSeconds: number) =>
     (await t.platform.appOf({ customerId, expiresInSeconds })).authorization;

@@ -19,7 +19,7 @@ export interface Violation {
     | 'policy'
     | 'audit';
   readonly words: string;
-  /** For a violation that concerns a command: the latest fault that was injected before the command ended. */
+  /** If a command violated a promise, the last fault injected before that command ended. */
   readonly during?: string;
 }
 
@@ -84,7 +84,7 @@ export function checkCommands(evidence: Pick<Evidence, 'history' | 'payments' | 
   });
 }
 
-/** Returns the payments that have started or await approval. Until its quote is executed, a payment is PENDING. */
+/** Returns the payments that have started or await approval. A payment is PENDING until its quote is executed. */
 export function executedIn(feed: readonly Change[]): ReadonlySet<string> {
   return new Set(
     feed.flatMap(({ payment }) => (payment && /^(PROCESSING|CREATED)$/.test(payment.status) ? [payment.id] : [])),

@@ -21,7 +21,7 @@ export interface Surroundings {
   readonly random: Random;
 }
 
-/** Ends a fault: restarts killed processes and restores cut connections. */
+/** Ends a fault by restarting killed processes and restoring cut connections. */
 type Heal = () => Promise<void> | void;
 
 export interface Fault {
@@ -35,7 +35,7 @@ export interface Fault {
 
 /** How many client attempts a fault must disturb before it ends. */
 const met = 3;
-/** How many commands must be acknowledged while connections stall, before the stall ends. */
+/** How many commands must be acknowledged while connections stall before the stall ends. */
 const past = 5;
 /** How many writes per second a slow disk can make. A commit needs one or two of them. */
 const slowWrites = 10;
@@ -62,7 +62,7 @@ async function nothingLeftOf(databaseUrl: string): Promise<void> {
   while (orders.length > 0 && (await query(databaseUrl, left)).length > 0) await delay(20);
 }
 
-/** Waits until a process has read the clock. A clock step that is undone earlier would go unnoticed. */
+/** Waits until a process has read the clock, because a clock step that is undone before that would go unnoticed. */
 async function clockRead(databaseUrl: string): Promise<void> {
   const isRead =
     "select from feed_epoch where seen_at between now() - interval '1 minute' and now() + interval '1 minute'";

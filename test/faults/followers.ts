@@ -7,7 +7,7 @@ export type Follower = ReturnType<typeof startFollowers>[number];
 
 const query = 'subscription ($after: String) { events(after: $after) { id cursor } }';
 const pauseMs = 20;
-/** A follower drops its connection after this time without messages, because the instance may be hanging. */
+/** If a follower gets no message for this long, it drops its connection, because the instance may be hanging. */
 const silentMs = 5_000;
 
 /** Starts followers of the entire feed, over sockets and event streams. Each reconnect goes to another instance. */

@@ -8,9 +8,9 @@ export type Instance = Awaited<ReturnType<typeof startInstance>>;
 const program = ['--disable-warning=ExperimentalWarning', 'test/faults/instance-process.ts'];
 
 export interface Place {
-  /** The address of the database through a connection pooler, for requests. */
+  /** The address of the connection pooler through which requests reach the database. */
   readonly poolerUrl?: string | undefined;
-  /** The host name of the database; by default an address. */
+  /** The host name of the database. By default, its address is used instead. */
   readonly databaseName?: string | undefined;
   /** A command that runs the instance, for example with less memory. */
   readonly wrapper?: readonly string[] | undefined;

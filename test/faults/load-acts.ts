@@ -7,7 +7,7 @@ import type { Client } from './load.ts';
 /** An action of a load client. */
 export type Act = (client: Client) => Promise<unknown>;
 
-/** The expected result of a payment: the change of the client's account balance, and the final status. */
+/** The expected result of a payment: the change in the client's balance, and the possible final statuses. */
 export type Expected = Pick<Command, 'change' | 'ends'>;
 
 /** The amount of each payment, in the currency's smallest unit. */
@@ -59,7 +59,7 @@ const today = (payments: number) => ({
   ],
 });
 
-/** Returns a client's policy: a limit that is always reached, approvals, or a limit that is never reached. */
+/** Returns a client's policy, with a limit that is always reached, with approvals, or with a limit never reached. */
 export function limitedAs(position: number): Limited {
   if (position === 0) return { policy: today(2), acts: failing };
   if (position === 1) return { policy: { ...today(1_000_000), approval: { always: true } }, acts: held };

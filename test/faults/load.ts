@@ -32,7 +32,7 @@ interface LoadOptions {
 /** Clients that move money and record the responses. */
 export type Load = ReturnType<typeof startLoad>;
 
-/** Longer than any instance takes to respond that the outcome is unknown. */
+/** The time limit of an attempt. It is longer than any instance takes to report an unknown outcome. */
 const attemptMs = 8_000;
 /** How long a client waits after an unsuccessful attempt, so that its retries do not flood the instances. */
 const pauseMs = 20;
@@ -48,7 +48,7 @@ export function startLoad(options: LoadOptions) {
     get internalErrors(): readonly string[] {
       return clients.flatMap(({ internalErrors }) => internalErrors);
     },
-    /** The number of attempts that were `disturbed`, excluding those at an address where nothing listened. */
+    /** Describes the attempts that `disturbed` counts, except those at an address where nothing listened. */
     get troubles(): readonly string[] {
       return clients.flatMap(({ troubles }) => troubles);
     },
@@ -62,8 +62,8 @@ export function startLoad(options: LoadOptions) {
     more: (count: number): Promise<void> => grown(() => load.acknowledged, count, latest),
     moreDisturbed: (count: number): Promise<void> => grown(() => load.disturbed, count, latest),
     /**
-     * Repeats an acknowledged command with its key until it succeeds, and records the payment in the response, because
-     * the previous payment no longer exists.
+     * Repeats an acknowledged command with its key until it succeeds. Records the new payment, because the previous one
+     * no longer exists.
      */
     async repeat(key: string): Promise<void> {
       await Promise.all(clients.map((client) => client.repeat(key)));
@@ -78,7 +78,7 @@ export function startLoad(options: LoadOptions) {
   return load;
 }
 
-/** The longest time that the load may go without progress. After that, the service has not survived. */
+/** If the load makes no progress for this many milliseconds, the service has not survived. */
 const standstillMs = 120_000;
 
 async function grown(figure: () => number, by: number, latest: () => string): Promise<void> {

@@ -54,7 +54,7 @@ function answerTo(question: Buffer, isKnown: boolean): Buffer {
   const asked = question.subarray(12, nameEnd + 5);
   const hasAddress = isKnown && question.readUInt16BE(nameEnd + 1) === 1;
   const header = Buffer.from(question.subarray(0, 12));
-  // Header: a response with recursion, and code 3 (NXDOMAIN) for an unknown name; one question, no additional records.
+  // Header: a response with recursion, code 3 (NXDOMAIN) for an unknown name, one question, no additional records.
   header.writeUInt16BE(0x8180 | (isKnown ? 0 : 3), 2);
   header.writeUInt16BE(hasAddress ? 1 : 0, 6);
   header.writeUInt32BE(0, 8);

@@ -40,7 +40,7 @@ export async function startDoomedPostgres(durable = true, canBeSlow = false) {
   const lines = createInterface(child.stdout);
   const [line] = await once(lines, 'line');
   const { url, dataDirectory } = JSON.parse(line);
-  /** The path at which this process sees the root directory of the server. */
+  /** The path of the server's root directory as seen by this process. */
   const root = hasDisk ? `/proc/${child.pid}/root` : '';
   const pid = () => Number(readFileSync(join(root, dataDirectory, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
   const back = async () => {
@@ -93,7 +93,7 @@ function diskOf({ supervisor, lines, folder, url, pid, back }: Mounted) {
   return {
     /** Takes up most of the free space, and writes until no space is left for the database. */
     async fill() {
-      // Slightly more than the used space, which is growing.
+      // Leaves a little room, because the used space is growing.
       await remount(`size=${usedBytes() + 2 * 1024 ** 2}`);
       const change = `select pg_logical_emit_message(true, 'filler', repeat('x', 1000000))`;
       try {

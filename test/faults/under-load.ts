@@ -50,8 +50,8 @@ export interface Scenery {
 export type Outcome<Told> = Awaited<ReturnType<typeof underLoad<Told>>>;
 
 /**
- * Once no message has arrived for this long, no more will arrive. Messages still missing are lost. Longer than the time
- * limit of a background work item (30 s), which a lost connection can use up.
+ * If no message arrives for this long, those that are still missing are lost. After losing its connection, a background
+ * work item may take until its time limit of 30 s, so this is longer.
  */
 const silenceMs = 60_000;
 
@@ -88,7 +88,7 @@ export async function underLoad<Told>(
           postgres.url,
           {
             ...environment,
-            // Clients notice when an instance shuts down, as in production, so that no attempt fails.
+            // Gives clients time to notice that an instance is shutting down, so that no attempt fails.
             ...(options.undisturbed && { SHUTDOWN_DELAY_MS: '2000' }),
             ...(replica && { DATABASE_READ_URL: replica.url }),
             ...options.settings?.(position),
@@ -190,7 +190,7 @@ export async function gather(platform: TestPlatform, sources: Sources): Promise<
     new Set(receiver.received.flatMap(({ body }): string[] => (body.type === 'TEST' ? [] : [body.eventId])));
   const due = changes.filter(({ payment }) => payment !== undefined).length;
   await settled(() => due - arrived().size);
-  // The end of a delivery is also a change in the feed.
+  // Waits for all deliveries, because the end of each is also a change in the feed.
   const deliveries = `(select count(*) from webhook_delivery where status = 'PENDING') + (select count(*) from outbox)`;
   await settled(() => countIn(postgres, deliveries));
   const feed = await readFeed(platform, start);

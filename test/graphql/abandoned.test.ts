@@ -5,8 +5,8 @@ import { lockedCustomers, patient, waitForLocks } from '../setup/locks.ts';
 import { Statements } from '../setup/statements.ts';
 import { openRawSocket, subscribed } from '../setup/streams.ts';
 
-// Once a client has disconnected, the gateway stops working for it: no further mutation in its document starts, and
-// nothing more is read.
+// Once a client has disconnected, the gateway starts no further mutation in its document, and reads nothing more for
+// it.
 
 const t = await testGateway({ MAX_IN_FLIGHT: 1 }, undefined, { pace: patient });
 const hasty = await testGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { ...patient, operationMs: 1_500 } });
@@ -36,7 +36,7 @@ async function amountsPaid(runAndLeave: (firstIsUnderWay: () => Promise<void>) =
   const { statements: sent } = await statements.during(async () => {
     await holder.query('commit');
     await vi.waitFor(async () => expect(await amounts()).toHaveLength(before.length + 1), { timeout: 30_000 });
-    // Waits for a second transfer from the same account, in case there is one.
+    // If a second transfer from the same account is running, this payment waits for it.
     await t.platform.pay(scene, 13);
   });
   // Considers only this test's statements.

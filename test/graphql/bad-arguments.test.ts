@@ -255,7 +255,7 @@ test.each([
   }
 });
 
-test('a subscription may have conditions below its root field', async () => {
+test('a subscription may have conditional fields below its root field', async () => {
   const stream = t.platform.watch(
     'subscription ($id: ID!, $s: Boolean!) { transactionUpdates(of: { transactionId: $id }) { status @skip(if: $s) cursor } }',
     { id: `Transaction:${uuid}`, s: true },
@@ -293,7 +293,7 @@ test('a query field that fails is null and reports its error, and its sibling fi
   expectInvalid(answer, 'after', ['customers']);
 });
 
-test('a mutation whose result is unreadable is null and does not look refused, and the other mutations return their results', async () => {
+test('if the result of a mutation cannot be read, its outcome is reported as unknown, and other mutations return their results', async () => {
   const create = (key: string, lists: string) =>
     `${key}: createCustomer(input: { platformCustomerId: "${key}", details: { individual: { fullName: "Ada" } } }) {
       ... on CreateCustomerSuccess { customer { platformCustomerId ${lists} } } }`;

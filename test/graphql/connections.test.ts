@@ -180,7 +180,7 @@ describe.each(titled)('%s', (_title, list) => {
 
 const { platform, statements } = await countedGateway(t);
 
-test('pages between cursors seek by key, without offsets, and count rows only if requested', async () => {
+test('pages between cursors are found by key, not by offset, and rows are counted only if requested', async () => {
   const list: List = { name: 'transactions' };
   const all = await whole(list, {});
   const asked = { first: 3, after: all[1]?.cursor, before: all[8]?.cursor };
@@ -194,6 +194,6 @@ test('pages between cursors seek by key, without offsets, and count rows only if
   expect(rows).not.toMatch(/exists|count\(\*\)::text/);
   const [existence, ...more] = await statementsFor('{ edges { node { id } } pageInfo { hasPreviousPage } }');
   expect([existence, more]).toEqual([expect.stringMatching(/exists/), []]);
-  // `offset 0` skips nothing: it is an optimization fence for the planner.
+  // `offset 0` skips nothing. It only serves as an optimization fence for the planner.
   expect((await statementsFor(page)).join('\n')).not.toMatch(/offset (?!0\b)/i);
 });

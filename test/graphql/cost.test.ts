@@ -184,7 +184,7 @@ describe('a field that reads all matching rows', () => {
     expect(hundred - one).toBe(99 * 3);
   });
 
-  test('is read once if a document has it under several names, whatever its selections', async () => {
+  test('is read only once if a document selects it under several aliases, whatever their selections', async () => {
     const query = `query ($a: TransactionFilter, $b: TransactionFilter) {
       a: transactionTotals(filter: $a) ${total} b: transactionTotals(filter: $b) { count }
     }`;

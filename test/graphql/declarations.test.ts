@@ -57,7 +57,7 @@ const readFrom: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     fees: 'fees sent_currency',
     refund: 'refund_reference',
     source: 'source_kind',
-    // Never null, because the destination is the payment's own row.
+    // The destination is never null, because it is read from the payment's own row.
     destination: '',
     reconciliationReference: 'reference status CREATED',
     requestedReceiverInformation: 'requested_information',
@@ -121,7 +121,7 @@ const readFrom: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Policy: { limits: '' },
 };
 
-test('a field shows the column, or JSON member, with its name; an amount also has its currency', () => {
+test('a field shows the column or JSON member of the same name, and an amount also shows its currency', () => {
   const wrong: string[] = [];
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || ['Money', 'Currency'].includes(type.name)) continue;

@@ -108,7 +108,7 @@ test('requesting other operation names does not make the cached document grow', 
   }
 });
 
-test('the size is that of the expanded document, for any document', () => {
+test('the size of any document is the size of its expanded form', () => {
   fc.assert(
     fc.property(randomDocument, (document) => {
       const { cost, fields, depth } = sizeOf({ query: render(document, true) });
@@ -117,7 +117,7 @@ test('the size is that of the expanded document, for any document', () => {
   );
 });
 
-test('the size is the same with __typename in every selection set, for any document', () => {
+test('adding __typename to every selection set does not change the size of any document', () => {
   fc.assert(
     fc.property(randomDocument, (random) => {
       const query = render(random);
@@ -130,7 +130,7 @@ test('the size is the same with __typename in every selection set, for any docum
   );
 });
 
-/** The object types that each type can represent. An account is also a holder and a party; everything is a node. */
+/** The object types that each type can represent. An account is also a holder and a party, and everything is a node. */
 const alternatives: Readonly<Record<string, readonly string[]>> = {
   Node: ['Account', 'Customer', 'Payment'],
   Holder: ['Account', 'Customer'],
@@ -150,7 +150,7 @@ const ofAlternatives = buildSchema(`
 `);
 const costOf = (query: string) => measureDocument({ schema: ofAlternatives, document: parse(query) }).size.cost;
 
-test('only the most expensive of several named fragments on different types counts', () => {
+test('of several named fragments on different types, only the most expensive counts', () => {
   const [a, b] = ['fragment A on Account { a: id }', 'fragment B on Payment { b: id d: id e: id }'];
   expect(costOf(`{ node { ...A ...B ... on Account { c: id } } } ${a} ${b}`)).toBe(1 + 3);
 });
@@ -169,7 +169,7 @@ const { alternative } = fc.letrec<{ alternative: Alternative }>((tie) => {
   };
 });
 
-test('a selection set costs as much as the most expensive type that a row can have', () => {
+test('a selection set costs what it costs for the most expensive type that a row can have', () => {
   const written = ({ on, near, inner }: Alternative): string => {
     if (on === undefined && near === undefined) return 'id';
     const selections = `{ __typename ${inner.map(written).join(' ')} }`;
@@ -196,7 +196,7 @@ function sizeOf({ query, ...request }: Params): DocumentSize {
   return measureDocument({ schema, document: parse(query), ...request }).size;
 }
 
-/** A selection on a customer, followed by fragments, each of which spreads only later fragments. */
+/** A selection on a customer, and then fragments. Each part spreads only fragments that come later. */
 type RandomDocument = readonly (readonly Selection[])[];
 
 /** Prints a selection in the part of a document at index `from`. If `isExpanded`, spreads become inline fragments. */

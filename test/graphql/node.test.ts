@@ -64,14 +64,14 @@ function strangeIds(): string[] {
 
 const fields = ['node', ...Object.keys(getters)];
 
-/** Reads an object by its id with `node` and with every typed getter, and expects only `names` to return it. */
+/** Reads an object by its id with each of `fields`, and expects only those in `names` to return it. */
 async function expectBy(names: readonly string[], id: string, thing: object = {}): Promise<void> {
   const query = `query ($id: ID!) { ${fields.map((name) => `${name}(id: $id) { __typename id }`).join(' ')} }`;
   const data = Object.fromEntries(fields.map((name) => [name, names.includes(name) ? thing : null]));
   expect({ id, ...(await send(query, { id })) }).toEqual({ id, data });
 }
 
-test('an object has the same id wherever it is read, and the id leads back to the object', async () => {
+test('an object has the same id wherever it is read, and can be read by this id', async () => {
   for (const type of types) {
     const id = ours[type];
     expect(id).toMatch(new RegExp(`^${type}:[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`));
@@ -91,7 +91,7 @@ test('nodes returns objects in the order of the ids, with null for each unknown 
   expect(answer).toEqual({ data: { nodes: [...known, ...strange.map(() => null), { id: ours.Quote }] } });
 });
 
-test('callers can read their own platform by its id; to other callers, the id looks unknown', async () => {
+test('callers can read their own platform by its id, which looks unknown to everyone else', async () => {
   const { platform } = await t.platform.ask('{ platform { id umaDomain supportedCurrencies { currency { code } } } }');
   expect(platform.id).toBe(`Platform:${t.platform.platformId}`);
   const query = `query ($id: ID!, $ids: [ID!]!) { node(id: $id) { id ... on Platform { umaDomain supportedCurrencies { currency { code } } } }

@@ -41,7 +41,7 @@ interface List {
   /** Selects all rows of the platform, in any order, with the columns that filters compare. */
   readonly rows: string;
   readonly idType: (row: Row) => string;
-  /** For each filter: a value with which it matches this row, and a predicate for a row and a value. */
+  /** By filter: a function that returns a value matching a row, and one that says whether a value matches a row. */
   readonly filters: Readonly<Record<string, readonly [(row: Row) => Data, (row: Row, value: Data) => boolean]>>;
   readonly insert: (scene: Scene) => Promise<unknown>;
 }
@@ -49,7 +49,7 @@ interface List {
 const same = (column: string, turn: (value: Data) => Data = (value) => value) =>
   [(row: Row) => turn(row[column]), (row: Row, value: Data) => turn(row[column]) === value] as const;
 const id = (type: string, column: string) => same(column, (uuid) => `${type}:${uuid}`);
-/** Filters by a list of the row's value and another value, or by only the other value if the row has none. */
+/** Filters by a list that contains another value and, if the row has one, its own value. */
 const anyOf = (column: string, other = 'COMPLETED') =>
   [
     (row: Row) => (row[column] === null ? [other] : [row[column], other]),
@@ -66,7 +66,7 @@ const uma = [
   (row: Row) => row.uma_address.toUpperCase(),
   (row: Row, value: Data) => row.uma_address === value.toLowerCase(),
 ] as const;
-/** The id of an account or, for payments in that direction, the customer's UMA address. */
+/** An account's id or, for some of the payments in the direction `type`, the customer's UMA address. */
 const party = (column: string, kind: string, type: string) =>
   [
     (row: Row) => (row.type === type && row.odd ? row.uma_address : `${row[kind]}Account:${row[column]}`),
@@ -272,7 +272,7 @@ describe.each(lists)('$name', (list) => {
   test('each filter on its own finds exactly the rows that have its value', async () => {
     const { rows } = await t.gateway.payments.database.pool.query(list.rows, [t.platform.platformId]);
     for (const [name, [valueIn, matches]] of Object.entries(list.filters)) {
-      // One row for each of the first few distinct values; for a boolean, one row for each value.
+      // Takes one row for each of the first three distinct values, so a boolean is tested with both.
       const byValue = new Map<string, Row>(rows.map((row: Row) => [JSON.stringify(valueIn(row)), row]));
       for (const row of [...byValue.values()].slice(0, 3)) {
         const filter = { [name]: valueIn(row) };
@@ -288,7 +288,7 @@ describe.each(lists)('$name', (list) => {
   });
 });
 
-test('a page has 20 rows by default; two nested lists of the same field keep their own arguments', async () => {
+test('a page has 20 rows by default, and two nested lists of the same field keep their own arguments', async () => {
   const accounts = lists.find(({ name }) => name === 'accounts') ?? expect.fail('no accounts');
   expect((await pageOf(accounts, {})).edges).toHaveLength(20);
   const owner = scenes[0]?.customerId;
@@ -307,7 +307,7 @@ test('in order of last change, ascending pages miss no row, and descending pages
   const change = (id: string) => t.owner.query('update customer set tax_id = tax_id where id = $1', [uuidIn(id)]);
   for (const sortOrder of ['ASC', 'DESC']) {
     const all = await model(customers, {}, sortOrder, undefined, 'UPDATED');
-    // The first rows of the first two pages change once read; the very last row changes after the first page.
+    // The first rows of pages one and two change after they are read. The very last row changes after page one.
     const [last] = all.slice(-1);
     const changed: string[] = [];
     const seen: string[] = [];

@@ -178,7 +178,7 @@ describe('an amount', () => {
     expect(received.transaction.receivedAmount).toEqual({ amount: '321' });
   });
 
-  test('is the same input in either form: a repeated request gets the same response, a different amount is refused', async () => {
+  test('may be repeated in its other form with the same key, but a different amount is refused', async () => {
     const internal = { ...transfer({}), destinationAccountId: await t.platform.ownAccount('USD') };
     const pulled = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd };
     const quoted = usdToEur(scene, { lockedCurrencyAmount: undefined });
@@ -282,7 +282,7 @@ describe('a refusal states its facts', () => {
     expect(await refusalOf(app, 'executeQuote', { quoteId: id }, existing)).toMatchObject({ existing: { id } });
   });
 
-  test('reading the existing object needs VIEW: without it, the document is refused before it executes', async () => {
+  test('without VIEW, a document that reads the existing object is refused before it executes', async () => {
     const { id } = await t.platform.quote(usdToEur(scene));
     const blind = await blindServer();
     expect(await refusalOf(blind, 'executeQuote', { quoteId: id }, existing)).toMatchObject({ code: 'FORBIDDEN' });

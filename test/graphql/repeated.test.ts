@@ -30,7 +30,7 @@ test('a repeated document uses the current variables in its arguments and direct
         }
 });
 
-test('a repeated list adapts to the kinds, the number and the equality of the values in its filter', async () => {
+test('a repeated list also works if its filter has other kinds, numbers or repetitions of values', async () => {
   const payments = `query ($filter: TransactionFilter) { transactions(filter: $filter) {
     nodes { id createdAt reconciliationReference customer { platformCustomerId } } } }`;
   const accounts = 'query ($filter: AccountFilter) { accounts(filter: $filter) { nodes { id __typename } } }';
@@ -72,7 +72,7 @@ test('a repeated list adapts to the kinds, the number and the equality of the va
   }
 });
 
-test('a document that another caller may send is refused without the required permission, however often it was sent', async () => {
+test('a document that another caller has sent repeatedly is still refused without the required permission', async () => {
   const query = '{ customers { totalCount } apiTokens { totalCount } }';
   const reader = await t.platform.serverOf('VIEW');
   for (let again = 0; again < often; again += 1) {

@@ -17,13 +17,13 @@ async function subscribed(count: number, refused: () => readonly unknown[] = () 
   }
 }
 
-/** A client's next step: the id under which it starts an operation, or the open operation that it ends. */
+/** A client's next step. `which` is the id of the operation that it starts, or selects the one that it ends. */
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ does: fc.constant('subscribe' as const), which: fc.nat(24) }) },
   { weight: 6, arbitrary: fc.record({ does: fc.constant('complete' as const), which: fc.nat(24) }) },
   { weight: 1, arbitrary: fc.record({ does: fc.constantFrom('ping', 'tick', 'query'), which: fc.nat(24) }) },
 );
-/** The usual case: all operations are ended and restarted in the same tick, some of them under the same ids. */
+/** In the usual case, all operations are ended and restarted in the same tick, some of them under the same ids. */
 const renewed = Array.from({ length: 100 }, (_, index) => ({
   does: index % 40 < 20 ? ('subscribe' as const) : ('complete' as const),
   which: (index % 20) + (index > 60 ? 5 : 0),

@@ -6,7 +6,7 @@ import { usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 
 /**
- * Tests the reads that use only graphql-js, Pothos' plug-ins and Prisma, with which oracle.test.ts compares the others.
+ * Tests the reads that use only graphql-js, Pothos' plug-ins and Prisma. oracle.test.ts compares other reads with them.
  */
 
 const t = await testGateway({ SANDBOX_PACE_MS: 0 });

@@ -109,14 +109,14 @@ describe('a socket', () => {
     expect((await once(silent, 'close'))[0]).toBe(4408);
   });
 
-  test('accepts credentials under `authorization`, whatever the case, and is closed for sending them twice', async () => {
+  test('accepts credentials under `authorization` in any case, and is closed if it sends them twice', async () => {
     const params = { authorization: undefined, Authorization: t.platform.authorization };
     const { send, closed } = await openRawSocket(t.url, '', { params });
     send({ type: 'connection_init' });
     expect((await closed).code).toBe(4429);
   });
 
-  test('carries 20 operations, even if all start together; a refused one makes room for another', async () => {
+  test('carries 20 operations, even if all start together, and a refused one makes room for another', async () => {
     const client = t.platform.socket();
     // These requests do not name the operation to run. They are sent one after another, because 21 at once are too
     // many.

@@ -188,7 +188,7 @@ describe('a manifest', () => {
     expect(data.map((one: Data) => one.hash)).not.toContain(sha256(good));
   });
 
-  test('belongs to one platform: another does not know its hashes', async () => {
+  test('belongs to one platform, and its hashes mean nothing to others', async () => {
     const stranger = await t.newPlatform('stranger');
     expect(await get(stranger, { documentId: sha256(queryText) })).toMatchObject({
       errors: [{ message: 'PersistedQueryNotSupported' }],

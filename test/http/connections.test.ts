@@ -36,7 +36,7 @@ const upgrade = (path: string) =>
 
 const alive = async () => expect((await fetch(`${gateway.url}/health/live`)).status).toBe(200);
 
-test('an idle connection stays open longer than load balancers keep theirs, and the Keep-Alive header says so', async () => {
+test('an idle connection stays open longer than load balancers keep it, as the Keep-Alive header says', async () => {
   const told = /^timeout=(\d+)$/.exec((await fetch(`${gateway.url}/health/live`)).headers.get('keep-alive') ?? '');
   expect(Number(told?.[1])).toBeGreaterThan(75);
 });
@@ -50,7 +50,7 @@ describe('an upgrade', () => {
     },
   );
 
-  test('to HTTP/2, which Java requests, is ignored, and the request is served', async () => {
+  test('to HTTP/2, which HTTP clients in Java ask for, is ignored, and the request is served', async () => {
     const request = upgrade('/health/live').replace('websocket', 'h2c').replace(': Upgrade', ': Upgrade, close');
     expect(await exchange(gateway.url, request)).toMatch(/^HTTP\/1\.1 200 /);
   });

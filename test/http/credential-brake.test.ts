@@ -30,7 +30,7 @@ async function guessSix(address: string): Promise<void> {
   for (let sent = 0; sent < 6; sent += 1) expect((await ask(address, guess())).status).toBe(401);
 }
 
-test('six invalid credentials a minute are looked up per address; more are refused on both APIs', async () => {
+test('six invalid credentials a minute are looked up per address, and more are refused on both APIs', async () => {
   const address = '198.51.100.1';
   for (const path of ['/graphql', '/2025-10-13/customers']) {
     for (let sent = 0; sent < 3; sent += 1) expect((await ask(address, guess(), path)).status).toBe(401);
@@ -72,7 +72,7 @@ test('requests without credentials are not counted', async () => {
   expect((await ask(address, guess())).status).toBe(401);
 });
 
-test('invalid credentials on a socket count: the next socket is closed with 1013 without a lookup', async () => {
+test('invalid credentials on a socket count, so the next socket is closed with 1013 without a lookup', async () => {
   const headers = { 'x-forwarded-for': '198.51.100.6' };
   for (let sent = 0; sent < 6; sent += 1) {
     expect((await (await openRawSocket(t.url, guess(), { headers })).closed).code).toBe(4403);

@@ -4,8 +4,8 @@ import { testProxy } from '../setup/database-proxy.ts';
 import { connect, testGateway } from '../setup/gateway.ts';
 
 /**
- * A request has a single time limit, which starts when it arrives. Here, the database stops responding, and statements
- * may take as long as the test, so that only the time limit can produce a response.
+ * A request has a single time limit, which starts when it arrives. Here, the database stops responding and the
+ * statement timeout is an hour, so only the request's limit can end it.
  */
 
 const { database, proxy } = await testProxy();
@@ -40,15 +40,15 @@ async function codesInSilence(send: () => Promise<unknown>[]): Promise<unknown[]
   return codes;
 }
 
-/** More requests than there are connections, turns and lanes, so that some of them have to queue. */
+/** Sends so many requests that some must wait for a connection, a turn or a lane. */
 const many = (send: () => Promise<Response>) => Array.from({ length: 6 }, () => codeOf(send()));
 
 // Tests one kind at a time, because a limit that ends one request also closes the other requests' connections.
-test('every request gets a response at its time limit, whichever part of it waits for a silent database', async () => {
+test('every request gets a response at its time limit, whatever it waits for while the database is silent', async () => {
   // These credentials are not cached, because no request to this instance has used them yet.
   const unknown = connect(t.url, owner.platformId, (await owner.serverOf('VIEW')).authorization);
   const body = { source: { accountId: scene.usd }, destination: { accountId: scene.outsideUsd }, amount: 1 };
-  // Requests that have not started are refused; the outcome of the others is unknown.
+  // Requests that have not started are refused. The outcome of the others is unknown.
   for (const code of await codesInSilence(() => many(() => graphql(read)))) expect(['TIMEOUT', away]).toContain(code);
   for (const code of await codesInSilence(() => many(() => graphql(payment()))))
     expect(['TIMEOUT', away]).toContain(code);

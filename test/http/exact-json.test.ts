@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { testGateway } from '../setup/gateway.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
-/** JSON is read exactly as written on every transport: repeated members and inexact numbers are refused. */
+/** On every transport, JSON is read exactly as written. Repeated members and inexact numbers are refused. */
 
 const t = await testGateway();
 const scene = await t.platform.makeScene(100_000n);
@@ -125,7 +125,7 @@ describe('over REST', () => {
   });
 });
 
-test('none of these requests has moved money, but an exact one does', async () => {
+test('none of the requests above moved money, but a valid one does', async () => {
   expect(await t.platform.balanceOf(scene.usd)).toBe(100_000n);
   await t.platform.pay(scene, 5_000);
 });

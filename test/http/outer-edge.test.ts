@@ -162,7 +162,7 @@ describe('a request with two faults gets the refusal of the earlier check: addre
     raw.send({ id: '1', type: 'subscribe', payload: { query: '{' } });
     expect(await raw.receive('error')).toMatchObject({ payload: [{ extensions: { code: 'GRAPHQL_PARSE_FAILED' } }] });
     raw.socket.close();
-    // Rate limits are checked before the content: the socket itself exceeds the limit.
+    // Rate limits are checked before the content, and opening the socket already exceeds the limit.
     const refused = await openRawSocket(full.url, t.platform.authorization);
     expect((await refused.closed).code).toBe(1013);
   });

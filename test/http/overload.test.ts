@@ -47,10 +47,10 @@ test('excess requests are refused immediately if theirs is the only active platf
   const release = await heldTransfer(one);
   const statusOf = async (platform: TestPlatform) => (await platform.send('{ viewer { kind } }')).status;
 
-  // The clock is stopped, so the other platform remains active, and delayed refusals would take an hour.
+  // The clock is stopped, so a platform that becomes active remains active. A delayed refusal would take an hour.
   for (let refused = 0; refused < 80; refused += 1) expect(await statusOf(one.platform)).toBe(503);
 
-  // The first request's platform is not known yet.
+  // At the first request, the platform is not known yet, so only the second one makes it active.
   for (let asked = 0; asked < 2; asked += 1) expect(await statusOf(other)).toBe(200);
   let answered = 0;
   let arrived = 0;
@@ -67,7 +67,7 @@ test('excess requests are refused immediately if theirs is the only active platf
   // The first fifty refusals are not delayed. If no others were delayed, all responses would arrive while the other
   // platform sends its requests.
   while (answered < 50) expect(await statusOf(other)).toBe(200);
-  // A request that is decided after the release would be served.
+  // Waits until all requests have arrived, because any that arrive after the release would be served.
   while (arrived < 120) expect(await statusOf(other)).toBe(200);
   for (let asked = 0; asked < 20; asked += 1) expect(await statusOf(other)).toBe(200);
   expect(answered).toBeLessThan(120);
@@ -85,7 +85,7 @@ test('an open event stream does not occupy a place', async () => {
   await stream.body?.cancel();
 });
 
-test('while responses are slow, an eighth of the places, but at least one, is available', async () => {
+test('while responses are slow, only an eighth of the places is available, but at least one', async () => {
   const slow = await ownGateway({ MAX_IN_FLIGHT: 8 }, undefined, { pace: { ...pace, slowMs: 0 } });
   const ask = () => slow.platform.send('{ viewer { kind } }');
   expect((await ask()).status).toBe(200);
@@ -192,7 +192,7 @@ test('an upload whose credentials are not cached counts as one without credentia
   expect(await wrong.body).toBe('EVICTED');
 });
 
-test('the platform with the most slow uploads is the one that loses one', async () => {
+test('the platform with the most slow uploads loses one of them', async () => {
   const bodies = new BodyReader({ known: ({ headers }) => headers.authorization, lookUp: async () => undefined });
   const upload = uploadsTo(bodies);
   const few = upload('few');
@@ -242,7 +242,7 @@ test('responses queued behind a stream on their connection occupy no place, even
   expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /);
   await new Promise((sent) => socket.write(much.repeat(8), sent));
   expect((await fetch(`${few.url}/health/live`)).status).toBe(200);
-  // Responses that can be sent are sent in time.
+  // Once the responses that can be sent have been sent, their places are free again.
   while ((await few.platform.send('{ viewer { kind } }')).status !== 200);
   socket.destroy();
   expect((await few.platform.send('{ viewer { kind } }')).status).toBe(200);
@@ -256,7 +256,7 @@ test('requests that wait for a webhook’s receiver do not slow other requests',
   const test = 'mutation ($input: SendTestWebhookInput!) { sendTestWebhook(input: $input) { __typename } }';
   const waiting = Array.from({ length: 16 }, async () => {
     for (;;) {
-      // Sixteen concurrent requests are too many, unless they are waiting for a receiver.
+      // Only requests that already wait for a receiver make room, so some of the sixteen may be refused at first.
       const { status, data } = await few.platform.send(test, { input: { endpointId: id } });
       if (status === 200) return data.sendTestWebhook.__typename;
     }
@@ -336,7 +336,7 @@ test("slow responses to one tenant do not cause another tenant's requests to be 
   const storm = Array.from({ length: 16 }, () => admit('storm'));
   vi.advanceTimersByTime(10_000);
   storm[0]?.onEnd();
-  // Only an eighth of the places is now available, and the storm occupies seven times as many.
+  // Only an eighth of the places is now available, and the first tenant occupies seven times as many.
   expect([admit('storm'), admit('calm') !== undefined]).toEqual([undefined, true]);
   vi.useRealTimers();
 });

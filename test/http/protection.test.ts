@@ -255,7 +255,7 @@ test('outside the sandbox the front page shows no credentials and no hidden page
   expect(await links.json()).toEqual({ graphql: '/graphql', rest: '/2025-10-13', health: '/health/ready' });
 });
 
-describe('the sandbox, whose credentials are public', async () => {
+describe('the sandbox, whose credentials are public,', async () => {
   const lines: string[] = [];
   const parts = {
     sandbox: await prepareSandboxPlatform(t.gateway.payments),

@@ -5,7 +5,7 @@ import { parseRailSettings } from '../../src/rails/rail-settings.ts';
 import { openConnections } from '../../src/server/gateway.ts';
 import { testGateway } from '../setup/gateway.ts';
 
-/** Sends webhooks without a provider's signature to a gateway with six places that delays refusals by an hour. */
+/** Sends unsigned webhooks to a gateway that serves six requests at a time and delays refusals by an hour. */
 
 const key = randomBytes(32);
 const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
@@ -42,7 +42,7 @@ function send(platform: string, by: string | undefined, signal?: AbortSignal): P
   );
 }
 
-test('a refused webhook gets its response only after the delay, and occupies no place in the meantime', async () => {
+test('a refused webhook gets its response only after the delay, and does not block other requests until then', async () => {
   const answered: number[] = [];
   const end = new AbortController();
   const foreign = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -59,7 +59,7 @@ test('a refused webhook gets its response only after the delay, and occupies no 
       () => undefined,
     ),
   );
-  // These are as many requests as the gateway serves at a time. Once it has decided to refuse them, it serves others.
+  // The gateway serves only this many requests at a time. Once it has decided to refuse these, it can serve others.
   for (let count = 0; count < 5; count += 1) {
     await vi.waitFor(async () => expect(await send(`Platform:${connected}`, secret)).toBe(200), 20_000);
   }

@@ -5,7 +5,7 @@ import { ownGateway, startTestGateway, type TestPlatform, tester, testGateway } 
 import { withNewCredentials } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
-/** Tests rate limits on every transport. The tests control the clock: while it stands still, buckets do not refill. */
+/** Tests rate limits on every transport. The tests control the clock. While it stands still, no bucket refills. */
 
 let now = 0;
 const slow = { perSecond: 1, burst: 3 };
@@ -51,7 +51,7 @@ describe('a platform with 1 request per second, in bursts of up to 3', () => {
     now += 1_000;
     expect(said(await get(platform, '/2025-10-13/customers'))).toEqual(served(0));
     expect(said(await post(platform))).toEqual(refused);
-    // However long the pause, the bucket holds no more than a burst.
+    // Even after a long pause, the bucket holds no more than a burst.
     now += 3_600_000;
     expect(said(await post(platform))).toEqual(served(2));
   });
@@ -133,13 +133,13 @@ describe('a document that costs more than 800 counts as one more request for eac
     expect(said(refused)).toMatchObject({ status: 429, retryAfter: '1', state: '"platform";r=1;t=3' });
     const message = 'this platform has made too many requests: at most 1 a second, in bursts of up to 4';
     expect(await refused.json()).toEqual({ errors: [{ message, extensions: refusal }] });
-    // The refused document did not count: a small one is served, and so is the large one after the stated time.
+    // The refused document did not count, so a small one is served, and so is the large one after the stated time.
     expect((await post(platform)).headers.get('ratelimit')).toBe('"platform";r=0;t=4');
     now += 2_000;
     expect((await post(platform, {}, { query: two })).headers.get('ratelimit')).toBe('"platform";r=0;t=4');
   });
 
-  test('on a socket, too, which stays open', async () => {
+  test('and is refused on a socket, too, which stays open', async () => {
     const platform = await limitedTo({ platform: { perSecond: 1, burst: 3 } });
     const raw = await openRawSocket(t.url, platform.authorization);
     raw.send({ id: '1', type: 'subscribe', payload: { query: three } });
@@ -228,7 +228,7 @@ test('a refusal says when to try again, and is not charged', () => {
   const limits = new RateLimits(rates, () => time);
   for (let sent = 0; sent < 4; sent += 1) expect(limits.count(viewer('a')).refusal).toBeUndefined();
   for (let sent = 0; sent < 100; sent += 1) expect(limits.count(viewer('a')).refusal?.retryAfter).toBe(1);
-  // The token's refused requests cost the platform nothing: six of its ten requests are left for another token.
+  // The token's refused requests cost the platform nothing, so another token can still use six of its ten requests.
   for (let sent = 0; sent < 4; sent += 1) expect(limits.count(viewer('b')).refusal).toBeUndefined();
   expect(limits.count(viewer('c')).quotas[1]?.bucket.tokens).toBe(1);
   time += 999;

@@ -51,7 +51,7 @@ async function begin(path: string, { authorization }: TestPlatform, length = 'Tr
 
 const piece = `1000\r\n${' '.repeat(4_096)}\r\n`;
 
-test('a delayed refusal reads nothing of its request, and the connection then serves the next one', async () => {
+test('while a refusal is delayed, no more of its request is read, and the connection then serves the next request', async () => {
   const platform = await exhausted();
   expect(await statusOf(platform)).toBe(429);
   // The clock is set back, so the next refusal is delayed by two seconds, as if 90 more had preceded it.

@@ -18,7 +18,7 @@ import { ownReceiver } from '../webhooks/receiver.ts';
 
 const secretKey = randomBytes(32);
 
-/** Another instance on the same database, which creates the platform. Child processes do the background work. */
+/** Creates the platform for the child processes, which use the same database and do the background work. */
 const t = await testGateway({ ROLE: 'serve', SECRET_KEY: secretKey });
 const headers = { authorization: t.platform.authorization, 'content-type': 'application/json' };
 
@@ -135,7 +135,7 @@ test('busy clients get a response and are told to disconnect, none fails, and th
   expect(await Promise.all(clients.map(({ last }) => last))).toEqual(clients.map(() => sentAway));
 });
 
-test('even a connection with an endless series of requests is closed with a response', async () => {
+test('even a connection with an endless series of requests is closed after a complete response', async () => {
   const child = await startChild({ SHUTDOWN_DELAY_MS: '2000' });
   const socket = await openConnection(child.url);
   // The server may already have closed the connection when the client sends more.
@@ -158,7 +158,7 @@ test('clients that have no other instance are served until their connections are
   });
   await Promise.all(clients.map(({ busy }) => busy.answered(5)));
   await endsInTime(child);
-  // The operating system resets a connection that opens at the very moment when the port closes.
+  // If a connection opens just as the port closes, it is reset instead, and the next one is refused.
   for (const { client, busy } of clients) {
     const last = await busy.last;
     expect([last, await client.ask('/health/live')]).toContainEqual({ error: 'ECONNREFUSED' });

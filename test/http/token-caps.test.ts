@@ -10,7 +10,7 @@ const { authorization } = await t.platform.appOf({ customerId });
 
 const subscription = { query: 'subscription { transactionUpdates { status } }' };
 
-test('a client token may have two sockets; a third is refused until one of them has closed', async () => {
+test('a client token may have two sockets, and a third is refused until one of them has closed', async () => {
   const first = await openRawSocket(t.url, authorization);
   const second = await openRawSocket(t.url, authorization);
   const third = await openRawSocket(t.url, authorization);
@@ -27,7 +27,7 @@ test('a client token may have two sockets; a third is refused until one of them 
   for (const { socket } of [second, other]) socket.close();
 });
 
-test('a client token may have three subscriptions over all transports; a fourth is refused until one ends', async () => {
+test('a client token may have three subscriptions over all transports, and a fourth is refused until one ends', async () => {
   const message = 'a client token can have at most 3 subscriptions at a time';
   const refused = [{ message, extensions: { code: 'RATE_LIMITED', retryAfter: 1 } }];
   const raw = await openRawSocket(t.url, authorization);

@@ -25,7 +25,7 @@ function begin(turns: Turns, tenant: Parameters<Turns['begin']>[0], count: numbe
 }
 const settled = () => new Promise(setImmediate);
 
-test('if several platforms are active, each has a few requests in progress; when one ends, the next in line starts', async () => {
+test('if several platforms are active, each has a few requests in progress, and the next in line starts when one ends', async () => {
   const turns = new Turns(3, 50);
   begin(turns, platform('b'), 1);
   const first = begin(turns, platform('a'), 3);
@@ -48,7 +48,7 @@ test("a platform is the only active one until another sends a request, and again
   expect(areAlone()).toEqual([true, false]);
   begin(turns, platform('b'), 1);
   expect(areAlone()).toEqual([false, false]);
-  // A refused request does not count, however long the other platform continues.
+  // The first platform has had no request admitted for five seconds, so only the other one is active.
   vi.advanceTimersByTime(5_000);
   begin(turns, platform('b'), 1);
   expect(areAlone()).toEqual([false, true]);

@@ -108,7 +108,7 @@ describe('a checkpoint', () => {
     await t.owner.query('select mark_restore()');
     expect(await run()).toMatchObject({ ...allRows, whyAll: expect.stringContaining('restored') });
     expect(await run()).toMatchObject(since);
-    // A different server, for which no sequencer has started an epoch yet.
+    // Makes the server look like a different one, for which no sequencer has started an epoch yet.
     await t.owner.query(`update feed_epoch set server = '1/00000001/1'`);
     expect(await run()).toMatchObject({ ...allRows, whyAll: expect.stringContaining('restored') });
   });

@@ -61,7 +61,7 @@ test('a replica number that does not exist is refused', async () => {
   expect(await answer('--replica', '2')).toEqual({ code: 1, error: 'DATABASE_READ_URL has no replica number 2.' });
 });
 
-test('a standby that has stopped replaying cannot be audited, nor can a different server', async () => {
+test('a server cannot be audited if it has stopped replaying or is not a standby', async () => {
   const auditOf = (replica: string) => expect(runAudit(database, { replica, replayMs: 300 })).rejects;
   await standby.pause();
   await deposit();
@@ -83,7 +83,7 @@ function vacuum(): void {
     };
     await run(process.env.PRIMARY,
       'create table bump (n int)', 'insert into bump select generate_series(1, 1000)', 'delete from bump', 'analyze bump');
-    // While the primary has a transaction older than the deletion, vacuum keeps the rows. An empty table has no pages.
+    // Vacuum keeps the rows while an older transaction is open, so it is repeated until the table has no pages.
     while ((await run(process.env.PRIMARY, 'vacuum bump', "select relpages from pg_class where relname = 'bump'")).rows[0].relpages > 0);
     const { rows: [{ lsn }] } = await run(process.env.PRIMARY, 'drop table bump', 'select pg_current_wal_flush_lsn() as lsn');
     while (!(await run(process.env.STANDBY, \`select pg_last_wal_replay_lsn() >= '\${lsn}' as done\`)).rows[0].done);`;

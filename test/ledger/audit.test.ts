@@ -35,7 +35,7 @@ afterAll(async () => {
   await after.drop();
 });
 
-/** Makes the copy look like the same database, because otherwise it would count as restored and get a new epoch. */
+/** Copies a database so that the copy does not count as restored, which would start a new epoch. */
 async function copyOf({ url }: ThrowawayDatabase): Promise<ThrowawayDatabase> {
   const copy = await createThrowawayDatabase(inject('server').url, new URL(url).pathname.slice(1));
   await execute(copy.url, 'update feed_epoch set server = server_name()');
@@ -184,7 +184,7 @@ const plants: Readonly<Record<string, readonly string[]>> = {
       (period) => `update policy set limit_periods = '{${period}}', limit_currencies = '{USD}', limit_maxima = '{99}'`,
     ),
     `update policy set limit_periods = '{DAY}', limit_currencies = '{""}', limit_maxima = '{1}'`,
-    // Payments no longer count once they are released, but did count before.
+    // A released payment no longer counts, but it did until its release.
     `with delivered as (delete from policy_use where released_at is null)
      update policy set limit_periods = '{DAY}', limit_currencies = '{""}', limit_maxima = '{0}'`,
   ],

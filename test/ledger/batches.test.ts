@@ -51,7 +51,7 @@ test('a plan comes after all earlier plans that share rows with it, and before a
   expect(batchesOf(...orders)).toBe('0 4 | 1 | 2 3');
 });
 
-test('a group shares rows with other plans if any of its plans does', () => {
+test('a group shares rows with another plan if any plan in the group does', () => {
   const group = [
     { platformId: 'p', plan: concludes('a') },
     { platformId: 'q', plan: concludes('b') },
@@ -65,7 +65,7 @@ test('the same idempotency key on two platforms counts as two keys', () => {
   expect(divided(groups)).toBe('0 2 | 1');
 });
 
-test('a deletion comes after earlier movements of money and payments, and before later ones', () => {
+test('a deletion shares no batch with movements of money or with payments', () => {
   const deletion: Plan = { customers: [{ id: 'someone', set: { isDeleted: true } }] };
   const moves: Plan = { transactions: [{ id: 'payment', from: ['PROCESSING'], to: 'COMPLETED' }] };
   const rename: Plan = { customers: [{ id: 'another', set: { name: 'Grace' } }] };
@@ -77,7 +77,7 @@ test('a deletion comes after earlier movements of money and payments, and before
   expect(batchesOf(pays('a'), rename, pays('b'), moves)).toBe('0 1 2 3');
 });
 
-test('a payment that policies may limit comes after an earlier one that ends undelivered, and before a later one', () => {
+test('a payment that policies may limit shares no batch with a payment that ends undelivered', () => {
   const fails: Plan = { transactions: [{ id: 'payment', from: ['PROCESSING'], to: 'FAILED' }] };
   expect(batchesOf(limited, limited, fails, limited)).toBe('0 1 | 2 | 3');
 });

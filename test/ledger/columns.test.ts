@@ -4,7 +4,7 @@ import { proposeAdjustment } from '../../src/domain/commands/adjustments.ts';
 import { usdToEur } from '../setup/acts.ts';
 import { testClient, tester, testGateway, uuidIn } from '../setup/gateway.ts';
 
-// The rules that the database enforces on its own: which columns can change, and to which values.
+// Tests which columns can change, and to which values. The database enforces these rules on its own.
 
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
 const scene = await t.platform.makeScene(10_000n);
@@ -120,7 +120,7 @@ test('an adjustment is decided once, and its decision cannot be undone', async (
   }
 });
 
-test('a payment that keeps its status changes only when a waiting refund is settled', async () => {
+test('without a new status, a payment can change only to settle its refund', async () => {
   const id = quote.transaction.id;
   const failed = `status = 'FAILED', failure_reason = 'QUOTE_EXECUTION_FAILED'`;
   const paid = 'refund_settled_at = now()';
@@ -176,7 +176,7 @@ const amountsOf = (what: string, column: string, rest = ''): [what: string, soun
   [`${what} the maximum`, `${column} = ${most}`, `${column} = ${most} + 1`],
 ];
 
-/** Changes to a row, as SQL: the last valid values, and the first invalid ones, which the database refuses. */
+/** Changes to a row, as SQL: one that is barely valid, and then some just beyond, which the database refuses. */
 const edges: Readonly<Record<keyof typeof rows, [what: string, sound: string, ...broken: string[]][]>> = {
   here: [
     ['an account with a balance of zero', 'posted = 0', 'posted = -1'],

@@ -76,7 +76,7 @@ describe('a journal', () => {
     }
   });
 
-  test('accepts no leg with an amount of zero, and only legs on an account or a system account', async () => {
+  test('accepts no leg with an amount of zero, without an account, or in an unknown currency', async () => {
     const journal = await newJournal();
     expect(await refusalOf(toSystem, [platformId, journal, 1, 'FEES', 'USD', 0])).toBe('23514');
     expect(await refusalOf(toSystem, [platformId, journal, 1, null, 'USD', 1])).toBe('23514');
@@ -92,7 +92,7 @@ describe('a journal', () => {
     expect(await refusalOf(toAccount, leg(scene.usd, 'USD'))).toBe('done');
   });
 
-  test('is sealed once committed: no late leg, change, deletion or truncation', async () => {
+  test('accepts no leg, change, deletion or truncation once it is committed', async () => {
     const journal = await debit(10);
     await sql.query('commit');
     await sql.query('begin');

@@ -58,7 +58,7 @@ async function makePayments(): Promise<void> {
   expect(await approveAdjustment(database, id, { ...tester, by: 'another' })).toMatchObject({ status: 'APPROVED' });
 }
 
-/** The letters add up to the leg's amount. */
+/** A leg as the document describes it. Its amount is the sum of the letters. */
 interface Term {
   readonly party: string;
   readonly letters: readonly (readonly [sign: bigint, letter: string])[];
@@ -135,7 +135,7 @@ test('each kind of journal has exactly the legs of decision 58', async () => {
     const expected = expectedLegs(decided.get(journal.kind) ?? [], journal);
     expect([journal.kind, ...legs.sort()]).toEqual([journal.kind, ...expected.sort()]);
   }
-  // Every kind has occurred, and deliveries and returns have a leg for the platform's share of the fees.
+  // Every kind has occurred. Only deliveries and returns have a leg for the platform's share of the fees.
   expect(new Set(rows.map(({ kind }) => kind))).toEqual(new Set(decided.keys()));
   const earned = rows.filter(({ legs, parties }) => legs.some(({ party }) => party === parties.platform));
   expect(new Set(earned.map(({ kind }) => kind))).toEqual(new Set(['delivery', 'return']));

@@ -35,7 +35,7 @@ async function whileLocked<T>(table: string, id: string, call: () => Promise<T>,
   await holder.query('begin');
   await holder.query(`select from ${table} where id = $1 for update`, [id]);
   const answer = call();
-  // A call that did not wait would have finished by now.
+  // Goes on once the call waits for the lock. A call that does not wait finishes instead.
   await Promise.race([waitForLocks(holder, 1), answer]);
   await holder.query(change);
   await holder.query('commit');
@@ -49,7 +49,7 @@ async function refusalAfter(table: string, id: string, change: string, plan: Pla
   return outcome.kind === 'refused' ? outcome.refusal : outcome;
 }
 
-/** Gives a quote and its transaction the same status, because the auditor requires it. */
+/** Expires a quote and its transaction, because the auditor requires that their statuses agree. */
 async function expireBoth(): Promise<void> {
   const reason = `status = 'EXPIRED', failure_reason = 'QUOTE_EXPIRED'`;
   await holder.query(`update quote set status = 'EXPIRED' where id = $1`, [uuidIn(quoted.id)]);

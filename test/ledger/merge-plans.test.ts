@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { mergePlans, type Plan } from '../../src/domain/ledger/plan.ts';
 
-/** Rows and moves are represented by names, because a merge does not depend on their content. */
+/** Rows and moves have nothing but an id, because a merge does not depend on their content. */
 const some = fc.array(fc.record({ id: fc.uuid() }), { maxLength: 3 });
 const one = fc.record({ id: fc.uuid() });
 

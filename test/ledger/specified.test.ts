@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { type Data, testGateway } from '../setup/gateway.ts';
 
-// The database implements lists from the documentation. The tests read the lists from the documents, not from the code.
+// Tests that the database implements the lists in the documentation. The expected lists are read from the documents.
 
 const decisions = readFileSync('docs/decisions.md', 'utf8');
 const specification = readFileSync('docs/interface-specification.md', 'utf8');

@@ -161,7 +161,7 @@ function execution(of: number): Group {
   });
 }
 
-/** A deposit for a quote: executes the quote or, if the quote has expired, is credited to the customer. */
+/** A deposit for a quote. It executes the quote or, if the quote has expired, is credited to the customer. */
 function paidIn(of: number, amount: bigint): Group {
   const { id, transaction } = quotes[of] ?? { id: '', transaction: '' };
   const account = uuidIn(scenes[0].usd);
@@ -304,7 +304,7 @@ function told(outcome: Outcome) {
     return { ...outcome, row: { id, status, version } };
   }
   if (outcome.kind !== 'refused' || outcome.refusal.code !== 'LIMIT_EXCEEDED') return outcome;
-  // The time at which a limit renews depends on when it was used.
+  // Removes the times at which limits renew, because they depend on when the limits were used.
   const { limit, ...refusal } = outcome.refusal;
   return { ...outcome, refusal: { ...refusal, freeAt: null, limit: { ...limit, renewsAt: null } } };
 }

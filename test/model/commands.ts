@@ -215,7 +215,7 @@ const receive = fc.tuple(amount, fc.constantFrom<Outcome>('ok', 'ok', 'fail', 'r
   }),
 );
 
-/** The possible outcomes of the pay request for a payment whose receiver has only been looked up. */
+/** What becomes of the pay request after a receiver has been looked up. */
 type PayRequest = 'comes' | 'fails' | 'never comes';
 
 const lookedUp = fc.tuple(amount, fc.constantFrom<PayRequest>('comes', 'fails', 'never comes')).map(([sum, request]) =>

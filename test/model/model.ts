@@ -33,14 +33,14 @@ export interface ModelQuote {
   readonly name: string;
   status: 'PENDING' | 'DONE' | 'EXPIRED';
   /**
-   * Whether the quote expired or was cancelled. After a late deposit, the model has DONE, and the service EXPIRED.
+   * Whether the quote expired or was cancelled. After a late deposit, `status` is DONE here but EXPIRED in the service.
    */
   hasExpired: boolean;
 }
 
 /**
- * A quote's destination and funding: from A's dollars to its external euro account, to B's euros here, or to B's UMA
- * address; or to the external euro account, funded by a deposit or by a pull from A's external dollar account.
+ * Three kinds pay from A's dollars: to its external euro account, to B's euros, or to B's UMA address. Two kinds pay to
+ * the external euro account: from a deposit, or from A's external dollar account.
  */
 export type QuoteKind = 'outside' | 'other' | 'uma' | 'funded' | 'pulled';
 

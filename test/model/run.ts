@@ -7,7 +7,7 @@ import { type Model, modelOf } from './model.ts';
 import type { Real } from './play.ts';
 import { openWorld } from './world.ts';
 
-/** How many sequences share a gateway and its database. Limited, because accumulated rows slow a gateway down. */
+/** How many sequences share a gateway and its database. The rows of more sequences would slow it down. */
 const perGround = 480;
 /**
  * The number of consecutive sequences in one world. Each starts from the state that the previous sequence left behind.
@@ -63,7 +63,7 @@ async function runOn(
   const failures: unknown[] = [];
   const stopped = () => failures.length > 0;
   const walks = Array.from({ length: lanes }, () => laneOn(gateway, stopped));
-  // Sequentially, because a new instance has no open connections yet.
+  // The worlds are opened one after another, because a new instance has no open connections yet.
   for (const walk of walks) await walk.open();
   await Promise.all(
     walks.map(async (walk, lane) => {
@@ -89,8 +89,8 @@ async function runOn(
 }
 
 /**
- * Returns a lane, which runs sequences one after the other and opens a new world after every few of them. It stops once
- * `stopped` returns true, because another lane has then found a difference and must shrink its sequence.
+ * Returns a lane that runs one sequence after another and opens a new world every so often. It stops once `stopped`
+ * returns true, so that a lane that has found a difference can shrink its sequence.
  */
 function laneOn(gateway: TestGateway, stopped: () => boolean) {
   let real: Real | undefined;
@@ -121,8 +121,8 @@ function laneOn(gateway: TestGateway, stopped: () => boolean) {
     try {
       await play(current, sequence);
     } catch (error) {
-      // While a broken sequence is shrunk, each attempt gets a new world, so that what one attempt left behind cannot
-      // break the next.
+      // While a failing sequence is shrunk, each attempt gets a new world, so that no attempt is affected by an earlier
+      // one.
       isBroken = true;
       throw error;
     }

@@ -110,9 +110,9 @@ export async function openWorld(on: TestGateway) {
     },
 
     /**
-     * Checks in the ledger that none of the platform's money was created or lost: each currency sums to zero over all
-     * postings, and each balance is the sum of its account's postings. Returns the spendable money of the four
-     * accounts, like `balances` but faster, because it runs after every command.
+     * Checks that the platform's ledger has neither created nor lost money: all postings in a currency sum to zero, and
+     * each balance is the sum of its account's postings. Returns the same as `balances`. It is faster, because it runs
+     * after every command.
      */
     async conserved({ a, b }: Pair): Promise<Balances> {
       const { rows } = await on.owner.query<{ broken: string[]; spendable: Record<string, string> }>({

@@ -93,7 +93,7 @@ test('no label contains an id, and the number of series does not grow with the r
   expect(await scrape()).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-/);
 });
 
-test('database metrics follow the database: the age of a stuck outbox grows', async () => {
+test('database metrics are current, as the growing age of a stuck outbox shows', async () => {
   await vi.waitFor(async () => expect(await seriesOf('payments_database_outbox_events')).toBe(0), 60_000);
   expect(await seriesOf('payments_database_up')).toBe(1);
   const owner = await t.owner.connect();
@@ -136,7 +136,7 @@ test('metrics show lock waits on any table, retained log and used transaction nu
   // The gateway's own background work may wait briefly.
   await vi.waitFor(async () => expect(await blocked()).toBe(0), 60_000);
   const [holder, waiting] = [await ownClient(t.databaseUrl), await ownClient(t.databaseUrl)];
-  // The metrics queries read this table too.
+  // The metrics must be available although their queries read this table, too.
   await holder.query('begin; lock table rail_order');
   const waits = waiting.query('select from rail_order');
   await vi.waitFor(async () => expect(await blocked()).toBeGreaterThan(0), 60_000);

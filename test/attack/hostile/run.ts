@@ -14,7 +14,7 @@ import { fresh, makeThings } from '../matrix/things.ts';
 import { drawProbe, type Hostility, type HttpProbe, type Probe, type SocketProbe } from './probes.ts';
 
 interface Outcome {
-  /** The HTTP status. For a socket: its close code, or 0 if it stayed open. */
+  /** The HTTP status or, for a socket, its close code. The code is 0 if the socket stayed open. */
   readonly status: number;
   readonly retryAfter: boolean;
   readonly text: string;
@@ -199,7 +199,7 @@ const internals: readonly (readonly [what: string, form: RegExp])[] = [
 ];
 /** The close codes of graphql-ws and WebSocket for server errors. */
 const faults = [4500, 1011];
-/** The maximum size of a response in bytes: the data that was read, plus the probe's text, which an error may quote. */
+/** Returns the maximum size of a response in bytes. It contains what was read, and errors may quote the probe. */
 function boundOf(probe: Probe): number {
   const sent = probe.transport === 'socket' ? probe.frames.join('') : `${probe.path}${probe.body ?? ''}`;
   // A document with mutations reads once for each of them, at most five times.
@@ -210,8 +210,8 @@ function boundOf(probe: Probe): number {
 }
 
 /**
- * The messages of a socket or a stream. Each is checked as a response of its own, because a stream may repeat the
- * events after its cursor.
+ * Splits what a probe received into its messages. Each is checked on its own, because a stream may repeat the events
+ * after its cursor.
  */
 function answersIn({ transport }: Probe, text: string): string[] {
   if (transport === 'socket') return text.split('\n');

@@ -45,7 +45,7 @@ export async function tryStranger(
   const secrets = secretsOf(world.victim);
   for (const { where, operation, meaning, isCommand, isRepeated, send } of cells) {
     for (const named of victimsAt(world, meaning, operation, stranger.isOfPlatform)) {
-      // Once the stranger has used a key or a reusable name, it is the stranger's own, so a second use proves nothing.
+      // After one try, a key or a reusable name belongs to the stranger, so a second try would prove nothing.
       if (isRepeated && (meaning === 'key' || takenTwice.has(named.what))) continue;
       const refused = fresh('refused');
       const ask = async (value: string) => {
@@ -64,7 +64,7 @@ export async function tryStranger(
   }
 }
 
-/** Checks that the matrix can tell existing objects from others: the owner gets different responses. */
+/** Checks that the matrix would notice a leak: the owner gets different responses for existing and unknown objects. */
 export async function tryOwner(world: MatrixWorld, cells: readonly Cell[], figures: Figures): Promise<void> {
   for (const { where, operation, meaning, isStream, send } of cells) {
     for (const named of victimsAt(world, meaning, operation, false)) {
@@ -81,7 +81,7 @@ export async function tryOwner(world: MatrixWorld, cells: readonly Cell[], figur
 const waiting =
   /= cursor:feed$|\.customerId = |: EventFilter\.|: (TransactionFilter\.(sender|receiver)AccountIdentifier|QuoteFilter\.sendingUmaAddress) = uma|: CustomerFilter\.name = /;
 
-/** Places at which even the owner's own value gets the same response as any other value, with the reason. */
+/** Places where even the owner's own value gets the same response as an unknown one, and why. */
 const alike: readonly (readonly [place: RegExp, why: string])[] = [
   [/: \w*Input\.(platformCustomerId|accountNumber|platformAccountId|url) = /, 'may be taken again'],
   [/^create\w+: .*(platformCustomerId|accountNumber|platformAccountId) = /, 'may be taken again'],
@@ -161,8 +161,8 @@ export async function sendBoth(
     return { foreign, never, one, two };
   };
   let sent = await both();
-  // Payments that nobody approves expire after a minute. Such an event between the two requests would move a stream's
-  // cursor.
+  // A payment that nobody approves expires after a minute. If that happens between the two requests, a stream's cursor
+  // moves.
   if (sent.one.text !== sent.two.text && withoutCursors(sent.one) === withoutCursors(sent.two)) sent = await both();
   const { foreign, never, one, two } = sent;
   return { difference: differenceOf(one, two) ?? differenceOfStatements(foreign, never), foreign };
@@ -190,7 +190,7 @@ function differenceOfStatements(foreign: Sent, never: Sent): string | undefined 
   return `the statements differ: ${one.length} and ${two.length}; ${JSON.stringify([only(one, two), only(two, one)])}`;
 }
 
-/** Returns what is wrong with the response to another caller's idempotency key, which must count as new. */
+/** Returns the start of the response if another caller's idempotency key did not count as new. */
 function foreignKeyUsed({ text }: Reply): string | undefined {
   return /IDEMPOTENCY_MISMATCH|"replayed":true|this idempotency key has already created|this idempotency key was used before, for/.test(
     text,

@@ -142,7 +142,7 @@ const inputs: Readonly<Record<Operation, readonly ((own: Things) => Variables)[]
 const minted = { permissions: ['VIEW'], expiresInSeconds: 900 };
 const receipt = { senderUmaAddress: '$success.usd@sandbox.uma.money', currency: 'USD', amount: { units: 100 } };
 
-/** The arguments of queries, subscriptions and node fields that are required or name objects. */
+/** Arguments that are required or name objects, by query, subscription or node field. */
 const args: Readonly<Record<string, readonly ((own: Things) => Variables)[]>> = {
   'Query.account': [(own) => ({ id: own.InternalAccount })],
   'Query.customer': [(own) => ({ id: own.Customer })],
@@ -178,7 +178,7 @@ type Field = GraphQLField<unknown, unknown>;
 
 const rootTypes: readonly string[] = ['Query', 'Mutation', 'Subscription'];
 
-/** All fields to call: the fields of the three root types, and the fields of nodes whose arguments name something. */
+/** Calls to all fields of the three root types, and to the fields of nodes whose arguments name something. */
 export const calls: readonly Call[] = [
   ...fieldsOf(schema.getQueryType()).map((field) => callOf('query', 'Query', field)),
   ...Object.keys(inputs).map((name) => {
@@ -213,8 +213,8 @@ function namesAnything(owner: string, field: Field): boolean {
 }
 
 /**
- * Returns the fields whose arguments name something, but which no call reaches because they belong neither to a root
- * type nor to a node.
+ * Returns the fields whose arguments name something but that no call reaches, because their type is neither a root type
+ * nor a node.
  */
 export function unreachedFields(): readonly string[] {
   const reached = new Set([...rootTypes, ...nodeTypes().map(({ name }) => name)]);

@@ -71,7 +71,7 @@ export function permissionOf({ name }: Pick<Call, 'name'>): Needed {
   return permission;
 }
 
-/** Lists and nodes come first, so that they do not contain objects created by the matrix's mutations. */
+/** Mutations come last, so that lists and nodes do not contain the objects that they create. */
 const inOrder = coordinates.toSorted((a, b) => Number(a.call.kind === 'mutation') - Number(b.call.kind === 'mutation'));
 
 /** Returns the transports for a call. A subscription uses an event stream instead of JSON. */
@@ -125,7 +125,7 @@ export async function tryPermissions(world: MatrixWorld, figures: Figures): Prom
           figures.lost.push(`${where}: ${foreign.result.text.slice(0, 300)}`);
         if (!isCommand) continue;
         if (foreign.statements.length > 0) figures.lost.push(`${where} reads: ${foreign.statements[0]?.slice(0, 100)}`);
-        // Every mutation of the schema is an operation.
+        // The cast is safe, because every mutation has an operation of the same name.
         const { outcome } = await world.owner.receiptOf(call.field as Operation, key);
         if (outcome !== 'NONE') figures.lost.push(`${where}: its refusal is stored under the key`);
       }
@@ -136,7 +136,7 @@ export async function tryPermissions(world: MatrixWorld, figures: Figures): Prom
 /** Nodes that the caller may not see are null without an error, just as nonexistent nodes are. */
 const isNothing = (text: string) => /^\{"data":\{"\w+":(null|\[null\])\}\}$/.test(text);
 
-/** Calls every field with credentials that are no longer valid. Every call must be rejected alike and read nothing. */
+/** Calls every field with outdated credentials. Every call must be rejected in the same way and read nothing. */
 export async function tryEnded(world: MatrixWorld, figures: Figures): Promise<void> {
   for (const { name, platform } of world.ended) {
     const words = new Set<string>();

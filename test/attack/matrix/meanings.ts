@@ -2,7 +2,7 @@ import type { Kind } from './things.ts';
 
 /**
  * The meanings of strings and ids in requests to both APIs, by the names of their arguments, input fields and
- * parameters. An unknown name fails the matrix: a new field must declare what another tenant's value would be there.
+ * parameters. A name that is not listed here fails the matrix, so every new field must declare its meaning.
  */
 
 const account: readonly Kind[] = ['InternalAccount', 'ExternalAccount'];
@@ -58,7 +58,7 @@ const named: Readonly<Record<string, readonly Kind[]>> = {
   reference: ['reference'],
   url: ['url'],
   webhookEndpoint: ['url'],
-  // Keyed by operation (of either API), field or input type:
+  // These names are preceded by an operation of either API, a field or an input type.
   'updateExternalAccount.accountId': ['ExternalAccount'],
   'deleteExternalAccount.accountId': ['ExternalAccount'],
   'rotateApiToken.tokenId': ['ApiToken'],

@@ -32,7 +32,7 @@ interface Place {
 const quoted = (own: Things, amount: number, rest?: object) => ({
   body: restQuote(own.InternalAccount, own.outsideEur, amount, rest),
 });
-/** An account with a platform-assigned id, in each of the two places where a request may have it. */
+/** Accounts with a platform-assigned id, once in each of the two places where a request may have the id. */
 const accounts = [
   () => ({ currency: 'USD', platformAccountId: fresh('account'), accountInfo: usAccount() }),
   () => ({ currency: 'USD', accountInfo: { ...usAccount(), platformAccountId: fresh('account') } }),
@@ -51,7 +51,7 @@ const bare = `listCustomerInternalAccounts listPlatformInternalAccounts listCust
   listPlatformExternalAccounts listCustomers listQuotes listTransactions listTokens
   getConfig listTrustedDocuments`.split(/\s+/);
 
-/** For each operation, by its id in the OpenAPI document: requests in which the caller names its own objects. */
+/** Requests in which the caller names its own objects, by the operation's id in the OpenAPI document. */
 export const requests: Readonly<Record<string, readonly ((own: Things) => Request)[]>> = {
   ...Object.fromEntries(bare.map((id) => [id, [() => ({})]])),
   listExchangeRates: [() => ({ query: { sourceCurrency: 'USD' } })],

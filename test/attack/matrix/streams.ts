@@ -56,7 +56,7 @@ export async function tryStreams(world: MatrixWorld, figures: Figures): Promise<
   await mark.next();
   await mark.next();
   await mark.return?.();
-  // From here on, each stranger receives its own platform's events, if any.
+  // Causes an event for one of the strangers, which proves that its stream was open.
   await (world.strangers[0]?.platform ?? t.platform).fund(world.strangers[0]?.own.InternalAccount ?? '', 1n);
   const own = expect.objectContaining({ who: 'another platform', what: 'events' });
   await vi.waitFor(() => expect(heard).toContainEqual(own), 20_000);
@@ -83,7 +83,7 @@ export async function tryWebhooks({ t, receivers, victim }: MatrixWorld, figures
   const secrets = secretsOf(victim).filter((secret) => /^[0-9a-f-]{36}$/.test(secret));
   // Other callers use the same names for their own objects, so only ids are unique to the victim.
   const tells = (raw: string) => secrets.some((secret) => raw.includes(secret));
-  // The victim's webhook must have received something; otherwise the silence of the other webhooks proves nothing.
+  // Unless the victim's own webhook has received something, the silence of the other webhooks proves nothing.
   if (!own.received.some(({ raw }) => tells(raw))) figures.lost.push("the victim's platform received no webhook");
   for (const { raw } of others.received) {
     figures.tried += 1;

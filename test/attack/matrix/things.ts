@@ -103,8 +103,8 @@ export async function makeThings(platform: TestPlatform, url: string): Promise<T
 }
 
 /**
- * Sets the value at a path in one of these requests: the first that has a value there or, if none has, the first that
- * has the enclosing object.
+ * Sets the value at a path in the first of these requests that has a value there. If none has, uses the first that has
+ * the enclosing object.
  */
 export function requestWith<Request extends object>(
   requests: readonly Request[],
@@ -163,8 +163,8 @@ async function cursorsOf(
 }
 
 /**
- * Returns a value of the same form that never existed. For a cursor, it is a different row, and a different platform
- * unless `isOfPlatform` is set.
+ * Returns a value of the same form that never existed. For a cursor, both the row and, unless `isOfPlatform` is set,
+ * the platform are different.
  */
 export function unknownOf(kind: Kind, value: string, isOfPlatform: boolean, platformId: string): string {
   if (kind.startsWith('cursor:')) {

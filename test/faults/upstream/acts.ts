@@ -72,7 +72,7 @@ export function upstreamActs(payers: readonly Payer[], ways: Ways): readonly Act
   ];
 }
 
-/** Pays to a UMA address that upstream looks up, unless the lookup gets no response. */
+/** Looks up a UMA address upstream, and pays to it if the lookup got a response. */
 async function payUma({ platform }: Ways, client: Client, umaAddress: string, expected: Expected): Promise<void> {
   const asking = platform();
   const lookup = asking && (await asking.lookUp(umaAddress).catch(() => undefined));

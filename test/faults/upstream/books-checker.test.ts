@@ -94,7 +94,7 @@ test('a payment that is missing upstream counts as lost, and must be reported by
   ]);
 });
 
-test('a payment that exists twice upstream counts as duplicated, and a different amount or outcome is found', () => {
+test('a payment that exists twice upstream, or with a different amount or outcome, is found', () => {
   expect(kinds({ movements: [...sound.movements, movement('out', { reference: 'M-more' })] })).toContain('doubled');
   expect(kinds({ movements: [...without('M-out'), movement('out', { amount: 99n })] })).toContain('other amount');
   expect(kinds({ movements: [...without('M-out'), movement('out', { state: 'FAILED' })] })).toContain('other outcome');

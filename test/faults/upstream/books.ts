@@ -16,7 +16,7 @@ export interface BookedOrder extends Amount {
   readonly status: string;
   readonly direction: 'IN' | 'OUT';
   readonly state: State;
-  /** For a conversion into an internal account: the amount that it adds upstream in the other currency. */
+  /** If the order converts money into an internal account, the amount that this adds upstream in the new currency. */
   readonly converted?: Amount;
 }
 
@@ -63,7 +63,7 @@ export interface Books extends Pick<Evidence, 'history' | 'internalErrors' | 're
   readonly restores: Restores;
 }
 
-/** The payments and orders that restores of earlier backups have undone. */
+/** The payments and orders that were undone when either side was restored from a backup. */
 export interface Restores {
   /** The payments upstream that were undone by a restore of upstream. */
   readonly vanished: readonly Movement[];

@@ -17,7 +17,7 @@ export interface Before {
 
 /**
  * Reads the state that the restore of upstream will undo: its payments, and the gateway's orders that had settled.
- * Meanwhile, the only instance on upstream's database is the one that this function starts.
+ * Starts its own instance on upstream's database, where no other may be running.
  */
 export async function beforeUpstream({ here, upstream, accountAt }: TwoSides) {
   const settings = { ROLE: 'serve' } as const;
@@ -142,8 +142,8 @@ async function atRest({ here, upstream }: TwoSides): Promise<void> {
 }
 
 /**
- * Counts recent payments. A comparison of balances treats payments that ended within the last minute as still in
- * flight, and does not report a difference up to their amount.
+ * Counts recent payments. For a minute after a payment has ended, a comparison of balances still counts it as in
+ * flight, and may miss a difference of up to its amount.
  */
 const recent =
   "select count(*)::int as recent from transaction where updated_at >= clock_timestamp() - interval '65 seconds'";

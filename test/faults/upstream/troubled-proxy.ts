@@ -15,7 +15,7 @@ const troubles = [
 ] as const;
 export type Trouble = (typeof troubles)[number];
 
-/** The maximum delay, and the maximum time that a request waits to be overtaken by the next one, in milliseconds. */
+/** The longest delay in milliseconds, including the wait of a request that the next one is to overtake. */
 const longestMs = 300;
 
 /**
@@ -25,7 +25,7 @@ const longestMs = 300;
  */
 export async function startTroubledProxy(target: () => string | undefined, random: Random, oneIn: number) {
   const met = new Map<Trouble, number>(troubles.map((trouble) => [trouble, 0]));
-  /** For each request waiting to be overtaken: a function that ends its wait. */
+  /** Functions that each end the wait of a request that is to be overtaken. */
   const overtaken = new Set<() => void>();
   let isCalm = false;
   const send = async (request: IncomingMessage, body: Buffer): Promise<PassedOn> => {

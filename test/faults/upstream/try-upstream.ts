@@ -34,7 +34,7 @@ export interface Trial {
   /** How many instances are killed in total, on both sides. */
   readonly kills: number;
   readonly clients: number;
-  /** The number of gateway instances. Upstream has only one, so a kill leaves it without an instance. */
+  /** The number of gateway instances. Upstream has only one, so killing it takes upstream down. */
   readonly instances: number;
   /** One message in this many between the two sides is disrupted. */
   readonly oneIn: number;
@@ -68,7 +68,7 @@ export async function tryUpstream(trial: Trial) {
     const seconds = (performance.now() - began) / 1_000;
     const books = await gatherBooks(sides, load, before, opening);
     const { kills } = killer;
-    // `repeated` counts the commands that were sent again after the gateway's restore; `seconds` is how long the
+    // `repeated` is the number of commands that were sent again after the gateway's restore. `seconds` is how long the
     // clients made payments.
     return { books, violations: checkBooks(books), kills, troubles: troublesOf(sides), repeated, seconds };
   } finally {
