@@ -36,7 +36,7 @@ export interface QuietScene {
   drop(): Promise<void>;
 }
 
-/** Longer than any test reads from the scene. */
+/** This is longer than any test that reads the scene. */
 const neverMs = 3_600_000;
 
 /** Creates the scene with its own gateway, waits until no work is in progress, and stops that gateway. */
@@ -363,7 +363,7 @@ async function registered(platform: TestPlatform): Promise<string> {
 }
 
 /**
- * Sets policies: for a customer (who then pays), for its app, and for the platform (which makes no further payments).
+ * Sets policies for a customer, who then pays, for its app, and for the platform, which makes no further payments.
  */
 async function limitSome(platform: TestPlatform, { payers }: Customers, callers: readonly Caller[]): Promise<void> {
   const [payer] = payers;

@@ -14,7 +14,7 @@ export class DeviatingProvider {
   /** The platform's balances at the provider, by currency. */
   readonly held = new Map<string, bigint>();
   deviation: Deviation = { taken: 0n, arrived: 0n };
-  /** By currency: how much more was moved on the platform's account than was ordered. Debits are negative. */
+  /** By currency, the moved amounts minus the ordered amounts. Debits are negative. */
   readonly beyond = new Map<string, bigint>();
   /** Whether the provider omits the moved amounts from its reports. */
   isSilent = false;

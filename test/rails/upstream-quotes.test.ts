@@ -59,7 +59,7 @@ test.for(['SENDING', 'RECEIVING'] as const)(
     const { here, there } = await two.quotesOf(made.id);
     expect(there).toMatchObject({ status: 'PENDING', locked_currency_side: side });
     expect(BigInt(side === 'SENDING' ? here.total_sending_amount : here.total_receiving_amount)).toBe(20_000n);
-    // The platform's share of the fees is added to what upstream charges; the rate and the fees are upstream's.
+    // The platform's fee is added to upstream's fees. The received amount and the rate are upstream's.
     expect(BigInt(here.platform_fee)).toBeGreaterThan(25n);
     expect(BigInt(here.total_sending_amount)).toBe(BigInt(there.total_sending_amount) + BigInt(here.platform_fee));
     expect(BigInt(here.fees_included)).toBe(BigInt(there.fees_included) + BigInt(here.platform_fee));
@@ -196,7 +196,7 @@ async function lock(orderId: string, rest: Partial<LockRequest> = {}): Promise<R
   return answer.lock;
 }
 
-test('an order executed before a restore is found again, although its repeat locked a new quote', async () => {
+test('an order that has already been executed is found again, even if a retry locked a new quote', async () => {
   const id = randomUUID();
   const order = orderOf(id);
   const first = await lock(id);
@@ -301,7 +301,7 @@ test('following docs/rails.md to the letter puts a gateway in front of an upstre
   }
 });
 
-test('a payment for which upstream took more waits for an operator, who settles it as promised', async () => {
+test('a payment for which upstream took too much waits until an operator settles it as promised', async () => {
   const before = await platform.balanceOf(scene.usd);
   const { differences } = await compared();
   const beyond = async () => (await balances()).map(({ held: there, booked }) => (there ?? 0n) - booked);
