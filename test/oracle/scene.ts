@@ -331,7 +331,7 @@ async function callersOf(
   return callers;
 }
 
-/** Closes objects, as an operator, a receiver or a platform would. */
+/** Freezes a customer and accounts, revokes a client token, and lets a receiver disable its endpoint. */
 async function endSome({ gateway }: TestGateway, platform: TestPlatform, { all }: Customers): Promise<void> {
   const [, , business = '', person = ''] = all;
   const freezing = { reason: 'under investigation', by: 'Ada', frozen: true };

@@ -156,7 +156,7 @@ test.each([
   },
 );
 
-test('the explanation quotes the name in the form in which the provider compared it', async () => {
+test('the explanation quotes the name as the provider compared it', async () => {
   const payments = withRail(t, {
     checkAccount: async () => ({
       ...{ accepted: true, status: 'ACTIVE', verification: 'PARTIAL_MATCH' },

@@ -160,11 +160,11 @@ test.each(['payment', 'pull'] as const)(
   },
 );
 
-test('no worker takes an order that the operator holds, and after that the first outcome stands', async () => {
+test('no worker takes an order that the operator has leased, but if a worker finishes first, its outcome stands', async () => {
   const id = await slowPayment(330);
   const asked = withAnswer(async () => {
     expect(await settleDueOrders(says({ kind: 'settled' }), 10)).toBe(0);
-    // Ends the operator's lease until a worker gets the order, because the operator may renew the lease.
+    // Ends the operator's lease repeatedly, until a worker gets the order, because the lease may be renewed.
     await vi.waitFor(async () => {
       await t.owner.query("update rail_order set due_at = clock_ms() - interval '1 second' where due_at is not null");
       expect(await settleDueOrders(says({ kind: 'settled' }), 10)).toBe(1);

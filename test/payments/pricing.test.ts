@@ -108,7 +108,7 @@ describe('the rate details', () => {
       const { serviceApiMultiplier, counterpartyMultiplier } = quote.rateDetails;
       const factor = parseDecimal(serviceApiMultiplier).times(parseDecimal(counterpartyMultiplier));
       const composed = whole(quote.totalSendingAmount - quote.fixedFees).times(factor);
-      // One smallest unit of each side for rounding, and 1 in 10^14 for each of the two printed multipliers.
+      // Allows one smallest unit of each side for rounding, and 1 in 10^14 for each of the two printed multipliers.
       const ofPrinted = composed.times(new Fraction(2n, 10n ** 14n));
       const slack = whole(1n).plus(unitsBought(asked)).plus(ofPrinted);
       const off = composed.minus(whole(quote.totalReceivingAmount));
@@ -167,7 +167,7 @@ describe('the bounds', () => {
     expect(refused(request('USD', 'EUR', lockedSide, maxAmount + 1n))).toEqual(outOfRange(reason));
   });
 
-  it('of a corridor limit the sending amount, and are stated in the refusal', () => {
+  it('limit the sending amount of a corridor, and are stated in the refusal', () => {
     const terms = { minSendingAmount: 10n, maxSendingAmount: 500n };
     const reason = (sent: string) => `from USD to EUR the sending amount must be 0.10 to 5.00 USD, not ${sent} USD`;
     for (const lockedSide of ['SENDING', 'RECEIVING'] as const) {
@@ -264,7 +264,7 @@ function refused(asked: PricingRequest): PricingRefusal {
 
 const outOfRange = (reason: string): PricingRefusal => ({ code: 'AMOUNT_OUT_OF_RANGE', reason });
 
-/** k: the smallest units received for each smallest unit sent. */
+/** Returns k, the number of smallest units received for each smallest unit sent. */
 function unitsBought({ sending, receiving, rate }: PricingRequest): Fraction {
   return tenTo(receiving.decimals - sending.decimals).over(parseDecimal(rate.rate));
 }

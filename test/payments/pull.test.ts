@@ -66,7 +66,7 @@ describe('a quote from an external account', () => {
     expect(await t.platform.balanceOf(poor.usd)).toBe(5_000n);
   });
 
-  test('that the platform owns makes a payment of the platform, whoever owns the destination', async () => {
+  test('belongs to the platform if that account does, whoever owns the destination', async () => {
     const treasury = await t.platform.externalAccount(undefined, 'USD', usAccount('4440001000'));
     const { outsideEur: closed } = await t.platform.makeScene(0n, '003');
     const quote = await createQuote(treasury, closed);

@@ -97,7 +97,7 @@ describe('a domain', () => {
     expect(data).toMatchObject([{ id: customer.id }]);
   });
 
-  test('in which another platform has an address cannot be assigned, even if no trigger prevented the address', async () => {
+  test('cannot be assigned if another platform has an address in it, even if no trigger prevented the address', async () => {
     const { body: customer } = await newCustomer(rival);
     const uuid = uuidIn(customer.id);
     const spoil = () => db.query("update customer set uma_address = '$eve@victim.com' where id = $1", [uuid]);

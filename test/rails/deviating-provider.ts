@@ -52,7 +52,7 @@ export class DeviatingProvider {
   #perform(order: RailOrder): RailOutcome {
     const known = this.#moved.get(order.id);
     if (known) return this.#answer(known.outcome);
-    // Money that stays in this installation moves nothing at the provider.
+    // A payment within this installation moves no money at the provider.
     if (!order.account && !order.lock) return { kind: 'settled' };
     const [paidIn, arrivesIn] = this.#locks.get(order.lock?.reference ?? '') ?? [order.currency, order.currency];
     const taken = (order.lock?.sent ?? order.amount) + this.deviation.taken;

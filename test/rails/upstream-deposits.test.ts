@@ -8,7 +8,7 @@ import { usAccount } from '../setup/scene.ts';
 import { testRelay, testTwoGateways } from './two-gateways.ts';
 import { ownUpstreamProxy } from './upstream-proxy.ts';
 
-/** Money that arrives at an upstream service without an order, for the customers of a platform on this side. */
+/** Tests money that arrives at an upstream service without an order, for the customers of a platform on this side. */
 
 const two = await testTwoGateways({ pollMs: 10 });
 // The relay delivers every webhook twice.

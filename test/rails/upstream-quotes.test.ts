@@ -16,7 +16,7 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
 import { returnedAmount, slowAmount } from './returning-rail.ts';
 import { credentialsIn, testTwoGateways } from './two-gateways.ts';
 
-/** Conversions whose rate is locked at a second instance before a quote promises it (decision 83). */
+/** Tests conversions whose rate is locked at a second instance before a quote promises it (decision 83). */
 
 const two = await testTwoGateways({ pollMs: 10 });
 const { upstream, gateway } = two;
@@ -67,14 +67,14 @@ test.for(['SENDING', 'RECEIVING'] as const)(
       there.total_receiving_amount,
       there.exchange_rate,
     ]);
-    // The quote expires before its lock does, by a margin computed from upstream's own times, despite any clock skew.
+    // The quote expires before its lock does. The margin comes from upstream's own times, so clock skew is harmless.
     const life = ({ created_at: from, expires_at: to }: Data) => to.getTime() - from.getTime();
     expect(life(here)).toBe(life(there) * 0.9);
 
     const end = await executed(made);
     expect(end).toMatchObject({ status: 'COMPLETED' });
     expect((await two.quotesOf(made.id)).there).toMatchObject({ status: 'COMPLETED' });
-    // The money left upstream in dollars; the upstream euro account was not needed.
+    // The money left the upstream dollar account. The upstream euro account was not used.
     const after = await held();
     expect(after).toEqual({ ...before, USD: before.USD - BigInt(there.total_sending_amount) });
     const sent = "select from idempotency_record where operation = 'executeQuote' and key = $1";

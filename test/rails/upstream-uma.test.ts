@@ -49,7 +49,7 @@ test('a receiver that is unknown on this side is looked up upstream, including w
   expect(await shop.platform.lookUp('$nobody@sandbox.uma.money')).toMatchObject({ code: 'UMA_NOT_FOUND' });
 });
 
-test('a lookup sends upstream two requests for the rates of each currency that its sender has, not one for each pair', async () => {
+test('a lookup requests rates from upstream twice for each currency of its sender, not once for each pair', async () => {
   const payee = await shop.account.newCustomer();
   const umaAddress = await shop.account.umaAddressOf(payee);
   using requests = vi.spyOn(UpstreamClient.prototype, 'get');

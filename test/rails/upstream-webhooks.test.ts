@@ -100,7 +100,7 @@ test('a webhook whose process died after storing it is processed by another one'
   await untilReported(order.id, 'COMPLETED');
   relay.answer = passOn;
   const [webhook] = ofOrder(order.id).slice(-1);
-  // The row of a webhook whose process died. Its lease has expired.
+  // Inserts a webhook whose process has died and whose lease has expired.
   await two.gateway.owner.query(
     `insert into rail_webhook (platform_id, webhook_id, body, attempts, due_at) values ($1, $2, $3, 1, clock_ms())`,
     [shop.platform.platformId, webhook?.id, Buffer.from(webhook?.raw ?? '')],

@@ -99,7 +99,7 @@ test('the shorter form of the UMA workflow pays from the customer’s account in
   }
 });
 
-test('the short and the full form are one request: a key takes effect once, even after the lookup expired', async () => {
+test('the short and the full form are one request, which takes effect once per key, even after the lookup expired', async () => {
   const lookupId = await lookUp();
   const full = {
     lookupId,

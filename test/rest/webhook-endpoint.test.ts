@@ -137,7 +137,7 @@ test('sixteen tests of a platform may wait for their receivers; another one gets
   const ends = await Promise.all(tests);
   expect(ends.filter(({ __typename }) => __typename === 'SendTestWebhookSuccess')).toHaveLength(16);
   await t.platform.act('sendTestWebhook', { endpointId: endpoint?.id }, 'delivered');
-  // The receiver has got the new endpoint's first event, the sixteen concurrent ones, and the last one.
+  // The receiver has received the new endpoint's first event, the sixteen concurrent ones, and the last one.
   expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(18);
   await set(null);
 });

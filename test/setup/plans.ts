@@ -118,8 +118,8 @@ export async function makePlanScene({ platform }: TestGateway) {
 }
 
 /**
- * How to fill a table: which row is copied, and which columns differ from it, in SQL with the copy's number `i`. One in
- * `:rare` rows has a rare value.
+ * How to fill a table: the row to copy, and the columns that differ, in SQL. In it, `i` is the copy's number, and one
+ * in `:rare` rows has a rare value.
  */
 interface Filling {
   readonly table: FilledTable;

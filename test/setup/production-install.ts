@@ -15,7 +15,7 @@ import { type ChildGateway, startChildGateway, temporaryDataDirectory } from './
 
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** What a clone does not contain: `.git`, and the folders that `.gitignore` names. */
+/** What the copy leaves out: `.git`, and the folders that `.gitignore` names. */
 const ignored = ['.git', ...readFileSync(path.join(root, '.gitignore'), 'utf8').split('\n').filter(Boolean)].map(
   (name) => path.join(path.sep, name).replace(/\/$/, ''),
 );

@@ -59,7 +59,7 @@ describe('a backward step of the clock', () => {
     return (answers as pg.QueryResult[]).at(-1)?.rows[0].step;
   }
 
-  /** For each table with rows that wait for a time, such a row as SQL. */
+  /** The SQL of a row for each table whose rows wait for a time. */
   const waiting: Readonly<Record<string, string>> = {
     rail_order: `(platform_id, id, transaction_id, kind, created_at, due_at, attempts)
       values (uuid_v7(), uuid_v7(), uuid_v7(), 'PAYOUT', clock_timestamp() + interval '1 hour', $due, 0)`,
