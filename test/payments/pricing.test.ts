@@ -90,7 +90,7 @@ describe('a quote explains itself', () => {
 });
 
 describe('the rate details', () => {
-  it('give each multiplier in millisatoshis, at the price of one bitcoin', () => {
+  it('state both multipliers in terms of millisatoshis, at the price of one bitcoin', () => {
     const terms = { rate: '1.25', bridge: '100000', serviceVariableFeeRate: '0.01', serviceFixedFee: 7n };
     const quote = quoted(request('USD', 'EUR', 'SENDING', 1000n, terms, { fixedFee: 0n, variableFeeRate: '0.003' }));
     expect(quote.rateDetails).toEqual({
