@@ -70,7 +70,7 @@ describe('npm start', () => {
     expect(status).toBe(0);
   });
 
-  test('if the data has earlier migrations, says in one sentence which folder to remove', async () => {
+  test('says in one sentence which folder to remove if its data comes from earlier migrations', async () => {
     const server = await startEmbeddedPostgres({ dataDir: data.path });
     await execute(server.url, `update _prisma_migrations set migration_name = '20250101000000_earlier'`);
     await server.stop();

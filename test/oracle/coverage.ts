@@ -23,7 +23,7 @@ const withoutValue: ReadonlySet<string> = new Set([
   'PlatformCurrency.providerRequiredCounterpartyCustomerFields',
   // No token of the scene expires soon.
   'Event.apiTokenId',
-  // There is no account number, only a UMA address or a payer who is not known yet.
+  // These parties have no account number: they have a UMA address, or the payer is not known yet.
   'UmaSource.maskedNumber',
   'UmaDestination.maskedNumber',
   'RealtimeFundingSource.maskedNumber',
@@ -59,7 +59,7 @@ export function needlessExceptions(schema: GraphQLSchema, seen: ReadonlySet<stri
 }
 
 type Field = GraphQLField<unknown, unknown>;
-/** The fields that lead to a type, each with the type of the object that has it. */
+/** The path to a type: a list of fields, each with the object type that has the field. */
 type Way = readonly { readonly field: Field; readonly on: GraphQLObjectType }[];
 
 /** The maximum number of paths that are tried for a type. */
@@ -95,9 +95,9 @@ function waysTo(schema: GraphQLSchema): ReadonlyMap<GraphQLObjectType, readonly 
 const isMany = ({ name, args }: Field) => name === 'nodes' || args.some((arg) => arg.name === 'first');
 
 /**
- * Yields documents that each select one missing field, along every path to its type: first without optional arguments,
- * later with any of them. Between documents, the caller can remove from `missing` the fields that it has seen. No
- * document selects two missing fields, because their cost could exceed the limit, and neither would be seen.
+ * Yields documents that select one missing field each, along every path to its type. The first documents have no
+ * optional arguments, and later ones have any of them. Between documents, the caller can remove fields from `missing`.
+ * A document with two missing fields could exceed the cost limit, and neither field would be seen.
  */
 export function* directedDocuments(
   schema: GraphQLSchema,

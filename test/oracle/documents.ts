@@ -62,7 +62,7 @@ const rootWeights: Readonly<Record<string, number>> = {
   webhookEndpoints: 2,
 };
 
-/** Lower than the service's limits (graphql/limits/budget.ts), because those count more for some fields. */
+/** Lower than the service's limits (graphql/limits/budget.ts), because the service counts some fields more heavily. */
 const budget = { fields: 60, directives: 12, cost: 900, depth: 12 };
 
 /**
@@ -328,7 +328,7 @@ class Writer {
     return { text: literal(value, type), values: [value] };
   }
 
-  /** Declares a variable with a value in each set; a nullable variable can be missing from a set. */
+  /** Declares a variable and draws its value for each set. A nullable variable may be missing from a set. */
   #variable(type: string, draw: () => unknown, isNullable: boolean): string {
     const name = this.#name('v');
     this.#declared.push(`$${name}: ${type}`);

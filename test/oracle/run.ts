@@ -131,7 +131,7 @@ async function check(world: OracleWorld, asked: Case, figures: Figures): Promise
     const difference = isRefused ? undefined : differenceOf(expected.json(), answer);
     if (difference !== undefined) throw different(difference, caller.name, operation, expected, result);
     const seen = seenIn(world.schema, query, operationName, answer.data);
-    // Fields that an error has nulled were not compared.
+    // An error may have nulled a field, whose value was then not compared.
     if (!isRefused && !answer.errors) for (const field of seen.fields) figures.seen.add(field);
     firsts.push({ caller, operation, answer: result });
     hasRows ||= seen.rows > 0;
@@ -156,7 +156,7 @@ async function check(world: OracleWorld, asked: Case, figures: Figures): Promise
     throw different(`asked again, ${difference}`, turns, operation, expected, answer);
   };
   for (let round = Math.ceil(often / callers.length); round > 0; round--) {
-    // Either one after another or all concurrently.
+    // Rounds alternate between sequential and concurrent requests.
     if (round % 2 === 0) for (const one of firsts) await again(one);
     else await Promise.all(firsts.map(again));
   }

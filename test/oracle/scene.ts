@@ -36,7 +36,7 @@ export interface QuietScene {
   drop(): Promise<void>;
 }
 
-/** Longer than any test reads from the scene. */
+/** This is longer than any test that reads the scene. */
 const neverMs = 3_600_000;
 
 /** Creates the scene with its own gateway, waits until no work is in progress, and stops that gateway. */
@@ -331,7 +331,7 @@ async function callersOf(
   return callers;
 }
 
-/** Closes objects, as an operator, a receiver or a platform would. */
+/** Freezes a customer and accounts, revokes a client token, and lets a receiver disable its endpoint. */
 async function endSome({ gateway }: TestGateway, platform: TestPlatform, { all }: Customers): Promise<void> {
   const [, , business = '', person = ''] = all;
   const freezing = { reason: 'under investigation', by: 'Ada', frozen: true };
@@ -363,7 +363,7 @@ async function registered(platform: TestPlatform): Promise<string> {
 }
 
 /**
- * Sets policies: for a customer (who then pays), for its app, and for the platform (which makes no further payments).
+ * Sets policies for a customer, who then pays, for its app, and for the platform, which makes no further payments.
  */
 async function limitSome(platform: TestPlatform, { payers }: Customers, callers: readonly Caller[]): Promise<void> {
   const [payer] = payers;

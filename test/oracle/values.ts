@@ -114,7 +114,7 @@ const amount: Draw = (choices) =>
 
 const odd = ['', 'nobody', 'a\u0000b', '%', "'"];
 
-/** Draws values of arguments and input fields by their names; undefined leaves the choice to the type. */
+/** Draws values for arguments and input fields with these names. If a draw is undefined, only the type decides. */
 const byName: Readonly<Record<string, Draw>> = {
   id: (choices, material, owner) => (idsOfFields[owner] ?? anyId)(choices, material, owner),
   ids: (choices, material, owner) => {

@@ -49,7 +49,7 @@ export async function openWorld() {
     schema: buildSchema(readFileSync('schema.graphql', 'utf8')),
     /** By platform. */
     material: [await read(0), await read(1)] as const,
-    /** Queries the service over HTTP; with `isStock`, the gateway with the stock libraries. */
+    /** Queries the service over HTTP. With `isStock`, queries the gateway with the stock libraries instead. */
     async ask(
       { query, variables, operationName }: Operation,
       { authorization }: Caller,

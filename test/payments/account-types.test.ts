@@ -159,7 +159,7 @@ test.each([
   },
 );
 
-test('a name that a rail cannot transmit at all is refused in PRODUCTION; the sandbox warns', async () => {
+test('a name that a rail cannot transmit at all is refused in PRODUCTION, and the sandbox warns of it', async () => {
   const customerId = await live.newCustomer();
   const message = 'SEPA supports no character of this name';
   expect(await live.act('createExternalAccount', { ...sepa('👍'), customerId })).toMatchObject({
@@ -169,7 +169,7 @@ test('a name that a rail cannot transmit at all is refused in PRODUCTION; the sa
   expect(warnings).toContainEqual({ message: `PRODUCTION would refuse it: ${message}` });
 });
 
-test('the rail gets both the original name and the name as it transmits it', async () => {
+test('the rail gets both the original name and the form of the name that it can transmit', async () => {
   const asked: AccountToCheck[] = [];
   const names: (string | undefined)[] = [];
   const payments = withRail(t, {

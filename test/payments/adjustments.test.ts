@@ -117,7 +117,7 @@ test('an invalid proposal is refused, and the refusal names the fault', async ()
   expect((await ops('adjust', 'approve', unknown, ...checker)).err).toBe(`there is no ${unknown}`);
 });
 
-test('exactly one of several concurrent approvals moves the money; the database refuses any other adjusting plan', async () => {
+test('only one of several concurrent approvals moves the money, and no other plan can adjust a balance', async () => {
   const { database } = t.gateway.payments;
   const before = await balance();
   const { adjustment } = await propose('--credit', '2');

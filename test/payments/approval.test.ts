@@ -86,7 +86,7 @@ describe('an incoming payment', () => {
     expect(await t.platform.ended(transaction.id)).toMatchObject({ status: 'COMPLETED' });
   });
 
-  test('stays PENDING for at most five seconds, informs its sender, and is credited only once approved', async () => {
+  test('shows its sender, stays PENDING for at most five seconds, and is credited only when it is approved', async () => {
     const { scene, transaction } = await receive(t, {}, 'address');
     const requestedReceiverInformation = [
       { name: 'FULL_NAME', mandatory: true },
@@ -171,7 +171,7 @@ describe('an incoming payment', () => {
       expect(await decide(way, transaction.id, {}, impatient.platform)).toMatchObject(late);
   });
 
-  test('to a customer of this installation is returned to its sender if nobody decides', async () => {
+  test('returns to its sender if nobody decides, when both customers belong to this installation', async () => {
     const { platform } = impatient;
     const [from, to] = [await platform.makeScene(20_000n), await platform.makeScene(0n)];
     const { made, incoming } = await platform.payByUma(from.usd, to.customerId, 'FAILED');
@@ -255,7 +255,7 @@ describe('an incoming UMA payment whose sender has only looked up the receiver',
     const { createdAt, approvalDueAt, updatedAt } = await t.platform.fieldsOf('transaction', transaction.id, moments);
     expect(Date.parse(updatedAt) - Date.parse(createdAt)).toBeGreaterThanOrEqual(300);
     const left = Date.parse(approvalDueAt) - Date.parse(updatedAt);
-    // One statement reads the clock twice, once for each timestamp.
+    // One statement sets both timestamps, but reads the clock separately for each.
     expect(left).toBeGreaterThan(3_000);
     expect(left).toBeLessThanOrEqual(5_000);
     await t.platform.actOn('approveTransaction', { transactionId: transaction.id });
@@ -282,7 +282,7 @@ describe('an incoming UMA payment whose sender has only looked up the receiver',
 });
 
 describe('the step of a scenario', () => {
-  test('PULL makes the collection for a quote paid from outside fail or wait, and the payout proceeds as usual', async () => {
+  test('PULL makes the collection fail or wait, for a quote paid from an external account', async () => {
     const scene = await t.platform.makeScene(0n);
     const made = (scenario: object) => {
       const rest = { immediatelyExecute: true, sandboxScenario: { step: 'PULL', ...scenario } };

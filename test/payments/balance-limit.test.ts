@@ -95,7 +95,7 @@ describe('an account at its maximum balance', () => {
 });
 
 describe('money in flight', () => {
-  test('counts toward the limit: of concurrent transfers-in, those that fit are accepted, and all of those reach a final status', async () => {
+  test('counts toward the limit: concurrent transfers-in are accepted while they fit, and reach a final status', async () => {
     const scene = await t.platform.makeScene(0n);
     const part = most / 9n;
     const first = await bringIn(scene, 8n * part, { sandboxScenario: late });
@@ -129,7 +129,7 @@ describe('money in flight', () => {
       const room = most - coming;
       expect(await bringIn(payee, room + 1n, rest)).toMatchObject(outOfRange('amount.units'));
       expect(await bringIn(payee, room, rest)).toMatchObject({ status: 'PENDING' });
-      // An amount of up to a tenth of the maximum is not checked at this point; it is refused when it arrives.
+      // Only amounts over a tenth of the maximum are checked here. Smaller ones are refused when they arrive.
       expect(await bringIn(payee, most / 10n + 1n, rest)).toMatchObject({ code: 'AMOUNT_OUT_OF_RANGE' });
     },
   );
@@ -174,7 +174,7 @@ describe('money in flight', () => {
     expect(await t.platform.balanceOf(scene.usd)).toBe(most);
   });
 
-  test('goes back to its sender, outside or on this installation, if it came by UMA', async () => {
+  test('goes back to its sender if it came by UMA, from this installation or another', async () => {
     const receiver = await holding(most);
     const { id } = await t.platform.announce(receiver.customerId, 5_000);
     await t.platform.actOn('approveTransaction', { transactionId: id });

@@ -13,7 +13,7 @@ const quote = async (platform: TestPlatform, scene: Scene, amount: bigint): Prom
 
 /**
  * Retries commands that failed because no connection became free in time, as happens on a busy machine. These tests are
- * about races between commands, not about how fast one connection executes hundreds of them.
+ * about races between commands, not about the speed of a connection.
  */
 async function patiently(act: () => Promise<Data>): Promise<Data> {
   let answer = await act();

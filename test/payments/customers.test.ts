@@ -93,7 +93,7 @@ describe('UMA addresses', () => {
     expect(umaAddress).toMatch(/^\$[a-z0-9._+-]{1,63}@[a-z0-9.-]+$/);
   });
 
-  test('are stored in lower case, and belong to one customer however they are capitalized', async () => {
+  test('are stored in lower case, and are unique regardless of case', async () => {
     const first = await create('uma-2', { umaAddress: '$Grace.H@Test.UMA.money', details: person('Grace Hopper') });
     expect(first.umaAddress).toBe('$grace.h@test.uma.money');
     const another = { platformCustomerId: 'uma-3', details: person('Grace Hopper') };
@@ -151,7 +151,7 @@ describe('identity checks', () => {
     expect((await create('kyc-2', { details: { business: { legalName: name } } })).kycStatus).toBe(kycStatus);
   });
 
-  test('let money move from the moment of approval, which can come with a new name', async () => {
+  test('let a customer move money as soon as they approve it, for example under a new name', async () => {
     const { id } = await create('kyc-3', { details: person('Grace Hopper 001') });
     const usd = await platform.internalAccount(id, 'USD');
     await platform.fund(usd, 10_000n);

@@ -65,13 +65,13 @@ test('a dry run of any payment states its price, and changes nothing', async () 
   // The dry run has not used up its key.
   const used = { ...transfers.transferOut, idempotencyKey: 'dry' };
   await platform.succeed('transferOut', used);
-  // Once the key has been used, a dry run returns what repeating the payment itself would return.
+  // Once the key has been used, a dry run returns the same as a repetition of the payment.
   expect(await dry(platform, 'transferOut', used)).toMatchObject({ __typename: 'TransferOutSuccess' });
   const other = { ...used, amount: { units: 501 } };
   expect(await dry(platform, 'transferOut', other)).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
 });
 
-test('a dry run is refused as the payment would be', async () => {
+test('a dry run gets the same refusal as the payment would', async () => {
   const { id: quoteId } = await platform.quote(usdToEur(scene));
   const before = await everything();
   const nobody = 'ExternalAccount:019a0000-0000-7000-8000-000000000000';
@@ -106,7 +106,7 @@ test('a dry run states how much the policies would still allow, without using an
   ];
   expect((await dry(me, 'createQuote', input)).limits).toEqual([...expected, ...expected]);
   expect((await dry(me, 'createQuote', input)).limits).toEqual([...expected, ...expected]);
-  // Policies do not count a waiting quote, and an app does not see how much its platform has used.
+  // Policies do not count a quote before its execution. An app does not see how much its platform has used.
   expect((await dry(me, 'createQuote', usdToEur(scene))).limits).toEqual([]);
   expect(await dry(app, 'createQuote', input)).toMatchObject({ __typename: 'ValidatedPayment', limits: [] });
   const over = await dry(me, 'transferOut', moving(scene.usd, scene.outsideUsd, 2_001));

@@ -43,7 +43,7 @@ const kinds = (Object.entries(accountTypes) as [ExternalAccountType, AccountType
 describe.each(kinds)('$kind', ({ kind, type, currency, right, isOwned }) => {
   const owner = isOwned ? { beneficiary } : {};
 
-  test('is accepted in its own form and is immediately ACTIVE in the sandbox', async () => {
+  test('is accepted with details of its type, and is immediately ACTIVE in the sandbox', async () => {
     const { account } = await register({ customerId, currency, accountInfo: { [kind]: right }, ...owner });
     expect(account).toMatchObject({
       status: 'ACTIVE',
@@ -98,7 +98,7 @@ describe('the form descriptions for user interfaces', () => {
 const formFields = `accountType inputField beneficiaryRequired exactlyOneOf currencies { code }
   fields { name required allowedValues pattern format formatDependsOn formatsByValue { value pattern format } }`;
 
-/** Returns the fields that a client would refuse to send if it only knew the form description. */
+/** Returns the fields whose values violate the form description. */
 function faultsIn({ fields, exactlyOneOf }: Data, details: Readonly<Record<string, string | undefined>>): string[] {
   if (exactlyOneOf.length > 0 && exactlyOneOf.filter((name: string) => name in details).length !== 1)
     return exactlyOneOf;
@@ -109,7 +109,7 @@ function faultsIn({ fields, exactlyOneOf }: Data, details: Readonly<Record<strin
     const fits =
       (field.allowedValues?.includes(value) ?? true) &&
       [field.pattern, byValue?.pattern].every(
-        // Browsers compile the pattern attribute with the v flag.
+        // Browsers compile patterns with the v flag. Other clients may use the u flag.
         (pattern) => !pattern || ['u', 'v'].every((flag) => new RegExp(pattern, flag).test(value)),
       );
     return fits ? [] : [field.name];
@@ -156,7 +156,7 @@ test.each([
   },
 );
 
-test('the explanation quotes the name in the form in which the provider compared it', async () => {
+test('the explanation quotes the name as the provider compared it', async () => {
   const payments = withRail(t, {
     checkAccount: async () => ({
       ...{ accepted: true, status: 'ACTIVE', verification: 'PARTIAL_MATCH' },
@@ -172,7 +172,7 @@ test('the explanation quotes the name in the form in which the provider compared
   expect(row.statusReason).toBe('compared "HOPPER GRACE" with "HOPPER G"');
 });
 
-test('a quote that pulls is refused at its execution if the rail does not collect money, and stays open', async () => {
+test('executing a quote that pulls is refused if the rail does not collect money, and the quote stays PENDING', async () => {
   const { outsideUsd, outsideEur } = await platform.makeScene();
   const { id } = await platform.quote(between(outsideUsd, outsideEur, 1_000));
   const payments = withRail(t, { collect: undefined } as object);
@@ -255,7 +255,7 @@ test('removing the platform’s own id and leaving it unchanged are different in
   expect(await change(outsideUsd, { idempotencyKey })).toMatchObject({ replayed: true });
 });
 
-test('a customer has one default deposit account: making another the default changes both, once each, and no other', async () => {
+test('a customer has one default deposit account: setting another one changes only these two, once each', async () => {
   const { customerId, outsideUsd, outsideEur } = await platform.makeScene(0n);
   /** Returns the versions of the customer's accounts that are higher than the first. */
   const versions = async (): Promise<Record<string, number>> => {
@@ -282,7 +282,7 @@ test('a customer has one default deposit account: making another the default cha
   expect(await defaults(customerId)).toEqual([registered]);
   await change(registered, { defaultUmaDepositAccount: false });
   expect(await defaults(customerId)).toEqual([]);
-  // The same is true if both are set concurrently.
+  // If two accounts are set concurrently, only one of them becomes the default.
   const both = [outsideUsd, outsideEur].map((id) => change(id, { defaultUmaDepositAccount: true }));
   for (const answer of await Promise.all(both)) expect(answer.code).toBeUndefined();
   expect(await defaults(customerId)).toHaveLength(1);

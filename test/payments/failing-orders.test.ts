@@ -114,7 +114,7 @@ test("the rail's last report is decisive: the command refuses a settled or faile
   for (const id of all) expect((await transactionOf(id)).status).toBe('COMPLETED');
   expect(await payments.database.prisma.operatorAct.count({ where: { subject: { in: all } } })).toBe(0);
 
-  // Settled orders are left alone, even if the money could still be returned.
+  // A settled order cannot be ended, even while its money could still be returned.
   const watched = await slowPayment(305);
   await work({ kind: 'settled', watchMs: 3_600_000 });
   const watch = () => t.owner.query('select due_at, attempts from rail_order where due_at is not null');
@@ -160,11 +160,11 @@ test.each(['payment', 'pull'] as const)(
   },
 );
 
-test('if a worker is faster than the operator, its outcome stands, and no other worker takes the order in the meantime', async () => {
+test('no worker takes an order that the operator has leased, but if a worker finishes first, its outcome stands', async () => {
   const id = await slowPayment(330);
   const asked = withAnswer(async () => {
     expect(await settleDueOrders(says({ kind: 'settled' }), 10)).toBe(0);
-    // The worker, which held the lease first, has finished. The operator's lease may have been renewed meanwhile.
+    // Ends the operator's lease repeatedly, until a worker gets the order, because the lease may be renewed.
     await vi.waitFor(async () => {
       await t.owner.query("update rail_order set due_at = clock_ms() - interval '1 second' where due_at is not null");
       expect(await settleDueOrders(says({ kind: 'settled' }), 10)).toBe(1);

@@ -73,7 +73,7 @@ describe('a sandbox scenario', () => {
     expect(await t.platform.balanceOf(scene.usd)).toBe(50_000n);
   });
 
-  test('lets the bank return a completed payment: REFUNDED, with reversing journals and the fees back', async () => {
+  test('lets the bank return a completed payment: it is REFUNDED, its journals reversed and its fees returned', async () => {
     const scene = await t.platform.makeScene(50_000n);
     const terms = { sandboxScenario: { returnAfterMs: 100 } };
     const { id, transaction } = await t.platform.quote(between(scene.usd, scene.outsideEur, amount, terms));
@@ -118,7 +118,7 @@ describe('a sandbox scenario', () => {
       expect(await platform.balanceOf(scene.usd)).toBe(40_000n);
     });
 
-    test('takes back the whole fee from an account that holds exactly the fee, and nothing if one unit is missing', async () => {
+    test('takes the fee back if the account holds exactly the fee, and nothing if one unit is missing', async () => {
       const { platform, scene, earnings, pay, comeBack } = await earning('earning little');
       await comeBack(await pay({ returnAfterMs: 3_600_000 }));
       expect(await platform.balanceOf(earnings)).toBe(0n);

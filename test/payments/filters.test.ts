@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 
-// Filters not covered by test/graphql/paging.test.ts, which compares each list filter with a model. Matching rows are
-// identified by names.
+// Tests the filters that test/graphql/paging.test.ts does not compare with a model. The tests identify matching rows by
+// names.
 
 /** Row names by id. */
 const names = new Map<string, string>();

@@ -147,7 +147,7 @@ describe('a policy that demands an approval', () => {
   const statusOf = async (by: TestPlatform, from: string, to: string, amount: number): Promise<string> =>
     (await by.actOn('transferOut', moving(from, to, amount))).transaction.status;
 
-  test('does so above an amount, and in currencies without a limit', async () => {
+  test('demands it above an amount, and always in currencies without a limit', async () => {
     const scene = await platform.makeScene(10_000n);
     const clerk = await clerkWith({ above: [{ currency: 'USD', amount: { decimal: '5.00' } }] });
     const amounts = [500, 501].map((amount) => statusOf(clerk, scene.usd, scene.outsideUsd, amount));
@@ -156,7 +156,7 @@ describe('a policy that demands an approval', () => {
     expect(await statusOf(euros, scene.usd, scene.outsideUsd, 1)).toBe('CREATED');
   });
 
-  test('does so for a receiver that its subject has not paid before; failed payments do not count', async () => {
+  test('demands it for a receiver that its subject has not paid before, not counting failed payments', async () => {
     const scene = await platform.makeScene(100_000n);
     const to = scene.outsideUsd;
     const failing = (await platform.makeScene(0n, '002')).outsideUsd;
@@ -363,7 +363,7 @@ test('events, webhooks, live lists and REST show that a payment waits, who reque
     { filter: { customerId: scene.customerId, status: ['CREATED'] } },
   );
   const nextOps = async () => (await nextOf(changes)).data.transactionChanges.changes.map(({ op }: Data) => op);
-  // The stream follows the list from the first message on.
+  // After its first message, the stream reports every change of the list.
   await nextOps();
   const entered = nextOps();
   const { transaction } = await send(clerk, scene, 10);

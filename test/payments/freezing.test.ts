@@ -49,7 +49,7 @@ describe('a frozen customer', () => {
       () => pull(scene),
       () => move(scene.usd, other.usd),
       () => move(other.usd, scene.usd),
-      // Not even the platform can take the customer's money.
+      // The platform cannot take the customer's money either.
       () => move(scene.usd, own),
       () => quoted(scene, other),
       () => quoted(other, scene),
@@ -68,7 +68,7 @@ describe('a frozen customer', () => {
     for (const one of acts.slice(0, 5)) expect((await one()).__typename).toMatch(/Success$/);
   });
 
-  test('does not stop payments in progress: a pull, a payment, its refund, an incoming payment under approval', async () => {
+  test('does not stop a pull, a payment, a refund or an approval that is already in progress', async () => {
     const scene = await platform.makeScene(1_000n, '004');
     const puller = await platform.makeScene(0n);
     const slowly = { immediatelyExecute: true, sandboxScenario: { step: 'PULL', delayMs: 3_600_000 } };
@@ -88,7 +88,7 @@ describe('a frozen customer', () => {
     expect(await platform.balanceOf(scene.usd)).toBe(1_100n);
   });
 
-  test('cannot register accounts; its app still reads, and other apps do not learn that it is frozen', async () => {
+  test('cannot register accounts, but its app can still read, and other apps do not learn about the freeze', async () => {
     const [scene, other] = [await platform.makeScene(100n), await platform.makeScene(100n)];
     const app = await platform.payingApp({ customerId: scene.customerId });
     const stranger = await platform.payingApp({ customerId: other.customerId });
@@ -147,8 +147,7 @@ describe('a frozen account', () => {
       await passDelay(t, id);
       await earning.seen(after, (one) => one.id === id && one.status === 'REFUNDED');
     }
-    // The platform's own payment is returned less the fee that the platform itself has earned, so its balance does not
-    // fall.
+    // The platform's own payment is returned without its fee, because the platform itself has earned that fee.
     expect([await earning.balanceOf(scene.usd), await earning.balanceOf(earnings)]).toEqual([1_000n, 1_025n]);
   });
 
@@ -161,7 +160,7 @@ describe('a frozen account', () => {
     expect(await out(scene)).toMatchObject({ __typename: 'TransferOutSuccess' });
   });
 
-  test('that is external cannot be registered again while frozen, even if it is INACTIVE, but can be once it is thawed', async () => {
+  test('that is external can be registered again only once it is thawed, even if it is INACTIVE', async () => {
     const { customerId } = await platform.makeScene(0n);
     const again = () => register(customerId, 'DE89370400440532013000');
     const { id } = (await again()).account;
@@ -172,7 +171,7 @@ describe('a frozen account', () => {
     expect(await again()).toMatchObject({ __typename: 'CreateExternalAccountSuccess' });
   });
 
-  test('shows in REST when it was frozen, and cannot pay there; nor can an account of a frozen customer', async () => {
+  test('shows in REST when it was frozen, and cannot pay over REST, like the accounts of a frozen customer', async () => {
     const { customerId, usd, outsideUsd } = await platform.makeScene(1_000n);
     const rest = await restClient(t.url, platform.authorization);
     for (const [id, path, code, named] of [

@@ -114,8 +114,7 @@ test('when two workers finish the same pull, the second opens a case only if its
     const { call: collect, asked, answer } = answeredLater();
     const slow = settleDueOrders(withRail({ collect }), 10);
     await asked;
-    // The first worker's lease has expired, and another worker has the order. In between, the first worker may renew
-    // its lease.
+    // Ends the first worker's lease repeatedly, until another worker gets the order, because the lease may be renewed.
     await vi.waitFor(async () => {
       await payments.database.pool.query('update rail_order set due_at = clock_timestamp() where due_at is not null');
       expect(await settleDueOrders(withRail({ collect: settled }), 10)).toBe(1);

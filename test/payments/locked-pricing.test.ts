@@ -139,7 +139,7 @@ describe('the limits of a receiving amount', () => {
     );
   });
 
-  it('can meet at a single amount, with one conversion or several', () => {
+  it('can allow only a single amount, with one conversion or several', () => {
     const { sending, receiving, platformFee, rate } = request({}, { minSendingAmount: 7n, maxSendingAmount: 7n });
     const one = receivingLimits({ sending, receiving, platformFee, rate });
     expect(one).toEqual({ min: 7n, max: 7n });

@@ -43,7 +43,7 @@ describe('the display name of an account', () => {
     },
   );
 
-  test('is the network and type for a wallet; a mutation and a query agree', async () => {
+  test('names the network of a wallet, in mutations and queries alike', async () => {
     const solanaWallet = { address: '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU' };
     const fields = 'displayName maskedNumber accountInfo { accountType maskedNumber }';
     const input = { customerId: payer.customerId, currency: 'USDC', accountInfo: { solanaWallet } };
@@ -103,7 +103,7 @@ describe("the names of a payment's parties", () => {
     }
   });
 
-  test('at a UMA address are the names that the other side reports, or else the address', async () => {
+  test('are the names that a UMA counterparty reports, or else the UMA address', async () => {
     const umaAddress = await t.platform.umaAddressOf(payee.customerId);
     const made = await t.platform.umaQuote(payer.usd, umaAddress);
     const read = `${fields} counterpartyInformation { name value }`;
@@ -112,7 +112,7 @@ describe("the names of a payment's parties", () => {
     expect(paid.destination).toEqual({ displayName: given ?? umaAddress, maskedNumber: null });
   });
 
-  test('from outside can be read through the interface and the concrete type together', async () => {
+  test('can be read through the interface and the concrete type in one query', async () => {
     const { id } = await t.platform.quote(fundedIn('USDC', payer, 2_500_000));
     const read = `source { __typename displayName currency { code } }
       destination { displayName currency { code } ... on AccountDestination { accountId } } paymentInstructions { accountType reference }`;

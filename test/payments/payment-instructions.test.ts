@@ -104,7 +104,7 @@ describe('Lightning', () => {
     }
   });
 
-  test('has an invoice for any amount for an account', async () => {
+  test('gives an account an invoice without an amount', async () => {
     const [lightning] = await accountInstructions('BTC');
     expect(read(lightning.invoice).amount).toBeUndefined();
   });
@@ -127,7 +127,7 @@ describe('stablecoins', () => {
     );
   });
 
-  test('have a point on the curve as their address on Solana', async () => {
+  test('have a Solana address that is a point on the curve', async () => {
     const [solana] = (await fundedQuote('USDC')).paymentInstructions;
     expect(() => ed25519.Point.fromBytes(base58.decode(solana.address))).not.toThrow();
   });

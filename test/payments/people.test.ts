@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 
-// Dates of birth and countries of customers, of company and account owners, and in sender information.
+// Tests dates of birth and countries of customers, of owners of companies and accounts, and in sender information.
 
 const t = await testGateway();
 const { platform } = t;

@@ -120,7 +120,7 @@ describe('a policy', () => {
     );
     const [before, soon, later] = rows.map(({ time }) => time);
     const refused = { rule: 'HOURS', limit: null, freeAt: expect.stringContaining(`T${soon}:00.000Z`) };
-    // The second and third ranges include midnight, unless it is around midnight now.
+    // The second and third ranges span midnight, unless the test itself runs around midnight.
     for (const [hoursFrom, hoursTo, expected] of [
       [before, soon, /^Transaction:/],
       [later, soon, /^Transaction:/],
@@ -155,7 +155,7 @@ describe('a policy', () => {
     expect(await remove(stranger.customerId)).toMatchObject({ deletedId: null });
   });
 
-  test('counts all payments that share a transaction, even if a day has ended since it last summed them up', async () => {
+  test('counts every payment when several share a database transaction, even just after midnight', async () => {
     // In this time zone a day has just begun, so the minutes that the test lets pass move the payment into the previous
     // day.
     const now = new Date();
@@ -164,7 +164,7 @@ describe('a policy', () => {
     const server = await limited({ limits: [usd('DAY', 100)], timeZone });
     expect(await made(server, 60)).toEqual([true]);
     await passHours(t, (now.getUTCMinutes() + 2) / 60);
-    // Payments from one account never share a transaction.
+    // Payments from one account never share a database transaction, so these come from several.
     const scenes = await Promise.all(Array.from({ length: 8 }, () => platform.makeScene(1_000n)));
     const sent = await Promise.all([...scenes, ...scenes].map((from) => send(server, 10, {}, from)));
     expect(sent.filter((one) => typeof one === 'string')).toHaveLength(10);
@@ -184,7 +184,7 @@ describe('a policy', () => {
     // Payments made with either token count for both.
     const counted = [...(await made(child, 3)), ...(await made(maker, 3, 2)), ...(await made(child, 1))];
     expect(counted).toEqual([true, false, true, false]);
-    // A different server token with MANAGE may do so, even if a policy applies to everyone.
+    // Any other server token with MANAGE may change the policy, even if a platform-wide policy limits that token.
     await set(own, { limits: [usd('DAY', 100_000_000)] });
     expect(await set(maker.tokenId, { limits: [usd('DAY', 6)] })).toMatchObject({ __typename: 'SetPolicySuccess' });
     expect(await made(child, 1)).toEqual([true]);
@@ -320,7 +320,7 @@ test.each([
   [{ limits: [{ period: 'PAYMENT', payments: 1 }] }, 'INVALID_INPUT', ['limits', 0]],
   [{ limits: [{ period: 'DAY', payments: -1 }] }, 'INVALID_INPUT', ['limits', 0, 'payments']],
   [{ limits: [usd('DAY', 1), usd('DAY', 2)] }, 'INVALID_INPUT', ['limits', 1]],
-  // Otherwise, a program whose list happens to be empty would allow payments to everyone.
+  // An empty list is refused, because a program could send one by mistake and allow payments to everyone.
   [{ kinds: [] }, 'INVALID_INPUT', ['kinds']],
   [{ receiverAccountIds: [] }, 'INVALID_INPUT', ['receiverAccountIds']],
   [{ receiverCountries: [] }, 'INVALID_INPUT', ['receiverCountries']],

@@ -42,7 +42,7 @@ test(
         const { usd, outsideUsd } = scenes[number % scenes.length] ?? scenes[0] ?? ({} as Scene);
         const input = moving(usd, outsideUsd, amount, { idempotencyKey: `race-${number}` });
         const result = await by.act('transferOut', input).catch((error: Error) => ({ code: 'TIMEOUT', ...error }));
-        // On a busy machine, the call is repeated with the same key, whether or not it took effect.
+        // These errors occur on a busy machine. The call may have taken effect, so it is repeated with the same key.
         if (['SERVICE_UNAVAILABLE', 'OUTCOME_UNKNOWN', 'CONFLICT', 'TIMEOUT'].includes(result.code)) left.push(next);
         else if (result.code === 'LIMIT_EXCEEDED') refused.push(amount);
         else {
@@ -56,7 +56,7 @@ test(
     expect(taken.length + refused.length).toBe(payments);
     expect(sum).toBeLessThanOrEqual(most);
     expect(taken.length).toBeLessThanOrEqual(payments * 0.75);
-    // A refused payment must have exceeded the limit on amounts or the limit on the number of payments.
+    // If the number of payments is below its limit, each refused payment must exceed the limit on amounts.
     if (taken.length < payments * 0.75)
       for (const amount of new Set(refused)) expect(sum + amount).toBeGreaterThan(most);
     const used = { usedAmount: { amount: `${sum}` } };

@@ -90,7 +90,7 @@ describe('a quote explains itself', () => {
 });
 
 describe('the rate details', () => {
-  it('are multipliers of millisatoshi, at the price of one bitcoin', () => {
+  it('state both multipliers in terms of millisatoshis, at the price of one bitcoin', () => {
     const terms = { rate: '1.25', bridge: '100000', serviceVariableFeeRate: '0.01', serviceFixedFee: 7n };
     const quote = quoted(request('USD', 'EUR', 'SENDING', 1000n, terms, { fixedFee: 0n, variableFeeRate: '0.003' }));
     expect(quote.rateDetails).toEqual({
@@ -103,12 +103,12 @@ describe('the rate details', () => {
     });
   });
 
-  it('give the quote: (send − F) × both multipliers = receive, within rounding', () => {
+  it('reproduce the quote: (send − F) × both multipliers = receive, within rounding', () => {
     everyQuote(anyRequest, (asked, quote) => {
       const { serviceApiMultiplier, counterpartyMultiplier } = quote.rateDetails;
       const factor = parseDecimal(serviceApiMultiplier).times(parseDecimal(counterpartyMultiplier));
       const composed = whole(quote.totalSendingAmount - quote.fixedFees).times(factor);
-      // One smallest unit of each side for rounding, and 1 in 10^14 for each of the two printed multipliers.
+      // Allows one smallest unit of each side for rounding, and 1 in 10^14 for each of the two printed multipliers.
       const ofPrinted = composed.times(new Fraction(2n, 10n ** 14n));
       const slack = whole(1n).plus(unitsBought(asked)).plus(ofPrinted);
       const off = composed.minus(whole(quote.totalReceivingAmount));
@@ -167,7 +167,7 @@ describe('the bounds', () => {
     expect(refused(request('USD', 'EUR', lockedSide, maxAmount + 1n))).toEqual(outOfRange(reason));
   });
 
-  it('on a corridor limit the sending amount, and the refusal states them', () => {
+  it('limit the sending amount of a corridor, and are stated in the refusal', () => {
     const terms = { minSendingAmount: 10n, maxSendingAmount: 500n };
     const reason = (sent: string) => `from USD to EUR the sending amount must be 0.10 to 5.00 USD, not ${sent} USD`;
     for (const lockedSide of ['SENDING', 'RECEIVING'] as const) {
@@ -214,7 +214,7 @@ describe('the bounds', () => {
     expect(refused(request('USD', to, 'SENDING', beyond, { rate }))).toEqual(outOfRange(reason));
   });
 
-  it('refuse an amount that the fixed fees consume, and accept one unit more', () => {
+  it('refuse an amount that only covers the fixed fees, and accept one unit more', () => {
     const terms = { serviceFixedFee: 300n, counterpartyFixedFee: 50n };
     const ask = (amount: bigint) =>
       request('USD', 'EUR', 'SENDING', amount, terms, { fixedFee: 150n, variableFeeRate: '0' });
@@ -264,7 +264,7 @@ function refused(asked: PricingRequest): PricingRefusal {
 
 const outOfRange = (reason: string): PricingRefusal => ({ code: 'AMOUNT_OUT_OF_RANGE', reason });
 
-/** k: the smallest units received for each smallest unit sent. */
+/** Returns k, the number of smallest units received for each smallest unit sent. */
 function unitsBought({ sending, receiving, rate }: PricingRequest): Fraction {
   return tenTo(receiving.decimals - sending.decimals).over(parseDecimal(rate.rate));
 }

@@ -66,7 +66,7 @@ describe('a quote from an external account', () => {
     expect(await t.platform.balanceOf(poor.usd)).toBe(5_000n);
   });
 
-  test('of the platform is the platform’s payment, whoever owns the destination', async () => {
+  test('belongs to the platform if that account does, whoever owns the destination', async () => {
     const treasury = await t.platform.externalAccount(undefined, 'USD', usAccount('4440001000'));
     const { outsideEur: closed } = await t.platform.makeScene(0n, '003');
     const quote = await createQuote(treasury, closed);
@@ -92,7 +92,7 @@ describe('a quote from an external account', () => {
     },
   );
 
-  test('is refused for a wallet, which cannot be pulled from, in quotes and transfers alike', async () => {
+  test('is refused if that account is a wallet, and so is a transfer', async () => {
     const tron = { tronWallet: { address: `T${'a'.repeat(33)}` } };
     const wallet = await t.platform.externalAccount(scene.customerId, 'USDT', tron, { beneficiary: undefined });
     const message = expect.stringContaining('cannot be pulled from a wallet');

@@ -95,7 +95,7 @@ test('an account does not go back to PENDING, whatever the rail reports', async 
   expect(after).toMatchObject({ status: 'ACTIVE', version: 1 });
 });
 
-test('an account created in the future is reported to the rail with the maximum age', async () => {
+test('an account whose creation time is in the future is reported to the rail with the maximum age', async () => {
   const accountId = await register({ checkInMs: 0 });
   const later = "update account set created_at = created_at + interval '1 hour' where id = $1";
   await withoutTriggers(t.databaseUrl, (client) => client.query(later, [uuidIn(accountId)]));

@@ -8,7 +8,7 @@ import { patient, waitForLocks } from '../setup/locks.ts';
 // postings match its row.
 
 const t = await testGateway();
-/** Gateways whose quotes expire immediately. `still` does no background work, so it does not mark any as expired. */
+/** Gateways whose quotes expire immediately. `still` does no background work, so it marks no quote as expired. */
 const short = await testGateway({ SANDBOX_QUOTE_SECONDS: 0 }, undefined, { pace: patient });
 const still = await testGateway({ SANDBOX_QUOTE_SECONDS: 0, ROLE: 'serve' });
 const scene = await t.platform.makeScene(0n);
@@ -128,7 +128,7 @@ describe('a late deposit', () => {
   /** Creates a quote for a customer whose account in the funding currency is empty. */
   const quoteAt = async ({ platform }: TestGateway) => fundedQuote(platform, await platform.makeScene(0n));
 
-  test('for an expired quote is the customer’s, and the payment stays EXPIRED', async () => {
+  test('for an expired quote is credited to the customer, and the payment stays EXPIRED', async () => {
     const quote = await quoteAt(short);
     expect((await statuses(quote.transactionId, short.platform)).at(-1)).toBe('EXPIRED');
     expect(await payment(quote, short.platform)).toMatchObject({ failureReason: 'QUOTE_EXPIRED' });

@@ -96,7 +96,7 @@ test.each([
     const { lines, log } = logging();
     const domain = answering({
       105: async () => {
-        // Another process, which took over the order when the lease ended, gets a different report and finishes first.
+        // The lease has ended. Another process takes over the order, gets a different report and finishes first.
         await work(answering({ 105: () => Promise.resolve(answer(first)) }));
         return answer(late);
       },
@@ -110,7 +110,7 @@ test.each([
   },
 );
 
-test('an order reported as settled and then as failed stays settled, and has a single case until that is closed', async () => {
+test('an order reported as settled and then as failed stays settled, and has at most one open case', async () => {
   const id = await send(109);
   await settleDueOrders(answering({ 109: () => Promise.resolve({ kind: 'settled', watchMs: 0 }) }), 10);
   const before = await platform.balanceOf(scene.usd);
@@ -141,7 +141,7 @@ test('a payment whose rail reports a different amount opens a case, and is compl
 });
 
 test('a slow rail is polled for at most 32 orders at a time, so that none of them waits for a connection', async () => {
-  // Orders left over from other tests would count too.
+  // Finish the orders of other tests first, because they would count too.
   await work(undefined, 100);
   const amounts = Array.from({ length: 40 }, (_, position) => 2_000 + position);
   const ids = await Promise.all(amounts.map(send));
@@ -169,7 +169,7 @@ test('a slow rail is polled for at most 32 orders at a time, so that none of the
 
 test('an order that keeps failing is retried at growing intervals of at most five minutes', async () => {
   const { owner: pool } = t;
-  // The rail's response is invalid, and so is the payment state that results from it.
+  // The rail's response to one order is invalid, and the other payment cannot be updated.
   const nonsense = { kind: 'nonsense' } as unknown as RailOutcome;
   const [unheard, unwritten] = [await send(107), await send(108)];
   await pool.query(`create function spoil() returns trigger language plpgsql as $$ begin raise exception 'spoilt'; end $$;
@@ -199,7 +199,7 @@ test('an order that keeps failing is retried at growing intervals of at most fiv
   for (const id of [unheard, unwritten]) expect(await statusOf(id)).toBe('COMPLETED');
 });
 
-test('a collected amount that does not fit is FAILED only once the rail has returned it; the return is retried', async () => {
+test('a collection beyond the maximum balance is FAILED once the rail has returned it, and the return is retried', async () => {
   const most = 9_000_000_000_000_000n;
   const other = await platform.makeScene(0n);
   const { id } = await platform.transfer('transferIn', other, most);
@@ -241,7 +241,7 @@ test('a quote that cannot be expired neither blocks the expiry of others nor del
   expect(await busy.ended(sound.transaction.id)).toMatchObject({ status: 'EXPIRED' });
   expect(await busy.ended(id)).toMatchObject({ status: 'COMPLETED' });
   const rounds = looks.mock.calls.filter(([asked]) => Object(asked).name === 'expired_quotes').length;
-  // One round every 250 ms. Without the pause there would be hundreds.
+  // There is one round every 250 ms. Without this pause, there would be hundreds.
   expect(rounds).toBeGreaterThan(2);
   expect(rounds).toBeLessThan(60);
   looks.mockRestore();

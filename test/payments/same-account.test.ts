@@ -21,11 +21,11 @@ interface Kind {
   readonly type: keyof typeof accountTypes;
   /** The details of an account. */
   readonly one: Readonly<Record<string, string>>;
-  /** The fields that differ if the same number is at another bank. */
+  /** The fields in which an account with the same number at another bank differs. */
   readonly elsewhere?: readonly Readonly<Record<string, string>>[];
-  /** The fields that differ in other spellings of the same account. */
+  /** The fields in which other spellings of the account differ. */
   readonly same?: readonly Readonly<Record<string, string>>[];
-  /** The fields that differ in a different account that looks similar. */
+  /** The fields in which a similar but different account differs. */
   readonly other?: readonly Readonly<Record<string, string>>[];
 }
 
@@ -136,7 +136,7 @@ const kinds: readonly Kind[] = [
   { type: 'SOLANA_WALLET', one: { address: 'S'.repeat(44) }, other: [{ address: 's'.repeat(44) }] },
   { type: 'TRON_WALLET', one: { address: `T${'a'.repeat(33)}` }, other: [{ address: `T${'A'.repeat(33)}` }] },
   { type: 'POLYGON_WALLET', one: { address: evm }, same: [{ address: evm.toLowerCase() }] },
-  // The same address on Polygon: a different network.
+  // This is the same address as on Polygon, but on a different network.
   { type: 'BASE_WALLET', one: { address: evm }, same: [{ address: `0x${evm.slice(2).toUpperCase()}` }] },
 ];
 
@@ -241,7 +241,7 @@ function distinctAccounts(count: number): GeneratedAccount[] {
     const { identifier, bank } = identityOf(account.accountType, account.details);
     found.set(`${account.accountType} ${bank} ${identifier}`, account);
   }
-  // For certain suffixes the sandbox refuses an account, or lets it be registered again.
+  // Skips the suffixes for which the sandbox refuses an account, or lets it be registered again.
   return [...found.values()]
     .filter(({ details }) => !/(?:105|20[1-4])(?:@|$)/.test(Object.values(details).join('\n')))
     .slice(0, count);

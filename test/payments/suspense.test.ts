@@ -19,7 +19,7 @@ async function stuck() {
 }
 
 describe('money in suspense', () => {
-  test('is listed, released once by the operator, and returned to the account, which settles its refund', async () => {
+  test('is listed, and is returned to the account when the operator releases it, which settles the refund', async () => {
     const { scene, transaction } = await stuck();
     expect(transaction).toMatchObject({ status: 'FAILED', refund: { settledAt: null } });
     expect(left(transaction, 'SUSPENSE')).toBe(10_000n);
@@ -67,7 +67,7 @@ describe('money in suspense', () => {
     expect(await t.platform.balanceOf(scene.usd)).toBe(50_000n);
   });
 
-  test('is returned as it was sent, with the fees, after a conversion, and to the owner’s internal account after a pull', async () => {
+  test('is returned with the fees in the sent currency, or to the owner’s internal account if it was pulled', async () => {
     const scene = await t.platform.makeScene(50_000n);
     const sandboxScenario = { failureReason: 'OFFRAMP_FAILED', refundFails: true };
     const pay = async (accountId: string) => {

@@ -30,7 +30,7 @@ function newCustomer(platform: RestClient, umaAddress?: string) {
 }
 
 describe('a production platform', () => {
-  test('gets its domain from the operator, and its customers created afterwards have addresses there', async () => {
+  test('gets its domain from the operator, and new customers then have addresses in that domain', async () => {
     const before = await domainOf(live);
     expect(await take(live, 'pay.bank.com')).toMatchObject(refused(409, 'CONFLICT'));
     expect(await domainOf(live)).toBe(before);
@@ -83,11 +83,11 @@ describe('a domain', () => {
     expect((await newCustomer(live, '$grace@first.com')).body.code).toBe('INVALID_UMA_ADDRESS');
     const again = { customerType: 'INDIVIDUAL', umaAddress: '$ada@first.com', fullName: 'Ada' };
     expect((await live.ask('PATCH', `/customers/${customer.id}`, again)).umaAddress).toBe('$ada@first.com');
-    // The platform takes its former domain back.
+    // The platform can take its former domain back.
     expect((await take(live, 'first.com')).status).toBe(200);
   });
 
-  test('has one form: lower case and ASCII', async () => {
+  test('is stored in lower case and ASCII, however it is written', async () => {
     await give('live', 'Bücher.de');
     expect(await domainOf(live)).toBe('xn--bcher-kva.de');
     expect((await give('rival', 'xn--BCHER-kva.de')).code).toBe(1);
@@ -97,7 +97,7 @@ describe('a domain', () => {
     expect(data).toMatchObject([{ id: customer.id }]);
   });
 
-  test('in which another platform has an address cannot be assigned, even if the triggers do not refuse it', async () => {
+  test('cannot be assigned if another platform has an address in it, even if no trigger prevented the address', async () => {
     const { body: customer } = await newCustomer(rival);
     const uuid = uuidIn(customer.id);
     const spoil = () => db.query("update customer set uma_address = '$eve@victim.com' where id = $1", [uuid]);
@@ -135,12 +135,12 @@ describe('a sandbox platform', () => {
       expect(await take(platform, domain)).toMatchObject(refused(409, 'CONFLICT'));
   });
 
-  test('can take twenty domains, even concurrently, and then only those that it already has', async () => {
+  test('can take at most twenty domains, even concurrently, and can return to any of them', async () => {
     const greedy = await restClient(t.url, (await t.newPlatform('greedy')).authorization);
     const first = await domainOf(greedy);
     const answers = await Promise.all(Array.from({ length: 25 }, (_, n) => take(greedy, `d${n}.test`)));
     const taken = answers.filter(({ status }) => status === 200).map(({ body }) => body.umaDomain);
-    // The platform's first domain, which was assigned to it, counts as one of the twenty.
+    // The domain that the platform had from the start counts as one of the twenty.
     expect(taken).toHaveLength(19);
     expect(await take(greedy, 'more.test')).toMatchObject(refused(409, 'CONFLICT'));
     for (const domain of [taken[0], first]) expect((await take(greedy, domain)).status).toBe(200);

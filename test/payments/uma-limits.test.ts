@@ -13,7 +13,7 @@ test('a quote respects the limits that a receiver lookup states, for each pair o
   const scene = await platform.makeScene(0n);
   await platform.succeed('updatePlatform', { currencies: ['EUR'] });
   const inEuros = await platform.newCustomer();
-  // The customer can pay neither from an external account nor from the accounts of other customers.
+  // External accounts and the accounts of other customers do not affect the limits, because the payer cannot use them.
   await platform.externalAccount(inEuros, 'INR', { upi: { vpa: 'grace@bank' } });
   const receiver = await other.umaAddressOf((await other.makeScene(0n)).customerId);
   const { accounts } = await platform.ask(

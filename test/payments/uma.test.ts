@@ -97,7 +97,7 @@ describe('a quote to a UMA address', () => {
     if (right !== undefined) expect(await ask(right)).toMatchObject({ status: 'PENDING' });
   });
 
-  test('accepts a fact that only this receiver requires', async () => {
+  test('accepts sender information that only this receiver requires', async () => {
     const { usd } = await t.platform.makeScene();
     const lookup = await t.platform.lookUp('$success.usd@sandbox.uma.money');
     const more = `'[{ "name": "SHOE_SIZE", "mandatory": true }]'`;
@@ -175,7 +175,7 @@ describe('between customers of one installation', () => {
     return { received: await other.ended(incoming.id), sent: await t.platform.ended(made.transaction.id) };
   }
 
-  test('on two platforms: the payment arrives, OUTGOING and INCOMING, each with its own events and view', async () => {
+  test('on two platforms: the payment is OUTGOING on one and INCOMING on the other, each with its own events', async () => {
     const receiver = await other.makeScene(0n);
     const payment = await send(receiver.customerId, { description: 'rent' });
     const { scene, made, incoming } = payment;

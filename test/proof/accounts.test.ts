@@ -96,7 +96,7 @@ const mistyped = generatedAccount.chain(({ accountType, details }) => {
     });
 });
 
-test('an account with a typo is refused and the refusal names the field, unless its library accepts it, too', {
+test('an account with a typo is refused, naming the field, unless a library accepts it as well', {
   timeout,
 }, () => {
   let refusals = 0;
@@ -113,7 +113,7 @@ test('an account with a typo is refused and the refusal names the field, unless 
         refusal = error;
         refusals += 1;
       }
-      // A country outside SEPA requires a BIC, which is then missing.
+      // If the typo leads to a country outside SEPA, the refusal names the missing BIC instead.
       const isOther = refusal instanceof Refusal && refusal.details.path?.at(-1) !== name;
       if (isRight) expect(refusal === undefined || isOther).toBe(true);
       else expect(refusal).toMatchObject({ code: 'INVALID_BANK_ACCOUNT' });

@@ -2,8 +2,8 @@ import { type Fraction, parseDecimal, whole } from '../../src/core/fraction.ts';
 
 /**
  * Reads definitions in SMT-LIB and evaluates them exactly for given numbers, so that the solver and the tests use the
- * same text. It uses the arithmetic of src/core/fraction.ts, which pricing.test.ts checks separately, but none of its
- * rounding functions, because the definitions are there to check those.
+ * same text. It uses only the arithmetic of src/core/fraction.ts, which pricing.test.ts checks separately. It does not
+ * use the rounding functions, because the definitions are there to check them.
  */
 
 /** An S-expression: an atom or a list. */

@@ -26,7 +26,7 @@ export function solve(
 /** Asks whether there are numbers for which a theorem is false: `unsat` proves it. */
 export const refute = (theorem: Theorem): string => solve(theorem, [`(not ${theorem.claim})`]);
 
-/** Asks whether a wrong rounding makes a theorem false, for a quote with rates that a rail could give, in thousandths. */
+/** Asks whether a wrong rounding makes a theorem false for realistic rates, which are whole thousandths. */
 export function refuteWith({ breaks, find, put }: WrongRounding): string {
   const real = ['units_bought', 'platform', 'service'];
   const amounts = breaks.real.filter((name) => !real.includes(name));

@@ -12,9 +12,9 @@ export type Size = Readonly<Record<string, number | ''>>;
 
 const usual: Size = {
   ...{ QUOTES: 2, WORKERS: 2, SEQUENCERS: 2 },
-  // 2 or 3. With SAME_KEY, commands 0 and 1 are one command that is sent twice, with one idempotency key.
+  // COMMANDS is 2 or 3. With SAME_KEY, commands 0 and 1 are the same command, sent twice with one idempotency key.
   ...{ COMMANDS: 3, SAME_KEY: 1 },
-  // How often a lane's process dies, before its commit or before it responds.
+  // How many times a lane's process dies, either before it commits or before it responds.
   CRASHES: 1,
   // How often a lease expires while its worker is still busy.
   LEASE_ENDS: 1,

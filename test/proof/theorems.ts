@@ -13,7 +13,7 @@ export interface Theorem {
   readonly claim: string;
 }
 
-/** A theorem about a quote. `alike` is the second quote in it, if any, with the same terms; its names end in 2. */
+/** A theorem about a quote, or about two quotes with the same terms. `alike` says how the second is derived. */
 export interface QuoteTheorem extends Theorem {
   readonly locked: 'SENDING' | 'RECEIVING';
   readonly alike?: 'MORE' | 'BACK';
@@ -25,7 +25,7 @@ const greatestAmount = '9000000000000000';
 
 const fraction = { whole: ['n', 'd'], real: [], given: ['(> d 0)'] };
 
-/** For n and d: each rounding function of src/core/fraction.ts does what its name says. */
+/** Each rounding function of src/core/fraction.ts, applied to n/d, does what its name says. */
 export const roundings: readonly Theorem[] = [
   [
     'roundDown is the greatest whole number not above the value',

@@ -14,7 +14,7 @@ export class DeviatingProvider {
   /** The platform's balances at the provider, by currency. */
   readonly held = new Map<string, bigint>();
   deviation: Deviation = { taken: 0n, arrived: 0n };
-  /** By currency: how much more was moved on the platform's account than was ordered. Debits are negative. */
+  /** By currency, the moved amounts minus the ordered amounts. Debits are negative. */
   readonly beyond = new Map<string, bigint>();
   /** Whether the provider omits the moved amounts from its reports. */
   isSilent = false;
@@ -52,7 +52,7 @@ export class DeviatingProvider {
   #perform(order: RailOrder): RailOutcome {
     const known = this.#moved.get(order.id);
     if (known) return this.#answer(known.outcome);
-    // Money that stays in this installation moves nothing at the provider.
+    // A payment within this installation moves no money at the provider.
     if (!order.account && !order.lock) return { kind: 'settled' };
     const [paidIn, arrivesIn] = this.#locks.get(order.lock?.reference ?? '') ?? [order.currency, order.currency];
     const taken = (order.lock?.sent ?? order.amount) + this.deviation.taken;

@@ -166,7 +166,7 @@ test('an order belongs to the period in which it was created, including its star
     expect((await compare(from)).orders).toBe(found);
   // A payment within this installation is not an order at the provider.
   expect((await compare(orderOf('inside').at)).orders).toBe(0);
-  // An order from another period is not reported as missing merely because a return refers to it.
+  // A return of an order from another period does not make that order count as missing.
   pages = [[movementOf({ returnOf: paid.id })]];
   expect(await compare(beside(paid, -1))).toMatchObject({ orders: 1, differences: [] });
 });
@@ -194,7 +194,7 @@ test('a deposit is compared like an order once it is credited, and is not a diff
   expect(await faults(beganAt, movement('credited'), movement('open'))).toEqual([]);
   expect(await faults(beganAt)).toEqual([['MISSING_THERE', undefined]]);
   expect(await faults(beganAt, movement('credited'), movement('nobody’s'))).toEqual([['MISSING_HERE', 'nobody’s']]);
-  // A deposit from another period is found by its reference alone.
+  // A deposit from another period is compared only if a movement has its reference.
   for (const ms of [-1, 1]) {
     const from = new Date(beganAt.getTime() + ms);
     expect(await faults(from)).toEqual([]);
@@ -236,7 +236,7 @@ test('payments in flight, and those that failed within the last minute, may coun
   }
 });
 
-test('a missed day is compared within a week, a day with an open difference within a month, each by one instance', async () => {
+test('one instance compares missed days of the last week, and days of the last month with an open difference', async () => {
   const { platformId } = await t.newPlatform('daily');
   const sql = (text: string) => t.owner.query(text.replaceAll(':platform', `'${platformId}'`));
   await sql(`update platform set created_at = created_at - interval '40 days' where id = :platform`);

@@ -96,7 +96,7 @@ test.each([
   expect(next).toEqual(after((1 + days - asked) * day));
 });
 
-test('a report of a deposit that arrives during a query makes the next query due immediately', async () => {
+test('if a deposit is reported during a query, the next query is due immediately', async () => {
   const wake = () => wakeDeposits(t.gateway.payments.database.pool, t.platform.platformId);
   expect((await found([], wake)).waits).toBe(false);
 });

@@ -82,6 +82,6 @@ test('this test notices a call inside a transaction', async () => {
     await client.query('select');
     await rail?.balances?.();
   });
-  // A webhook that arrives in the meantime may also detect this transaction.
+  // `inside` may contain more methods, because a webhook may arrive while this transaction is open.
   expect(inside).toContain('balances');
 });

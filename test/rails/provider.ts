@@ -58,7 +58,7 @@ const answers: Readonly<Record<State, RailOutcome>> = {
 /** A mistake that a rail's author can make. */
 export type Mistake = 'new keys' | 'guesses' | 'throws refusals' | 'forgets' | 'believes the last' | 'asks never';
 
-/** Opens a rail for the provider, correct or with one mistake by its author. */
+/** Opens a rail for the provider. The rail is correct, or has this mistake. */
 function openRail(provider: Provider, mistake: Mistake | undefined): Rail {
   /** Payments that are known only to this process. */
   const sent = new Set<string>();

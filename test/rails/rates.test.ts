@@ -40,7 +40,7 @@ describe('the rate table of the sandbox', () => {
     expect(sandboxTerms(requiredCurrency(sending), requiredCurrency(receiving)).rate).toBe(rate);
   });
 
-  it('has fees and minimums worth at most 0.10 US dollars, and minimums above the fees', () => {
+  it('has minimum amounts that exceed the fees and are worth at most 0.10 US dollars', () => {
     for (const sending of currencies) {
       const { serviceFixedFee, minSendingAmount, bridge } = sandboxTerms(sending, usd);
       const bitcoinInDollars = parseDecimal(sandboxTerms(usd, usd).bridge);

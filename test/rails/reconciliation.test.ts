@@ -6,7 +6,7 @@ import type { Data } from '../setup/gateway.ts';
 import { runOps, typeIn } from '../setup/ops.ts';
 import { credentialsIn, testTwoGateways } from './two-gateways.ts';
 
-// Compares a platform's ledger with that of its provider, a second instance, both on command and daily.
+// Compares a platform's ledger with its provider's, on command and daily. The provider is a second instance.
 
 const two = await testTwoGateways({ pollMs: 10 });
 const { upstream, gateway, spoil } = two;
@@ -46,7 +46,7 @@ const faults = (differences: readonly Data[]) => differences.map(({ fault }) => 
 /** Runs today's comparison as if the day were over. */
 const compareToday = () => reconcileDueDays(gateway.gateway.payments, -24);
 
-test('a difference in balances is reported with both sides until it is explained; after that only new ones are', async () => {
+test('a difference in balances shows both sides, and is reported until it is explained', async () => {
   await account.fund(await account.ownAccount('USD'), 10_000_000n);
   await books.bringIn(scene, 50_000n);
   await books.payOut(scene, 300n);
@@ -67,7 +67,7 @@ test('a difference in balances is reported with both sides until it is explained
   expect(await compare()).toEqual([]);
   expect(await open()).toEqual([]);
 
-  // This is more than was moved within the last minute, because recent movements may be counted on only one side.
+  // This amount exceeds what was moved within the last minute, because recent movements may count on one side only.
   await account.fund(await account.ownAccount('USD'), 10_000_000n);
   const again = { fault: 'OTHER_BALANCE', there: '200495.00 USD held' };
   expect(await compare()).toMatchObject([again]);

@@ -66,7 +66,7 @@ const formsOf = ({ clientId, secret, webhookSecret }: (typeof secrets)[number]) 
 const upstream = await startTestGateway();
 const account = await upstream.newPlatform('account');
 for (const currency of ['USD', 'EUR']) await account.fund(await account.ownAccount(currency), 1_000_000n);
-/** A proxy in front of upstream that injects a fault if the customer is named after it. */
+/** A proxy in front of upstream. A customer whose name contains the name of a fault triggers that fault. */
 const provider = createServer(async (request, response) => {
   const body = await bodyOf(request);
   const name = Object.keys(faults).find((one) => body.includes(one));
@@ -143,7 +143,7 @@ test('no secret of a provider is logged, measured, traced or returned, even whil
   const figures = await (await fetch(figuresUrl)).text();
   expect(await instance.end('SIGTERM')).toBe(0);
 
-  // All of these failures have occurred and appear in the searched output.
+  // The output that is searched for secrets contains all of these failures.
   const printed = instance.output();
   expect(printed).toContain('upstream answered 500');
   expect(printed).toContain('upstream answered 401');

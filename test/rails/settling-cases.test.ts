@@ -127,7 +127,7 @@ test('whatever a provider moves, customers get what was promised, and DIFFERENCE
   );
 });
 
-test('a payout that took more is COMPLETED as promised; entries, act and case list show the difference', async () => {
+test('a payout for which the provider took too much is COMPLETED as promised, and the difference is recorded', async () => {
   provider.deviation = { taken: 5n, arrived: 0n };
   const { id } = await move('transferOut', 1_000);
   await work();
@@ -161,7 +161,7 @@ test('a payout that took more is COMPLETED as promised; entries, act and case li
   expect(await named()).toEqual([]);
 });
 
-test('no one can settle a payment by hand if it has no case, or if its rail is missing, silent or in agreement', async () => {
+test('a payment without a case, or whose rail is missing, silent or in agreement, cannot be settled by hand', async () => {
   provider.deviation = { taken: 3n, arrived: 0n };
   const { id } = await move('transferOut', 1_100);
   await expect(settled(id)).rejects.toThrow(`${id} has no open case about a different amount`);
@@ -182,7 +182,7 @@ test('no one can settle a payment by hand if it has no case, or if its rail is m
   provider.isSilent = false;
 });
 
-test('two people who settle a payment concurrently settle it once', async () => {
+test('a payment that several people settle concurrently is settled once', async () => {
   provider.deviation = { taken: 9n, arrived: 0n };
   const before = (await differences()).get('USD') ?? 0n;
   const { id } = await move('transferOut', 1_300);

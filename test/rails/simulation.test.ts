@@ -5,7 +5,7 @@ import { fundAccount, sandboxReceiveUma, sandboxSend } from '../../src/domain/sa
 import { transferOut } from '../../src/domain/transfers/transfers.ts';
 import { sandboxOf, testGateway } from '../setup/gateway.ts';
 
-/** Simulation is an optional part of a rail. A rail without it counts as real, whatever its platform's name. */
+/** Simulation is an optional part of a rail. A rail without it counts as real, even on a SANDBOX platform. */
 
 const t = await testGateway();
 const scene = await t.platform.makeScene();
@@ -28,7 +28,7 @@ test('a rail without simulation refuses every sandbox command', async () => {
   ).rejects.toMatchObject(forbidden);
 });
 
-test('a rail without simulation accepts payments without a scenario, and none with one', async () => {
+test('a rail without simulation accepts a payment, but refuses it if it has a sandbox scenario', async () => {
   const transfer = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 5n };
   await expect(transferOut(real, viewer, { ...transfer, sandboxScenario: { delayMs: 1 } })).rejects.toMatchObject(
     forbidden,
@@ -45,7 +45,7 @@ test("if the rail does not check identities, a customer's name has no effect", a
     name: 'Person 003',
     kycStatus: 'PENDING_REVIEW',
   });
-  // The same name, with a rail that checks it.
+  // A rail that checks identities rejects a customer with that name.
   const simulated = await createCustomer(t.gateway.payments, viewer, { platformCustomerId: 'simulated-1', details });
   expect(simulated.row.kycStatus).toBe('REJECTED');
 });

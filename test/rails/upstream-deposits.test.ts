@@ -8,7 +8,7 @@ import { usAccount } from '../setup/scene.ts';
 import { testRelay, testTwoGateways } from './two-gateways.ts';
 import { ownUpstreamProxy } from './upstream-proxy.ts';
 
-/** Money that arrives at an upstream service without an order, for the customers of a platform on this side. */
+/** Tests money that arrives at an upstream service without an order, for the customers of a platform on this side. */
 
 const two = await testTwoGateways({ pollMs: 10 });
 // The relay delivers every webhook twice.
@@ -100,7 +100,7 @@ test('deposits without a webhook are found, including one that stays pending for
   await askNow();
   await untilStatus(later, 'CREDITED');
   expect(await depositOf(transaction.id)).toBe(undefined);
-  // The next query does not start after the time of the pending payment.
+  // The next query starts no later than the time of the pending payment.
   await vi.waitFor(async () => {
     const { rows } = await two.gateway.owner.query(
       "select deposits_from from rail_connection where deposits_due_at > clock_timestamp() + interval '10 seconds'",
@@ -119,7 +119,7 @@ test('deposits without a webhook are found, including one that stays pending for
   relay.answer = passOn;
 });
 
-test('a deposit for which the upstream response was lost is collected once and credited once', async () => {
+test('a deposit is collected once and credited once, even if upstream’s response is lost', async () => {
   relay.answer = holdBack;
   const proxy = await ownUpstreamProxy(two.upstream.url);
   onTestFinished(() => shop.connect({}));

@@ -7,8 +7,8 @@ import { bodyOf, passOn } from '../setup/pass-on.ts';
 export type UpstreamProxy = Awaited<ReturnType<typeof ownUpstreamProxy>>;
 
 /**
- * Starts a proxy in front of an upstream service. It runs until the end of the current test, and simulates network
- * faults and a service that contradicts itself.
+ * Starts a proxy in front of an upstream service. It runs until the end of the current test, and can simulate network
+ * faults and contradictory responses.
  */
 export async function ownUpstreamProxy(target: string) {
   let fault: ProviderFault = 'none';

@@ -16,7 +16,7 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
 import { returnedAmount, slowAmount } from './returning-rail.ts';
 import { credentialsIn, testTwoGateways } from './two-gateways.ts';
 
-/** Conversions whose rate is locked at a second instance before a quote promises it (decision 83). */
+/** Tests conversions whose rate is locked at a second instance before a quote promises it (decision 83). */
 
 const two = await testTwoGateways({ pollMs: 10 });
 const { upstream, gateway } = two;
@@ -59,7 +59,7 @@ test.for(['SENDING', 'RECEIVING'] as const)(
     const { here, there } = await two.quotesOf(made.id);
     expect(there).toMatchObject({ status: 'PENDING', locked_currency_side: side });
     expect(BigInt(side === 'SENDING' ? here.total_sending_amount : here.total_receiving_amount)).toBe(20_000n);
-    // The platform's share of the fees is added to what upstream charges; the rate and the fees are upstream's.
+    // The platform's fee is added to upstream's fees. The received amount and the rate are upstream's.
     expect(BigInt(here.platform_fee)).toBeGreaterThan(25n);
     expect(BigInt(here.total_sending_amount)).toBe(BigInt(there.total_sending_amount) + BigInt(here.platform_fee));
     expect(BigInt(here.fees_included)).toBe(BigInt(there.fees_included) + BigInt(here.platform_fee));
@@ -67,14 +67,14 @@ test.for(['SENDING', 'RECEIVING'] as const)(
       there.total_receiving_amount,
       there.exchange_rate,
     ]);
-    // The quote expires before its lock does, by a margin computed from upstream's own times, despite any clock skew.
+    // The quote expires before its lock does. The margin comes from upstream's own times, so clock skew is harmless.
     const life = ({ created_at: from, expires_at: to }: Data) => to.getTime() - from.getTime();
     expect(life(here)).toBe(life(there) * 0.9);
 
     const end = await executed(made);
     expect(end).toMatchObject({ status: 'COMPLETED' });
     expect((await two.quotesOf(made.id)).there).toMatchObject({ status: 'COMPLETED' });
-    // The money left upstream in dollars; the upstream euro account was not needed.
+    // The money left the upstream dollar account. The upstream euro account was not used.
     const after = await held();
     expect(after).toEqual({ ...before, USD: before.USD - BigInt(there.total_sending_amount) });
     const sent = "select from idempotency_record where operation = 'executeQuote' and key = $1";
@@ -196,7 +196,7 @@ async function lock(orderId: string, rest: Partial<LockRequest> = {}): Promise<R
   return answer.lock;
 }
 
-test('an order executed before a restore is found again, although its repeat locked a new quote', async () => {
+test('an order that has already been executed is found again, even if a retry locked a new quote', async () => {
   const id = randomUUID();
   const order = orderOf(id);
   const first = await lock(id);
@@ -301,7 +301,7 @@ test('following docs/rails.md to the letter puts a gateway in front of an upstre
   }
 });
 
-test('a payment for which upstream took more waits for an operator, who settles it as promised', async () => {
+test('a payment for which upstream took too much waits until an operator settles it as promised', async () => {
   const before = await platform.balanceOf(scene.usd);
   const { differences } = await compared();
   const beyond = async () => (await balances()).map(({ held: there, booked }) => (there ?? 0n) - booked);

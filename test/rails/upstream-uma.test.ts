@@ -49,7 +49,7 @@ test('a receiver that is unknown on this side is looked up upstream, including w
   expect(await shop.platform.lookUp('$nobody@sandbox.uma.money')).toMatchObject({ code: 'UMA_NOT_FOUND' });
 });
 
-test('a lookup sends upstream two requests for the rates of each currency that its sender has, not one for each pair', async () => {
+test('a lookup requests rates from upstream twice for each currency of its sender, not once for each pair', async () => {
   const payee = await shop.account.newCustomer();
   const umaAddress = await shop.account.umaAddressOf(payee);
   using requests = vi.spyOn(UpstreamClient.prototype, 'get');
@@ -83,7 +83,7 @@ test.for([
     ]);
     expect(side === 'SENDING' ? made.totalSendingAmount.amount : made.totalReceivingAmount.amount).toBe('10000');
     await shop.platform.execute(made.id);
-    // The payment is requested again until it is delivered, as it is when processes die.
+    // The order is sent again until the payment is delivered, as happens when a process dies.
     const repeated = 'select from rail_order where transaction_id = $1 and attempts > 1';
     if (receiver !== '$success.eur') await untilRows(two.gateway, [{}], repeated, uuidIn(made.transaction.id));
     expect(await shop.platform.ended(made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
@@ -117,7 +117,7 @@ test('an external address is paid only from an internal account and with the req
   expect(await from(scene.usd, { senderCustomerInfo: [] })).toMatchObject({ code });
 });
 
-test('a payment that exceeds the upstream balance fails, and only the money it had taken is returned', async () => {
+test('a payment that exceeds the upstream balance fails, and its money is returned', async () => {
   const own = await shop.account.ownAccount('USD');
   const all = await shop.account.balanceOf(own);
   const outsideUsd = await two.accountThere(shop.account, scene.outsideUsd);

@@ -70,7 +70,7 @@ test('late, duplicate and reordered webhooks settle a payment once, and the rail
   await untilWorkedOn();
   expect(await stored(ids)).toBe(held.length);
   expect(await shop.platform.balanceOf(scene.usd)).toBe(before - 1_000n);
-  // A late report of the delivery. The order is waiting for its last poll for a return.
+  // The delivery is reported again. The order still waits for its last poll, which looks for a return.
   const [last] = held.slice(-1);
   const again = `Webhook:${randomUUID()}`;
   if (last) await give({ raw: last.raw, headers: signed(last.raw, again) });
@@ -100,7 +100,7 @@ test('a webhook whose process died after storing it is processed by another one'
   await untilReported(order.id, 'COMPLETED');
   relay.answer = passOn;
   const [webhook] = ofOrder(order.id).slice(-1);
-  // The state after the process that had leased the webhook died and its lease expired.
+  // Inserts a webhook whose process has died and whose lease has expired.
   await two.gateway.owner.query(
     `insert into rail_webhook (platform_id, webhook_id, body, attempts, due_at) values ($1, $2, $3, 1, clock_ms())`,
     [shop.platform.platformId, webhook?.id, Buffer.from(webhook?.raw ?? '')],
@@ -230,7 +230,7 @@ test("strangers who share a provider's address do not block its webhooks", async
   for (let count = 0; count < 7; count += 1) wrong.push((await from({})).status);
   expect(wrong).toEqual([401, 401, 401, 401, 401, 401, 401]);
   expect((await from(signed(raw))).status).toBe(200);
-  // Wrong signatures still count: an address that has never sent a valid one is limited.
+  // For an address that has never sent a valid signature, wrong ones still count.
   const other = await two.connected('a neighbour of the provider');
   expect((await give({ raw, headers: { 'x-forwarded-for': '198.51.100.3' } }, other.webhookUrl)).status).toBe(429);
   await untilWorkedOn();

@@ -46,7 +46,7 @@ test('a payment is made from the upstream account, under the id of its order', a
   const [orderId = ''] = await two.ordersOf(id);
   const sent = "select from idempotency_record where operation = 'transferOut' and key = $1";
   expect((await upstream.owner.query(sent, [orderId])).rowCount).toBe(1);
-  // An operator can query an order: upstream finds it by its memo, and nothing is sent.
+  // An operator can look up an order. Upstream finds it by its memo, and no payment is made.
   const order: RailOrder = {
     ...{ id: orderId, step: 'SETTLEMENT', kind: 'PAYOUT', amount: 3_000n, currency: 'USD', settled: false },
     ...{ account: { type: 'US_ACCOUNT', identifier: '', details: {} }, umaAddress: undefined },
@@ -70,7 +70,7 @@ test('payees with the same number at two banks have two accounts upstream, and e
   expect(await paidAt('026009593')).toBe('026009593');
 });
 
-test('an account that two customers spell differently is one account upstream', async () => {
+test('an account that two customers register in different spellings is one account upstream', async () => {
   const register = async (sortCode: string) => {
     const gbpAccount = { sortCode, accountNumber: '12345678' };
     return platform.externalAccount(await platform.newCustomer(), 'GBP', { gbpAccount });
@@ -212,7 +212,7 @@ test('the rail passes the conformance suite with upstream behind a faulty proxy'
   expect(results).toHaveLength(20);
 });
 
-test('a connection is stored encrypted, and the new key opens it after a rotation', async () => {
+test('a connection is stored encrypted, and is decrypted with the new key after a rotation', async () => {
   const { database } = gateway.gateway.payments;
   const text = 'select sealed from rail_connection where platform_id = $1';
   const { rows } = await gateway.owner.query(text, [platform.platformId]);

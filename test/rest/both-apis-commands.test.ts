@@ -65,7 +65,7 @@ const receiveCall = fc
     currency: fc.constantFrom('USD', 'EUR', 'XXX'),
     amount: fc.integer({ min: 1, max: 5_000 }),
   })
-  // Only one fault at a time, because it is not specified which of several faults is reported first.
+  // Each call has at most one fault, because it is not specified which of several faults is reported first.
   .filter(({ to, currency }) => currency !== 'XXX' || to === 'customer')
   .map(
     built(({ to, currency, amount }) => {
@@ -236,7 +236,7 @@ const umaQuoteCall = fc
   })
   .filter(({ form, lookup, told, currency, amount }) => {
     const wrong = [lookup === 'unknown', told === 'nothing', currency === 'EUR', amount === 0];
-    // The short form reads the lookup first.
+    // The short form never has EUR, because it reads the lookup before it checks the currency.
     return wrong.filter(Boolean).length <= 1 && !(form === 'workflow' && currency === 'EUR');
   })
   .map(

@@ -6,8 +6,8 @@ import { restClient, restScene } from '../setup/rest.ts';
 import { answer, testReceiver } from '../webhooks/receiver.ts';
 
 /**
- * Lookups and settings, which have different names in the two APIs or exist in only one of them. The effects of random
- * commands sent to one API are visible in both.
+ * Tests lookups and settings, which have different names in the two APIs or exist in only one of them. Both APIs must
+ * show the effects of random commands sent to either.
  */
 
 const t = await testGateway();
@@ -30,7 +30,7 @@ test('the settings in REST agree with the platform, customers and webhook endpoi
       const before = await rest.ask('GET', '/config');
       const webhookEndpoint = typeof endpoint === 'string' ? `${receiver.url}${endpoint}` : endpoint;
       const supportedCurrencies = currencies?.map((currencyCode) => ({ currencyCode }));
-      // Only REST includes the endpoint in the settings; GraphQL creates endpoints with a separate mutation.
+      // The endpoint is always set over REST, because GraphQL has a separate mutation for endpoints.
       const changed = await rest.ask('PATCH', '/config', {
         ...(overRest && { umaDomain, supportedCurrencies, trustedDocuments }),
         webhookEndpoint,

@@ -26,7 +26,7 @@ const isSound = (metadata: object | undefined) => !Object.keys(metadata ?? {}).s
 
 const quoteCall = fc
   .record({
-    // Only one fault at a time, because it is not specified which of several faults is reported first.
+    // Each call has at most one fault, because it is not specified which of several faults is reported first.
     ends: fc.constantFrom('good', 'platform', 'funded', 'unknown', 'outside', 'self'),
     side: fc.constantFrom('SENDING', 'RECEIVING'),
     amount: amounts,

@@ -94,7 +94,7 @@ describe('every command', () => {
     /** The fields that accept one of the wrong values below, each with that value. */
     const right: Record<string, unknown> = { 'updateExternalAccount.defaultUmaDepositAccount': true };
     for (const { id, method, required } of withBodies()) {
-      // A manifest's keys are hashes, so no field is unknown, and the error names a document instead.
+      // The keys of a manifest are hashes, so no key is an unknown field. The error names a document instead.
       if (id === 'registerTrustedDocuments') continue;
       const { path, body = {} } = await good(id);
       const fields = Object.keys(body).filter((field) => field !== 'customerType');
@@ -111,7 +111,7 @@ describe('every command', () => {
       expect({ id, status: empty.status, missing: missing.map((error: Data) => error.field).sort() }).toEqual({
         id,
         status: required?.length ? 400 : 200,
-        // A lookup can take the place of both parties.
+        // The document does not require both parties, because a lookup can replace them.
         missing: [...(required ?? []), ...(id === 'createQuote' ? ['source', 'destination'] : [])].sort(),
       });
       const unknown = await rest.call(method, path, { body: { ...body, extra: 1 } });

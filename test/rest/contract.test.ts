@@ -60,7 +60,7 @@ const unknownParameter = {
 
 const mismatch = { code: 'IDEMPOTENCY_MISMATCH', details: { field: 'Idempotency-Key' } };
 
-/** Provokes each status at an endpoint whose document lists it. */
+/** For each status, sends the request that provokes it at an endpoint that lists the status. */
 const provoke: Record<number, (endpoint: Endpoint) => Promise<RestAnswer>> = {
   200: (endpoint) => send(endpoint),
   201: (endpoint) => send(endpoint),
@@ -129,14 +129,14 @@ describe('the contract', () => {
     const { t, rest, other } = catalog;
     const holder = await t.owner.connect();
     await holder.query('begin');
-    // The first call with a key holds these locks while it runs: plans lock their key, and plain records insert it.
+    // Holds the locks of a call that is still running. Some commands lock their key, and others insert it.
     for (const text of [
       `select pg_advisory_xact_lock(hashtextextended($1::uuid::text || operation || ' held', 0)) from unnest($2::text[]) operation`,
       `insert into idempotency_record (platform_id, operation, key, request_hash) select $1, operation, 'held', '\\x00' from unnest($2::text[]) operation`,
     ])
       await holder.query(text, [t.platform.platformId, Object.keys(operations)]);
     const commands = naming(409).filter(({ keyed }) => keyed);
-    // Only a few at a time, because each holds a connection while it waits, and some respond only after a while.
+    // Sends only a few at a time, because each holds a connection while it waits.
     for (let from = 0; from < commands.length; from += 5) {
       const some = commands.slice(from, from + 5);
       const requests = await Promise.all(some.map(async (endpoint) => [endpoint, await good(endpoint)] as const));
@@ -175,7 +175,7 @@ describe('the contract', () => {
       const { path, body } = await good(endpoint);
       proxy.loseAnswer(anyCommit);
       const answer = await rest.call(endpoint.method, path, { body });
-      // If the lost commit has recorded the use of the token, the request has succeeded.
+      // The lost commit may only have recorded that the token was used. The request has then succeeded.
       return answer.status < 300 ? lose(endpoint) : answer;
     };
     for (const endpoint of naming(504))

@@ -139,9 +139,9 @@ test('the sandbox accepts each example with the ids that the console inserts', a
   for (const answer of answers) expect(answer).toMatchObject({ status: expect.toSatisfy((one) => one < 300) });
 });
 
-test('each GET succeeds in the sandbox with the parameters that the console inserts, which filter no list', async () => {
+test('each GET succeeds in the sandbox with the parameters that the console inserts, and no list is filtered', async () => {
   await sendAll();
-  // There is no pending quote, as on a platform that has been in use.
+  // Hides pending quotes, which a platform that has been in use may not have.
   const read = getAs(t.platform);
   const readUsed = async (path: string) => (path.includes('status=PENDING') ? '{}' : read(path));
   const found = await findIds(rest.document, readUsed, payer);
@@ -159,7 +159,7 @@ test('each GET succeeds in the sandbox with the parameters that the console inse
 
 test('null is the same as omission: each example creates its object with null for every other member', async () => {
   for (const example of examples.filter(({ method }) => method === 'post')) {
-    // Some objects have been used up since the examples were created.
+    // Earlier examples have used up some objects, so a conflict is allowed.
     const { status, text } = await send(example, withNulls);
     expect({ ...example, status, text }).toMatchObject({ status: expect.toSatisfy((one) => one < 300 || one === 409) });
   }

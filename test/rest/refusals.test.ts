@@ -57,7 +57,7 @@ test('an invalid transfer is refused', async () => {
     [400, 'INVALID_CURRENCY', 'source.currency', { ...out, source: { ...out.source, currency: 'EUR' } }],
     [400, 'AMOUNT_OUT_OF_RANGE', 'amount', { ...out, amount: 9_000_000_000_000_001 }],
   ]);
-  // The number is not even a safe integer.
+  // A number beyond the safe integers is refused for the same reason.
   const { body } = await rest.call('POST', '/transfer-out', { body: { ...out, amount: 1e300 } });
   expect(body.details.reason).toContain('must be at most 9000000000000000');
   await refused('/transfer-in', [
@@ -152,7 +152,7 @@ test('exchange rates match those of quotes, and amounts that cannot be priced ar
   }
 });
 
-test('a balance that refunds have raised above 2^53 is never rounded: REST names the account, and webhooks omit it', async () => {
+test('a balance above 2^53 is never rounded: REST refuses to return it, and webhooks omit it', async () => {
   const most = 9_000_000_000_000_000;
   const full = await restScene(rest, 0);
   const { data } = await rest.ask('GET', '/platform/internal-accounts');

@@ -44,7 +44,7 @@ test('a receiver is looked up under either path, by an encoded or a plain addres
       minAmount: { amount: preferred.min, currency: { code: 'USD' } },
       maxAmount: { amount: preferred.max, currency: { code: 'USD' } },
     });
-    // The fields that clients of the older path read.
+    // Only the older path returns these fields.
     const isOlder = path.includes('/uma/');
     const { code, name, symbol, decimals } = preferred;
     expect(preferred.currency).toEqual(isOlder ? { code, name, symbol, decimals } : undefined);
@@ -77,7 +77,7 @@ test("a platform id that several customers share needs the customer's own id to 
     details: { field: 'platformUserId' },
   });
   await rest.ask('GET', `${path}&customerId=${id}`);
-  // A deleted customer does not count.
+  // Once the twin is deleted, the platform id is unambiguous again.
   await rest.ask('DELETE', `/customers/${twin.id}`);
   await rest.ask('GET', path);
 });
@@ -99,7 +99,7 @@ test('the shorter form of the UMA workflow pays from the customer’s account in
   }
 });
 
-test('this form and the full one are the same request: with one key they take effect once, even after the lookup expired', async () => {
+test('the short and the full form are one request, which takes effect once per key, even after the lookup expired', async () => {
   const lookupId = await lookUp();
   const full = {
     lookupId,

@@ -126,7 +126,7 @@ test('sixteen tests of a platform may wait for their receivers; another one gets
   const [endpoint] = await endpoints();
   const send = () => t.platform.act('sendTestWebhook', { endpointId: endpoint?.id }, 'delivered');
   const tests = Array.from({ length: 17 }, send);
-  // None of them completes before the receiver responds, except the request beyond the limit.
+  // Only the request beyond the limit completes before the receiver responds.
   const refused = await Promise.race(tests);
   const overRest = await rest.call('POST', '/webhooks/test');
   expect(refused).toMatchObject({ __typename: 'UnavailableError', code: 'RATE_LIMITED', retryAfter: 1 });
@@ -137,7 +137,7 @@ test('sixteen tests of a platform may wait for their receivers; another one gets
   const ends = await Promise.all(tests);
   expect(ends.filter(({ __typename }) => __typename === 'SendTestWebhookSuccess')).toHaveLength(16);
   await t.platform.act('sendTestWebhook', { endpointId: endpoint?.id }, 'delivered');
-  // The new endpoint's test event, the sixteen test events, and one more.
+  // The receiver has received the new endpoint's first event, the sixteen concurrent ones, and the last one.
   expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(18);
   await set(null);
 });

@@ -59,7 +59,7 @@ export async function playOne(
     await check(played);
     expect(world.errors.splice(0), 'errors of background work').toEqual([]);
     await checkFeed(world, transactions);
-    // Leaves no work for the actors of the next schedule.
+    // Completes all work, so that the actors of the next schedule find none.
     await world.pass(0, 301);
     await world.expireAll();
     await world.settleAll();

@@ -118,7 +118,7 @@ const executionAgainstExpiry = aboutQuote(
   (played, books) => {
     const outcome = outcomeOf(played.results.get('executor 1'));
     const { done, found } = played.results.get('expiry') as { readonly found: number; readonly done: number };
-    // The outcome depends on the clock, which is read under the lock, immediately after the actor gets the lock.
+    // The outcome depends on when the actor gets the lock, because it reads the clock immediately afterwards.
     const inTime = at(played, 'executor 1: locked') < at(played, clockStep);
     expect(outcome).toBe(inTime ? 'done' : 'QUOTE_EXPIRED');
     expect(done).toBe(inTime ? 0 : found);
@@ -289,7 +289,7 @@ const sequencers = aboutQuote(
   },
 );
 
-/** Two executors, the expiry and the clock: the replayed schedules of the model test/proof/payments.pml. */
+/** The model test/proof/payments.pml has the same actors, and its runs are replayed in this race. */
 export const modelled = aboutQuote(
   'two executors, the expiry and the clock, as in the model',
   (world, id) => [executor(world, 1, id), executor(world, 2, id), expiry(world, 3), clock(world, 4)],

@@ -125,8 +125,8 @@ export class Scheduler {
   }
 
   /**
-   * Waits until every actor has stopped or ended, or waits for a lock of a stopped one. If all of them wait, a lock is
-   * about to be granted, or the database resolves a deadlock. @throws Error if neither happens
+   * Waits until each actor has stopped or ended, or waits for a lock of a stopped actor. If all actors wait for locks,
+   * a lock is about to be granted, or the database resolves a deadlock. @throws Error if neither happens
    */
   async #settle(steps: readonly string[]): Promise<void> {
     const deadline = performance.now() + stepMs;

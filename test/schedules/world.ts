@@ -49,7 +49,7 @@ export async function openWorld() {
     error: (facts: { readonly err?: unknown }) => facts.err !== undefined && errors.push(facts.err),
   });
 
-  /** Returns the services that an actor uses; with 0, the services that prepare and end a schedule. */
+  /** Returns the services that an actor uses. Those of actor 0 prepare and end a schedule. */
   function payments(actor: number): Payments {
     const database = databases[actor];
     if (!database) throw new Error(`there is no actor ${actor}`);

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Data } from './gateway.ts';
 
-/** GraphQL selections of every field of REST, and their conversion to REST's form, without the service's code. */
+/** Selects every field of REST over GraphQL, and converts it to REST's form without using the service's code. */
 
 const money = '{ amount currency { code name symbol decimals } }';
 const rateDetails = `{ counterpartyMultiplier counterpartyFixedFee ${money} serviceApiMultiplier serviceApiFixedFee ${money} serviceApiVariableFeeRate serviceApiVariableFeeAmount ${money} }`;
@@ -69,7 +69,7 @@ function bare(value: Data): Data {
 
 const amountOf = (value: Data) => value && { amount: Number(value.amount), currency: value.currency };
 
-/** REST has only the amounts, so this function first checks that GraphQL's amounts are in the documented currencies. */
+/** Converts rate details. REST omits their currencies, so this checks that GraphQL returns the documented ones. */
 function rateDetailsOf({ rateDetails, ...payment }: Data) {
   if (!rateDetails) return rateDetails;
   const sending = payment.sendingCurrency ?? payment.sentAmount.currency;
@@ -81,7 +81,7 @@ function rateDetailsOf({ rateDetails, ...payment }: Data) {
   );
 }
 
-/** The fields that REST flattens (specification 2.4). */
+/** The fields that REST shows at the top level of an instruction (specification 2.4). */
 const shownFlat: Readonly<Record<string, readonly string[]>> = {
   US_ACCOUNT: ['accountNumber', 'routingNumber', 'bankName'],
   LAYER2_WALLET: ['address', 'invoice'],

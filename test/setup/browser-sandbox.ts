@@ -28,7 +28,7 @@ export function sandboxInBrowser(environment: Readonly<Record<string, string>> =
       const page = await started.browser.newPage({ locale: 'en-US', ...options });
       onTestFinished(async ({ task }) => {
         if (task.result?.state === 'fail') await screenshot(page, `failed-${task.id}`, { fullPage: true });
-        // Every open wallet rereads its lists after each payment. Many of them would exceed the request limit.
+        // Every open wallet rereads its lists after each payment, so many open wallets would exceed the request limit.
         await page.close();
       });
       if (address !== undefined) await page.goto(new URL(address, started.gateway.url).href);

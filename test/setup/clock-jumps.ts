@@ -1,6 +1,6 @@
 import { query } from './embedded-servers.ts';
 
-/** Makes all or none of these changes, which the service itself never makes. Waits for row locks. */
+/** Makes these changes atomically and without triggers, because the service itself never makes them. */
 async function change(databaseUrl: string, changes: readonly string[]): Promise<void> {
   for (;;) {
     try {

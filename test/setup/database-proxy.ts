@@ -4,7 +4,7 @@ import { afterAll } from 'vitest';
 import { testDatabase } from './database.ts';
 import { listen } from './free-port.ts';
 
-/** A Postgres that can be cut off from its clients in all the ways in which a network can fail. */
+/** A proxy for Postgres that can fail in all the ways in which a network can fail. */
 export type DatabaseProxy = Awaited<ReturnType<typeof databaseProxy>>;
 
 /** Matches the statement that commits the plan with this idempotency key. */
@@ -16,7 +16,7 @@ export const commit = /Q....commit\0/s;
 /** Matches any commit: of a plan, or of plain records. */
 export const anyCommit = new RegExp(`commit_batches|${commit.source}`, 's');
 
-/** The first bytes of the message that ends every Postgres response, inside or outside a transaction. */
+/** Every Postgres response, inside or outside a transaction, ends with a message that begins with these bytes. */
 const readyForQuery = Buffer.from('Z\0\0\0\u0005');
 
 interface Rule {
@@ -119,7 +119,7 @@ export async function databaseProxy(databaseUrl: string) {
     },
     /** Returns the open connections of an application. */
     of: (application: RegExp) => [...pairs].filter(({ hello = '' }) => application.test(hello)),
-    /** Forwards nothing on further connections of an application; undefined forwards everything again. */
+    /** Forwards nothing on new connections of an application. With undefined, forwards everything again. */
     freezeNew(application: RegExp | undefined) {
       freezing = application;
     },

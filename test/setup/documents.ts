@@ -6,7 +6,7 @@ export const mutationName = (name: string) => name.replaceAll(/[A-Z]/g, (letter)
 
 const withScenario: ReadonlySet<Operation> = new Set(['createQuote', 'executeQuote', 'transferOut', 'transferIn']);
 
-/** Returns a mutation's document: it selects `selection` of a success, the members of a refusal, and `others`. */
+/** Returns a mutation's document. It selects `selection` on success, the fields of a refusal, and `others`. */
 export function mutationDocument(name: Operation, selection = '', others = ''): string {
   const typeName = name.charAt(0).toUpperCase() + name.slice(1);
   const [declared, given] = withScenario.has(name)

@@ -68,7 +68,7 @@ export class EmbeddedServers {
         await once(child, 'exit');
       }
     }
-    // A killed process may have left a server running. Joining and then leaving that server stops it.
+    // A killed process may have left a server running. `start` joins it, so that the `stop` below stops it.
     if (this.#usedElsewhere) await this.start();
     this.#usedElsewhere = false;
     const started = this.#servers.splice(0);

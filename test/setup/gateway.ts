@@ -50,7 +50,7 @@ export async function startTestGateway(
       CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
       SECRET_KEY: secretKey,
     }),
-    // Tests compare whole responses. In production, a response shows its document's cost only on request.
+    // Tests compare whole responses, and only in production does a response omit its cost by default.
     NODE_ENV: 'production',
     ...overrides,
   };
@@ -60,7 +60,7 @@ export async function startTestGateway(
     config,
     log,
     ...parts,
-    // A slow machine must not cause refusals, and stopping must not wait for clients.
+    // No request is refused because the machine is slow, and `stop` does not wait for idle clients.
     pace: { slowMs: Number.POSITIVE_INFINITY, idleMs: 0, ...parts.pace },
   });
   const address = gateway.url ?? '';
@@ -230,5 +230,5 @@ export async function setAccountStatus({ owner }: TestGateway, id: string, statu
 /** Returns the uuid in a public id. */
 export const uuidIn = (id: string): string => id.slice(id.indexOf(':') + 1);
 
-/** The person in whose name tests act as an operator. */
+/** The operator that the tests act as. */
 export const tester: Operator = { by: 'a test', act: 'test' };

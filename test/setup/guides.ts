@@ -23,9 +23,9 @@ export interface Reader {
   readonly payees?: readonly string[];
 }
 
-/** Creates a folder that has an app's packages, for running the guides' programs unchanged. */
+/** Creates a folder in which the guides' programs run unchanged, because it has the packages that an app installs. */
 export async function guidePrograms() {
-  // Inside the repository, so that the programs find the packages of an app.
+  // The folder is inside the repository, so that the programs find its packages.
   await mkdir(path.join(root, 'node_modules/.cache'), { recursive: true });
   const folder = await mkdtemp(path.join(root, 'node_modules/.cache/guides-'));
   // Uses the client package's source; test/client/install.test.ts tests the package that npm installs.

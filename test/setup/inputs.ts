@@ -45,7 +45,7 @@ export function least(type: GraphQLInputType, name = ''): unknown {
   return name === 'country' ? 'US' : name === 'name' ? 'FULL_NAME' : '1';
 }
 
-/** Returns `around` with a value at a path, together with whatever else the type requires. */
+/** Returns `around` with this value at the path, and adds whatever else the type requires. */
 export function putAt(
   type: GraphQLInputType,
   around: unknown,

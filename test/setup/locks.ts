@@ -28,7 +28,7 @@ export async function lockedCustomers(databaseUrl: string) {
   };
 }
 
-/** Limits that let a gateway's statements wait as long as a test wants, however slow the machine is. */
+/** Limits that let a gateway's statements wait as long as a test needs, even on a slow machine. */
 export const patient = { lockMs: 60_000, statementMs: 60_000, operationMs: 60_000 } as const;
 
 /** Blocks a transfer inside the database. The returned function lets it continue and returns the transaction. */

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { vi } from 'vitest';
 import { type TestGateway, uuidIn, withoutTriggers } from './gateway.ts';
 
-/** Repeats the statement until it changes the row, which may not be in the expected state yet. */
+/** Repeats the statement until it changes the row, because the row may reach the expected state only later. */
 function change({ databaseUrl }: TestGateway, text: string, id: string): Promise<void> {
   return withoutTriggers(databaseUrl, (client) =>
     vi.waitFor(
@@ -46,7 +46,7 @@ export function passDelay(gateway: TestGateway, transactionId: string): Promise<
 
 /** Returns the time zone that is this many hours ahead of UTC. */
 export function timeZoneAhead(hours: number): string {
-  // The signs of these names are reversed.
+  // The sign in these names is reversed: Etc/GMT-2 is two hours ahead of UTC.
   return `Etc/GMT${hours > 0 ? '-' : '+'}${Math.abs(hours)}`;
 }
 

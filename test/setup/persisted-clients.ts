@@ -8,7 +8,7 @@ import type { Data } from './gateway.ts';
 
 /** Client libraries that send document hashes, used as an app would use them. */
 
-/** The members of a request that replace or accompany its document. */
+/** How a request is sent: its method, and whether it contains the text or the hash of its document. */
 export interface SentForm {
   readonly method: string;
   readonly text: boolean;

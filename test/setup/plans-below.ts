@@ -20,7 +20,7 @@ const tables: Readonly<Record<string, FilledTable>> = {
   transactionTotals: 'transaction',
 };
 
-/** A list in the schema, below a parent type. If it takes a filter but is not paged, it returns sums over its rows. */
+/** A list field of a parent type. A list that takes a filter but is not paged returns totals. */
 type ListBelow = (typeof listsBelow)[number];
 
 /** Every list of the schema below a parent: its fields that are paged or take a filter. */
@@ -32,7 +32,7 @@ export const listsBelow = Object.values(schema.getTypeMap())
     const table = tables[name];
     if (!table) throw new Error(`test/setup/plans-below.ts knows no table of ${type.name}.${name}`);
     const isPaged = args.some(({ name: arg }) => arg === 'first');
-    // If the type is not a parent, the cast is wrong, and reading the list fails.
+    // The cast is unchecked. For a type that is not in `Parents`, reading the list fails.
     return { name: `${type.name}.${name}`, parent: type.name as keyof Parents, field: name, args, isPaged, table };
   });
 
@@ -101,7 +101,7 @@ function enumValuesOf({ type }: GraphQLInputField): readonly string[] | undefine
 
 const page = '{ edges { node { id } cursor } pageInfo { hasNextPage hasPreviousPage } }';
 
-/** Returns the arguments with which a list reads too many rows, or lets Postgres choose the kind of plan. */
+/** Returns the arguments for which the query reads too many rows, or leaves the choice of plan to Postgres. */
 export async function readsTooMuch(
   t: TestGateway,
   list: ListBelow,
@@ -119,8 +119,8 @@ export async function readsTooMuch(
   for (const { text, isWhole } of argumentsOf(list, parents.most, node?.[field].edges.at(-1)?.cursor)) {
     const query = documentOf(text);
     const { rowsRead, isPlannedAnew, isPlannedOnce } = await planOf(t, { query, table }, { id });
-    // Enough to read the parent's own accounts, and to find rows in two ways, each of which reads a page of 5, one row
-    // beyond it, and one on the other side of the cursor.
+    // Enough for the parent's own accounts and for two index scans. Each scan reads a page of 5 rows, the next row, and
+    // a row on the other side of the cursor.
     const most = 30 + (isWhole ? 2 * known : 0);
     if (!isPlannedAnew && !isPlannedOnce) found.push(`${size}, ${text}: planned as Postgres estimates`);
     if (rowsRead > most) found.push(`${size}, ${text}: ${rowsRead} rows`);

@@ -118,8 +118,8 @@ export async function makePlanScene({ platform }: TestGateway) {
 }
 
 /**
- * How to fill a table: which row is copied, and which columns differ from it, in SQL with the copy's number `i`. One in
- * `:rare` rows has a rare value.
+ * How to fill a table: the row to copy, and the columns that differ, in SQL. In it, `i` is the copy's number, and one
+ * in `:rare` rows has a rare value.
  */
 interface Filling {
   readonly table: FilledTable;
@@ -223,7 +223,7 @@ function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, 
   ];
 }
 
-/** Ids from the year 2000, which no row of a test has, so that they identify the filler rows. */
+/** Filler rows have ids from the year 2000, by which they differ from all other rows. */
 export const fillerId = `('00dc' || lpad(to_hex(i), 8, '0') || '7000' || '8000' || lpad(to_hex(i), 12, '0'))::uuid`;
 const isFiller = (table: FilledTable) => `${keyOf(table)} < '00dd0000-0000-0000-0000-000000000000'`;
 

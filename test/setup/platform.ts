@@ -9,7 +9,7 @@ import { mutationDocument, mutationName, mutationVariables } from './documents.t
 import type { Answer, Data } from './gateway.ts';
 import { type Scene, usAccount } from './scene.ts';
 
-/** A socket that can be terminated while it opens. The client does not handle the error that this causes. */
+/** A socket that can be terminated while it connects. It ignores the resulting error, which would crash the test. */
 class CuttableSocket extends WebSocket {
   constructor(...options: ConstructorParameters<typeof WebSocket>) {
     super(...options);
@@ -188,7 +188,7 @@ export class TestPlatform {
     }
   }
 
-  /** Returns the values of a subscription to one field, until it ends or the last wanted value has arrived. */
+  /** Returns the values of a subscription to one field, up to its end or to the value that `isLast` accepts. */
   async followed(query: string, variables: object, isLast: (value: Data) => boolean = () => false): Promise<Data[]> {
     const values: Data[] = [];
     for await (const value of this.valuesOf(query, variables)) {
@@ -198,7 +198,7 @@ export class TestPlatform {
     return values;
   }
 
-  /** Waits until a transaction reaches a final status, and returns its statuses from now on. */
+  /** Returns the statuses that a transaction has from now on, until it reaches a final one. */
   async statusesOf(id: string): Promise<string[]> {
     const updates = 'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { status } }';
     return (await this.followed(updates, { id })).map(({ status }) => status);

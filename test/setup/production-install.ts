@@ -15,7 +15,7 @@ import { type ChildGateway, startChildGateway, temporaryDataDirectory } from './
 
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** The files that a clone does not have. `.gitignore` names folders only. */
+/** What the copy leaves out: `.git`, and the folders that `.gitignore` names. */
 const ignored = ['.git', ...readFileSync(path.join(root, '.gitignore'), 'utf8').split('\n').filter(Boolean)].map(
   (name) => path.join(path.sep, name).replace(/\/$/, ''),
 );
@@ -89,7 +89,7 @@ const folder = await temporaryDataDirectory();
 try {
   const home = path.join(folder.path, 'home');
   await mkdir(home);
-  // The PATH of this process begins with this project's own programs, including its Node.
+  // Removes this project's own programs, including its Node, which come first in the PATH of this process.
   const own = path.join(root, 'node_modules', '.bin');
   const PATH = (process.env.PATH ?? '').split(path.delimiter).filter((entry) => entry !== own);
   const environment = { HOME: home, PATH: PATH.join(path.delimiter) };

@@ -3,9 +3,9 @@ import { type IncomingMessage, type RequestOptions, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 
-/** Connections that use no HTTP client, or use a client that sends exactly what it is given. */
+/** Sends requests without an HTTP client, or with one that sends exactly what it is given. */
 
-/** Sends a request unchanged, even with headers that `fetch` would not send; a stream is sent in chunks. */
+/** Sends a request unchanged, even with headers that `fetch` would not send. A stream is sent in chunks. */
 export async function answerTo(url: string | URL, options: RequestOptions, body: string | Uint8Array | Readable = '') {
   const sent = request(url, { agent: false, ...options });
   const answer: Promise<IncomingMessage[]> = once(sent, 'response');

@@ -64,7 +64,7 @@ export async function openCatalog() {
       tokenId: token.id,
       receiverUmaAddress: encodeURIComponent(scene.customer.umaAddress),
     }),
-    /** The commands that have a valid request here. The tests fail for an endpoint without one. */
+    /** The commands for which this file has a valid request. Tests fail for a command without one. */
     commands: Object.keys(requests),
     /** Returns a valid request of a command, a different one each time. */
     async good(id: string) {

@@ -44,7 +44,7 @@ export async function restClient(url: string, authorization: string) {
       status: response.status,
       headers: response.headers,
       text,
-      // An export is text of a different type.
+      // The body of an export is text and not JSON.
       body: isJson(response) ? (JSON.parse(text) as Data) : text === '' ? undefined : text,
     };
     const wrong = validators.ofAnswer(method, path.split('?', 1)[0] ?? '', answer, options.body);
@@ -112,7 +112,7 @@ function responseValidators(document: Data) {
         .map((part) => encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1')))
         .join('/');
     const place = (...parts: readonly string[]) => placeOf('application/json', ...parts);
-    // The document must also allow every request that the service accepts.
+    // If the service has accepted the request, the document must allow it too.
     if (operation?.requestBody && answer.status < 300 && sent !== undefined) {
       const takes = validator(place('requestBody'));
       if (!takes(sent)) return `the document does not allow this body: ${ajv.errorsText(takes.errors)}`;

@@ -3,7 +3,7 @@ import type { Planning } from '../../src/infra/database/connections/read-scope.t
 import { TextQuery } from '../../src/infra/database/connections/text-reads.ts';
 import { connect, type TestGateway, testGateway } from './gateway.ts';
 
-/** Statements that authenticate, recheck rights, or record usage. They are sent occasionally, not once per request. */
+/** Statements that authenticate, recheck rights, or record usage. Most requests do not send them. */
 const ofNoRequest: ReadonlySet<string> = new Set([
   'api_token_by_client_id',
   'api_token_used',
@@ -34,7 +34,7 @@ export class Statements {
 
   constructor(pool: pg.Pool) {
     const known = new WeakSet<pg.PoolClient>();
-    // The pool emits this before the connection is handed out.
+    // The pool emits `acquire` before it hands out the connection, so no statement is missed.
     pool.on('acquire', (client) => {
       if (known.has(client)) return;
       known.add(client);

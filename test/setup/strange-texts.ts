@@ -1,9 +1,9 @@
-/** A string that a client could send, and its stored form: null if it is refused. */
+/** A string that a client could send, and the form in which it is stored. `text` is null if it is refused. */
 export interface StrangeText {
   readonly what: string;
   readonly given: string;
   readonly text: string | null;
-  /** The stored form of a key that programs compare, if it differs from `text`. */
+  /** The form in which the string is stored as a key, if it differs from `text`. */
   readonly key?: string | null;
 }
 

@@ -69,7 +69,7 @@ export async function openRawSocket(
   }: {
     readonly origin?: string;
     readonly headers?: Readonly<Record<string, string>>;
-    /** The payload of the first message besides the credentials. */
+    /** What the first message contains besides the credentials. */
     readonly params?: object;
   } = {},
 ) {

@@ -21,9 +21,9 @@ const query =
   'subscription Follow($after: String, $filter: EventFilter) { events(after: $after, filter: $filter) { id cursor } }';
 
 /**
- * Cuts off stock graphql-ws clients repeatedly, on two instances, while changes are committed out of order. Every other
- * client has only `resume: true`; the rest pass their last cursor. At the end, each client must have seen every change
- * to its objects, in the database's order, and no unmarked repeats.
+ * Cuts off stock graphql-ws clients repeatedly, on two instances, while changes are committed out of order. Half of the
+ * clients only set `resume: true`, and the others pass their last cursor. At the end, each client must have seen every
+ * change to its objects, in the database's order, and no unmarked repeats.
  */
 export async function torture(
   one: TestGateway,
@@ -33,7 +33,7 @@ export async function torture(
   const ids = await makeCustomers(one.platform, customers);
   const start = await one.platform.feedEnd();
   const followers = Array.from({ length: clients }, (_, at) =>
-    // A tenth of the clients follow everything; each of the others follows one customer.
+    // A tenth of the clients follow everything. The others follow one customer each.
     follow(one, two, at % 20 < 2 ? undefined : ids[at % ids.length], at % 2 === 0 ? undefined : start),
   );
   const begun = async () => (await one.owner.query('select from resume_point where position is not null')).rowCount;
@@ -72,7 +72,7 @@ export async function torture(
 
 /**
  * Follows changes with a stock client, and records the messages of each of its connections.
- * @param after where the client begins, if it passes its last cursor; undefined if it has `resume: true`
+ * @param after the cursor with which the client begins; undefined if it sets `resume: true` instead
  */
 function follow(
   one: TestGateway,

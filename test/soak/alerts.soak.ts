@@ -91,7 +91,7 @@ describe.skipIf(!isInstalled)('the alert rules, in a real Prometheus', () => {
   });
 });
 
-/** Returns the stage: the first instance, with a second platform on it. */
+/** Returns what a fault acts on: the first instance, and a second platform on it. */
 async function stageOf(around: Surroundings): Promise<Stage> {
   const { databaseUrl } = around;
   const ops: Stage['ops'] = async (...args) =>
@@ -142,7 +142,7 @@ async function measure(prometheus: Prometheus, stage: Stage, name: string, fault
   };
 }
 
-/** Returns the cells of a row in the table of docs/faults.md, without the last two. */
+/** Returns a row of the table in docs/faults.md, except for its last two cells. */
 function cellsOf({ name, fault, seen, resolvedMs, answersMs, acknowledged, disturbed }: Measured) {
   const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
   const alerts = [...seen].map(([alert, ms]) => `\`${alert}\` ${seconds(ms)}`).join(', ');

@@ -47,7 +47,7 @@ async function fillPlatform(t: TestGateway, platform: TestPlatform, rows: number
   return parents;
 }
 
-/** The values of both halves (cost/documents.ts). */
+/** Returns the columns in which the older and the newer half of the rows differ (cost/documents.ts). */
 function columnsOf(rows: number) {
   const half = (older: string, newer: string) => `case when i <= ${rows / 2} then ${older} else ${newer} end`;
   return {

@@ -33,7 +33,7 @@ test.each([
   ['short malformed documents', 400, 1_500, (word: string) => `{ viewer { kind } # ${word}`],
 ])('strangers who send many %s retain little memory', async (_what, status, count, document) => {
   const send = async () => expect(await sendAsStranger(document(String(Math.random())))).toBe(status);
-  // By then the caches for such documents are full.
+  // The first round fills the caches for such documents.
   await leftBehind(count, send);
   expect(await leftBehind(count, send)).toBeLessThan(little);
 });
@@ -69,7 +69,7 @@ test('a document that many customers send retains little memory per customer', a
     const { token } = await t.platform.mint({ customerId: await t.platform.newCustomer(), permissions: ['VIEW'] });
     apps.push(connect(t.url, t.platform.platformId, `Bearer ${token}`));
   }
-  // Compiles the documents, so that as many plans as possible are cached.
+  // These apps make the service compile the document and cache as many plans as it can.
   for (const app of apps.slice(0, 100)) await app.ask(document);
   expect(await leftBehind(100, async (turn) => void (await apps[100 + turn]?.ask(document)))).toBeLessThan(little);
 });

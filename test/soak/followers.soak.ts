@@ -27,8 +27,8 @@ import { type Fleet, startFleet } from '../setup/load-balancer.ts';
 import type { Scene } from '../setup/scene.ts';
 import { changesAfter, makeChanges, makeCustomers, until } from '../setup/torture.ts';
 
-// Apps follow streams while connections and instances fail: apps with the client package, each of which passes its own
-// `after`, and apps with stock libraries, which resume without custom code.
+// Apps follow streams while connections and instances fail. Some apps use the client package and pass `after`. Others
+// use stock libraries, which resume by themselves.
 
 /** How often each kind of disturbance occurs. */
 const rounds = Number(process.env.SOAK_ROUNDS ?? 5);
@@ -269,7 +269,7 @@ const stockClients: readonly StockClient[] = [
   ...(browserPath === undefined ? [] : [fetchEventSource]),
 ];
 
-/** The kinds of disturbances that stock libraries notice, and further ones that only the client package notices. */
+/** The disturbances that every client notices. Only the client package also notices the `hardships`. */
 const disturbances: Readonly<Record<string, (fleet: Fleet) => unknown>> = {
   kill: (fleet) => fleet.replace('SIGKILL'),
   cut: ({ balancer }) => balancer.cut(),
@@ -388,7 +388,7 @@ test('followers lose nothing and reorder nothing, whatever happens to their conn
       return `${count()}; ${missing.length} late: ${missing.slice(0, 5).join('; ')}`;
     },
   );
-  // Clients of the package also receive nothing twice.
+  // Apps with the client package receive every event exactly once.
   for (const { customerId, seen } of all) expect(seen).toEqual(of(customerId));
   if (page) {
     const expected = owners.slice(0, -1).map(of);

@@ -54,7 +54,7 @@ const callsOf = (call: (operation: (typeof operations)[number]) => string) => `
   const statuses: Record<string, number | undefined> = {};
   ${operations.map((operation) => `statuses.${operation.id} = ${call(operation)};`).join('\n')}
   console.log(JSON.stringify(statuses));`;
-/** For clients that take a call's options in a single object: returns the operation's path, query and body, if any. */
+/** Returns an operation's path, query and body, if any, for clients that take them in a single object. */
 const partsOf = ({ path, query, hasBody, body }: (typeof operations)[number]) =>
   [
     ...(Object.keys(path).length > 0 ? [`path: ${JSON.stringify(path)}`] : []),

@@ -18,10 +18,9 @@ import { accountQuery, expensive, type Kind, kinds, payment, type Storm } from '
  * Measures how much a storm of 300 connections from one platform slows down another platform. Three situations
  * alternate: only the measured platform is active; the other platform is polite and sends as much as its limit allows,
  * so that nothing is refused; the other platform storms, sending as fast as it gets responses. The test compares the
- * median p99 of the rounds with the storm to the higher of the other two medians. The requests that the limit allows
- * may thus slow down the measured platform, but a storm may add little. Odd and even rounds in which the platform
- * is alone show the noise, because nothing else differs between them. Rounds in which other processes were busy are
- * discarded and repeated.
+ * median p99 of the rounds with the storm to the higher of the other two medians. So requests within the limit may slow
+ * down the measured platform, but a storm may add only little. The odd and the even rounds without the other platform
+ * are compared to show the noise. Rounds in which other processes were busy are discarded and repeated.
  */
 
 const connections = 300;
@@ -41,9 +40,9 @@ const most = 1.2;
 const wrongPerMinute = 100;
 
 /**
- * The storming platform's limit, in requests per second: a twentieth, or a hundredth, of the payments per second that
- * such a machine can make. Refused requests cost the same in both cases. With the higher limit, a polite sender may
- * cost as much as the storm, and thus hide its effect.
+ * The storming platform's limit, in requests per second: 5 % or 1 % of the payments that such a machine can make.
+ * Refused requests cost the same under both limits. Under the higher limit, a polite sender may cost as much as the
+ * storm, which hides the storm's effect.
  */
 const ways = { 'against its limit': 50, 'against a low limit': 10, 'without a limit': undefined } as const;
 type Way = keyof typeof ways;
@@ -71,7 +70,7 @@ const child = await startChildGateway({
   CLIENT_TOKEN_KEY: 'a key that only this soak uses, for nothing else',
   SECRET_KEY: randomBytes(32).toString('base64'),
 });
-/** Runs a program only on idle cores, because a real storm's clients take no CPU time from the service. Linux only. */
+/** Runs a program only on idle cores, because the clients of a real storm run on other machines. Linux only. */
 const whenIdle = ['chrt', '--idle', '0'];
 const storm = start('storm.ts', whenIdle);
 const calmClient = start('calm.ts');
@@ -122,7 +121,7 @@ const summary = (rounds: readonly Measured[]) => {
  * socket as two: its opening and its query. Wrong credentials have a limit of their own, per address and minute.
  */
 function politeRate(kind: Kind, perSecond: number): number {
-  // Each document counts as several requests at once, so the rate is slightly lower, and none is refused.
+  // A document counts as several requests at once. At a slightly lower rate, none is refused.
   if (kind === 'documents') return (0.95 * perSecond) / documentRequests;
   if (kind === 'sockets') return perSecond / 2;
   return kind === 'wrong credentials' ? wrongPerMinute / 60 : perSecond;

@@ -16,7 +16,7 @@ else console.log({ pgbouncer: version });
 const here = test.runIf(version !== undefined);
 
 const [major = 0, minor = 0] = (version ?? '').split('.').map(Number);
-/** Versions 1.21 to 1.23 support prepared statements only on request; this test uses their defaults. */
+/** Whether the installed version supports prepared statements by default, as versions since 1.24 do. */
 const prepares = major > 1 || minor >= 24;
 
 /** The number of rounds for each of four callers. Every round reads, and every fourth one makes a payment first. */

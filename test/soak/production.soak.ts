@@ -97,7 +97,7 @@ async function startMachine(release: string) {
   return machine;
 }
 
-/** Succeeds once all units have started, whether or not one has failed. */
+/** Succeeds once all units have started, even if some of them have failed. */
 const isUp = 'case "$(systemctl is-system-running)" in running | degraded) ;; *) exit 1 ;; esac';
 
 // Follows docs/production.md to the letter on a new Debian machine. Under load, the machine then loses one part after

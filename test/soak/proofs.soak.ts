@@ -75,8 +75,7 @@ describe.skipIf(!hasChecker)('the real functions', () => {
     for (let seed = 1; seed <= replays; seed += 1) {
       const { steps, status, answers } = simulate(replayed, seed);
       const actors = steps.map((step) => step.slice(0, step.indexOf(':')));
-      // The actor that the model names next must be able to run. If the model names none, no choice is possible in this
-      // race.
+      // The actor that takes the next step in the model must be able to run here as well.
       const choose = (decision: number, ready: readonly string[]) => {
         const position = ready.indexOf(actors[decision] ?? '');
         if (position === -1)

@@ -7,9 +7,9 @@ import { connect, type Data, type TestPlatform, testGateway } from '../setup/gat
 import { base } from '../setup/rest.ts';
 import { startReplicated } from '../setup/standby.ts';
 
-// Two instances in separate processes, with a primary and two standbys, which fall behind, are paused and are cut off
-// at random. Each reader writes on one instance and reads on either, over both APIs. It must read at least its own last
-// write, or a write that another reader has handed over to it.
+// Two instances in separate processes use a primary and two standbys. The standbys are paused, delayed and cut off at
+// random. Each reader writes on one instance and reads on either, over both APIs. It must see at least its own last
+// write, or the last write that another reader has handed over to it.
 
 const reads = Number(process.env.REPLICA_READS ?? 1_000_000);
 const workers = 64;
@@ -33,7 +33,7 @@ const gateways: ChildGateway[] = [];
 for (const port of metricsPorts) {
   const settings = {
     ...{ DATABASE_URL: servers.primary.url, DATABASE_READ_URL: disturbed.map(({ proxy }) => proxy.url).join(';') },
-    // While responses are slow, only an eighth of MAX_IN_FLIGHT is available, which is still one place for each reader.
+    // While responses are slow, only an eighth of MAX_IN_FLIGHT is admitted. That is one place for each reader.
     ...{ ROLE: 'serve', METRICS_PORT: String(port), MAX_IN_FLIGHT: String(8 * workers) },
   };
   gateways.push(await startChildGateway(settings));
@@ -66,7 +66,7 @@ async function readOverRest({ url, authorization }: TestPlatform, path: string):
   return (await fetch(`${url}${base}${path}`, { headers: { authorization } })).json();
 }
 
-/** Makes the standbys fall behind and cuts them off, until `isOver`. Returns what it has done. */
+/** Makes the standbys fall behind and cuts them off, until `isOver`. Returns how often it did each of these. */
 async function disturb(isOver: () => boolean): Promise<Record<string, number>> {
   const acts = {
     async pause({ standby }: Disturbed) {

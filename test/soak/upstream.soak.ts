@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type TrialResult, tryUpstream } from '../faults/upstream/try-upstream.ts';
 
-// A gateway whose provider is a second installation of this service, with every fault that can occur between the two.
+// Tests a gateway whose provider is a second installation, under every fault that can occur between the two.
 
 const setting = (name: string, usual: number) => Number(process.env[name] ?? usual);
 const trial = {

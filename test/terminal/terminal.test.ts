@@ -163,7 +163,7 @@ describe('the command line', () => {
     expect([code, said]).toEqual([0, '']);
   });
 
-  test('triggers nothing in production', async () => {
+  test('refuses to trigger events in production', async () => {
     const live = await t.newPlatform('live', 'PRODUCTION');
     expect(await run(['trigger', 'KYC_STATUS'], live)).toMatchObject({ code: 1, err: /PRODUCTION/ });
   });
@@ -345,7 +345,7 @@ describe('tail and follow', () => {
     await balancer.close();
   });
 
-  test('follow exits with 130 when it is stopped before its quote has ended', async () => {
+  test('follow exits with 130 when it is interrupted before its quote has ended', async () => {
     const { id } = await json(['trigger', 'quote-status']);
     const running = start(['follow', id], t.platform);
     await running.line(/ PENDING$/);

@@ -32,7 +32,7 @@ const resolve: Resolver = async (hostname) => {
   const queue = answers.get(hostname) ?? [];
   return (queue.length > 1 ? queue.shift() : queue[0]) ?? [];
 };
-// An endpoint that always fails is disabled after 21 s. Five attempts are made long before that.
+// At this scale, an endpoint that always fails is disabled after 21 s, long after the five attempts that a test needs.
 const t = await testGateway({ WEBHOOK_TIME_SCALE: 20_000 }, undefined, { webhooks: { resolve } });
 
 const message = { loopbackAllowed: true, headers: {}, body: '{}', timeoutMs: 1_000, readAnswer: false };
@@ -145,7 +145,7 @@ test('a name that resolves to an internal address is not connected to, even if i
 });
 
 test("if a name's address changes between check and connection, the checked address is used", async () => {
-  // An address in an unassigned prefix, which contains no hosts.
+  // The prefix of 3ffe::1 is unassigned, so no host answers.
   answers.set('flip.example.com', [['3ffe::1'], ['127.0.0.1'], ['3ffe::1', '127.0.0.1'], ['169.254.169.254']]);
   const { id } = await createEndpoint(t.platform, { url: 'https://flip.example.com/hooks' });
   const { deliveries } = await endpointUntil(t.platform, id, (one) => one.deliveries[0]?.attempts.length >= 5);

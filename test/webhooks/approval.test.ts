@@ -127,7 +127,7 @@ test('a 202 response postpones the decision: a later decision by command is fina
   const { promise: asked, resolve } = Promise.withResolvers<void>();
   receiver.answer = (response, received) => {
     response.writeHead(isQuestion(received) ? 202 : 200).end();
-    // The outcome of the previous payment may still be delivered here.
+    // The receiver may still get the webhook about the previous payment's outcome.
     if (isQuestion(received)) resolve();
   };
   const { id } = await announced(t.platform, scene);
@@ -153,7 +153,7 @@ const hasty = await testGateway({ PAYMENT_APPROVAL_MS: 1_500 });
 const asked = await testReceiver();
 const { id: endpointId } = await createEndpoint(hasty.platform, { url: asked.url, eventTypes: ['INCOMING_PAYMENT'] });
 
-describe('when the time for a decision, counted from the request, has passed', () => {
+describe('once the time to decide, which begins with the request, has passed', () => {
   /**
    * Announces a payment whose approval request gets this response. Returns the payment's outcome and the request's
    * delivery.
@@ -223,7 +223,7 @@ test('one endpoint is asked and the others are notified; payments over bank rail
   const { id } = await createEndpoint(t.platform, { url: told.url, eventTypes: ['INCOMING_PAYMENT'] });
   expect((await decided(answer(200))).status).toBe('COMPLETED');
   await told.until((received) => received.some(isQuestion));
-  // A 403 in response to an approval request would end the delivery. In response to an ordinary event it is a failure.
+  // A 403 would end the delivery of an approval request, but counts as a failed attempt for an ordinary event.
   const isTried = (one: Data) => one.deliveries.every(({ attempts }: Data) => attempts.length > 0);
   const { deliveries } = await endpointUntil(t.platform, id, isTried);
   expect(deliveries.map(({ status }: Data) => status)).not.toContain('DELIVERED');
@@ -239,7 +239,7 @@ test('one endpoint is asked and the others are notified; payments over bank rail
 });
 
 test('a resent approval request still decides if it was unanswered, and otherwise only notifies', async () => {
-  // The approval request waits for an hour before it is sent.
+  // This trigger delays approval requests by an hour.
   await t.owner.query(`
     create function hold_question() returns trigger language plpgsql as $$
     begin new.next_attempt_at := clock_ms() + interval '1 hour'; return new; end $$;

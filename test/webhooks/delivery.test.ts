@@ -106,8 +106,7 @@ test('hanging receivers do not delay other receivers, and get at most eight requ
     await createEndpoint(t.platform, { url, eventTypes: ['ACCOUNT_STATUS'] });
   await deposit(scene.usd, 40);
   await healthy.until((received) => distinct(received) === 41);
-  // In this test, an attempt times out after a second. Until then, the hanging endpoints get no more than their share
-  // of the requests.
+  // An attempt times out only after a second here. By then, no hanging endpoint has received all of its requests.
   for (const one of hanging) expect(one.received.length).toBeLessThan(41);
 });
 

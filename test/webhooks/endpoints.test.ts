@@ -150,7 +150,7 @@ test('endpoints are read in one statement, with their deliveries, events, attemp
   expect(node).toMatchObject({ id, deliveries: { totalCount: 1, edges: [{ node: delivery }] } });
 });
 
-test('an endpoint gets only the event types that it subscribes to, and none that only the feed has', async () => {
+test('an endpoint gets only the event types that it subscribes to, and cannot subscribe to feed-only types', async () => {
   const receiver = await ownReceiver();
   const refused = await tryCreate(t.platform, { url: receiver.url, eventTypes: ['QUOTE_STATUS'] });
   expect(refused).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'eventTypes'] });
@@ -185,7 +185,7 @@ test('during a rotation, the old and the new secret both verify, and no other do
   expect(() => verify(`whsec_${Buffer.alloc(32).toString('base64')}`, event)).toThrow();
 });
 
-test('two concurrent rotations run one after the other: afterwards the two new secrets sign', async () => {
+test('two concurrent rotations run one after the other, and webhooks are then signed with both new secrets', async () => {
   const receiver = await ownReceiver();
   const { id, secret } = await createEndpoint(t.platform, { url: receiver.url });
   await receiver.until((received) => received.length === 1);
@@ -242,7 +242,7 @@ test('stored secrets are encrypted', async () => {
   expect(bytes.includes(Buffer.from(secret.slice('whsec_'.length), 'base64'))).toBe(false);
 });
 
-test('an endpoint can be changed, disabled, enabled and deleted, and missed events replayed', async () => {
+test('an endpoint can be changed, disabled, enabled and deleted, and its missed events can be replayed', async () => {
   const receiver = await ownReceiver();
   const scene = await t.platform.makeScene(1_000n);
   await feedHas(scene.usd, 1);
@@ -293,7 +293,7 @@ test('a delivery can always be resent, under its own id, and its earlier attempt
   };
   const { id, event } = await until('PENDING', 1);
 
-  // The next attempt is an hour away.
+  // The next scheduled attempt is an hour away, so only a resend causes one now.
   receiver.answer = answer(500);
   expect(await resend(t.platform, id)).toMatchObject({
     replayed: false,

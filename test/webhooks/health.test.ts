@@ -60,7 +60,7 @@ test('a failing endpoint becomes FAILING, and after days is disabled with a noti
   const { endpoint } = await updateEndpoint(fast.platform, { endpointId: id, enabled: true });
   expect(endpoint).toMatchObject({ status: 'ENABLED', failingSince: null });
   const { count } = await replay(fast.platform, { endpointId: id, events: { between: { after: cursor } } });
-  // All deposits and the test event.
+  // The replay includes all deposits and the test event.
   expect(count).toBe(deposits + 1);
   await receiver.until((received) => distinct(received.slice(before)) === deposits + 1);
   for (const one of receiver.received.slice(before)) expect(verify(secret, one)).toEqual(one.body);
@@ -93,7 +93,7 @@ test('a late failure does not count if the endpoint has succeeded or moved in th
   for (const response of late) response.writeHead(410).end();
   for (const { id } of [healthy, moved])
     await endpointUntil(serving.platform, id, ({ deliveries }) => deliveries[0].status === 'FAILED');
-  // A delivery is FAILED once its attempts are recorded. Stopping the gateway aborts the test of the new URL.
+  // The attempts of a FAILED delivery are recorded. Stopping the gateway aborts the unanswered test of the new URL.
   await silent.until((received) => received.length === 1);
   await working.gateway.stop();
   for (const { id } of [healthy, moved]) {
@@ -123,7 +123,7 @@ test('an event is attempted ten times on schedule, and then visibly given up', a
   expect(after.deliveries[0].attempts).toHaveLength(11);
 });
 
-test('a process that stops returns what it was sending, and the next one sends it immediately', async () => {
+test('a process that stops releases its unsent webhooks, and the next process sends them immediately', async () => {
   const SECRET_KEY = randomBytes(32);
   const serving = await ownGateway({ ROLE: 'serve', SECRET_KEY });
   const receiver = await ownReceiver(() => undefined);

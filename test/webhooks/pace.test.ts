@@ -20,7 +20,7 @@ test('ten attempts spread over about three days, each pause within a fifth of th
   expect(planned.reduce((sum, pause) => sum + pause) / (24 * hour)).toBeCloseTo(3.15, 1);
 });
 
-test('in production an attempt has 15 s, a connection 5 s, and a lease lasts 30 s', () => {
+test('in production an attempt times out after 15 s, a connection after 5 s, and a lease expires after 30 s', () => {
   expect(paceOf(1)).toMatchObject({ attemptMs: 15_000, connectMs: 5_000, leaseMs: 30_000 });
   expect(paceOf(1)).toMatchObject({ disableAfterMs: 5 * 24 * hour, rotationMs: 24 * hour });
 });

@@ -9,16 +9,16 @@ import { testReceiver } from '../webhooks/receiver.ts';
 const key = Buffer.alloc(32, 7);
 const database = await testDatabase();
 const sql = await testClient({ databaseUrl: database.url });
-// A worker has already run and started the feed's epoch, which contains the worker's clock reading.
+// Starts the feed's epoch, as a worker does. The epoch stores the worker's clock reading.
 await sql.query('select follow_server()');
 const serving = await testGateway({ ROLE: 'serve', SECRET_KEY: key }, database.url);
 const platform = await serving.newPlatform('timekeeper');
 const scene = await platform.makeScene(10_000n);
 const receiver = await testReceiver();
-// The receiver gets no approval requests, so no decision arrives.
+// The endpoint gets no approval requests, so no one decides on the incoming payment.
 await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
 
-test('work that was due before the clock was set back by an hour, even twice while nobody observed it, is done immediately', async () => {
+test('work that was due before the clock was set back by an hour, even twice, is done immediately', async () => {
   const transaction = await platform.pay(scene);
   const incoming = await platform.announce(scene.customerId, 500);
   await setClockBack(database.url);
@@ -59,7 +59,7 @@ describe('a backward step of the clock', () => {
     return (answers as pg.QueryResult[]).at(-1)?.rows[0].step;
   }
 
-  /** One row, as SQL, for each table that has waiting rows. */
+  /** The SQL of a row for each table whose rows wait for a time. */
   const waiting: Readonly<Record<string, string>> = {
     rail_order: `(platform_id, id, transaction_id, kind, created_at, due_at, attempts)
       values (uuid_v7(), uuid_v7(), uuid_v7(), 'PAYOUT', clock_timestamp() + interval '1 hour', $due, 0)`,

@@ -45,7 +45,7 @@ test('a loop woken during its pause handles all announcements in one round, and 
   expect(two - one).toBeGreaterThanOrEqual(99);
 });
 
-test('a loop that has failed since its first round still reports a failure count and the time that the alert compares', async () => {
+test('a loop that has always failed still reports its failures and the time that the alert compares', async () => {
   const failing = Promise.withResolvers<void>();
   const loop = startLoop('failing', pino({ level: 'silent' }), async () => {
     failing.resolve();
@@ -59,7 +59,7 @@ test('a loop that has failed since its first round still reports a failure count
   await loop.stop();
 });
 
-test('repeated failures for the same reason log one line when they start and one when they end, for all work', async () => {
+test('repeated failures with one cause log one line at the start and one at the end, for all loops together', async () => {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) });
   let isAway = true;

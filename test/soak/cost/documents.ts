@@ -99,7 +99,7 @@ function* waysToCall(type: GraphQLObjectType, field: Field, material: Material, 
     yield wayOf(`filter: ${literal(values, filterType)}`);
 }
 
-/** Yields filters on one field, with two values each, and on two and three fields, with values of alternate halves. */
+/** Yields filters on one field, with either value, and on two or three fields, with values of alternating halves. */
 function* filtersOf(type: GraphQLInputObjectType, isRoot: boolean, material: Material, parents: Parents) {
   const fields = Object.values(type.getFields());
   const known: Readonly<Record<string, unknown>> = { customerId: parents.Customer, accountId: parents.ExternalAccount };

@@ -22,8 +22,8 @@ export interface Measured {
   readonly refused: number;
 }
 
-// This separate process has the highest permitted priority, so that its own waits for a processor do not count as the
-// service's.
+// This process has the highest permitted priority, so that its own waits for a processor do not add to the measured
+// latencies.
 setPriorityOfSession(-10);
 
 let pool: Pool | undefined;

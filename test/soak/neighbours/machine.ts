@@ -5,9 +5,9 @@ import { setPriority } from 'node:os';
 const ticksPerSecond = 100;
 
 /**
- * Sets the priority of this process, which leads a separate session, if permitted: only root may raise a priority.
- * Linux may first share the processors among sessions (autogroup, see sched(7)), and each Postgres connection is a
- * session, so a priority alone would matter only among the processes of one session.
+ * Sets the priority of this process and of its session, if permitted. Only root may raise a priority. Linux may share
+ * the processors among sessions first (autogroup, see sched(7)), and each Postgres connection is a session. So the
+ * priority of a process alone would have little effect.
  */
 export function setPriorityOfSession(priority: number): void {
   for (const set of [() => setPriority(priority), () => writeFileSync('/proc/self/autogroup', String(priority))]) {

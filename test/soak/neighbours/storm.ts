@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { setPriorityOfSession } from './machine.ts';
 import { connection, type Storm } from './storms.ts';
 
-// A storm in a separate process with the lowest priority. Messages make it begin and end. Whenever it ends, it reports
-// how many acts it has performed, by result.
+// Runs storms in a separate process with the lowest priority. Messages start and stop a storm. When it stops, the
+// process reports the number of acts by result.
 setPriorityOfSession(19);
 
 let goesOn = false;
 
-/** Acts on one connection until the storm ends. The acts of a storm with a rate are evenly spaced. */
+/** Repeats the storm's act on one connection until the storm ends. With a rate, the acts are evenly spaced. */
 async function rage(storm: Storm, connectionAt: number, statuses: Map<string, number>): Promise<void> {
   const own = connection(storm);
   const everyMs = storm.perSecond === undefined ? 0 : (storm.connections * 1_000) / storm.perSecond;

@@ -58,7 +58,7 @@ export async function install(hasStandby: boolean) {
       : query(unit === 'standby' ? standby : primary, 'select').then(() => true);
   };
 
-  /** Starts a unit, and waits until it is ready, but not for long, because it may be broken. */
+  /** Starts a unit, and waits briefly until it is ready. A broken unit may never become ready. */
   async function start(unit: Unit) {
     if (isRunning(units.get(unit))) return;
     const log = await open(at(`${unit}.log`), 'a');
@@ -152,7 +152,7 @@ export async function install(hasStandby: boolean) {
       for (const sql of statements) await client.query(sql);
       return client;
     },
-    /** Opens sessions with a new login until Postgres accepts no more, and again whenever it accepts some. */
+    /** Opens sessions with a new login until Postgres refuses more, and takes every session that becomes free later. */
     async takeConnections(program: string) {
       await query(primary, `create role ${program} login password '${program}'`);
       await query(primary, `grant connect on database payments to ${program}`);

@@ -85,7 +85,7 @@ interface Report {
   }[];
 }
 
-/** Runs Node without the environment of this soak, and with few documents for the oracle and many schedules. Returns its output. */
+/** Runs Node without this soak's variables, with few oracle documents and many schedules. Returns the output. */
 function outputOf(cwd: string, args: readonly string[]): Promise<string> {
   const ofSoaks: ReadonlySet<string> = new Set(Object.values(longer).map(([name]) => name));
   const environment = Object.entries(process.env).filter(
