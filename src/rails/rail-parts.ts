@@ -220,7 +220,7 @@ export interface Simulation {
 export type Scenario = {
   /** The step to which the scenario applies: SETTLEMENT if omitted. */
   readonly step?: RailStep | undefined;
-  /** The duration of the step, in milliseconds; by default, the sandbox's pace. */
+  /** How long the step takes, in milliseconds. The default is the sandbox's pace. */
   readonly delayMs?: number | undefined;
   /** The decision on an incoming payment, made in place of the receiving platform. */
   readonly approval?: 'APPROVE' | 'REJECT' | undefined;

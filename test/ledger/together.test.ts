@@ -46,7 +46,7 @@ const much = collection(1, 4_600_000_000_000_000n, true);
 const { transaction: [made] = [], rail_order: [order] = [] } = much[0]?.plan.insert ?? {};
 /** A payment in flight to the second scene's account, worth half of an account's maximum. */
 const coming = { id: made?.id ?? '', order: order?.id ?? '' };
-// Two policies: one for a customer, whose payments can use it up, and one that both customers' payments share.
+// The first limits apply to one customer. The second apply to the platform, so both customers share them.
 const limits = [
   [{ period: 'DAY', currency: 'USD', amount: { units: 400 } }],
   [

@@ -189,18 +189,13 @@ class Writer {
     if (isAbstractType(type)) {
       const types = this.#schema.getPossibleTypes(type);
       const most = Math.min(types.length, 3);
-      for (let count = (isInterfaceType(type) ? 0 : 1) + this.#choices.below(most + 1); count > 0; count--) {
+      for (let count = (isInterfaceType(type) ? 0 : 1) + this.#choices.below(most + 1); count > 0; count--)
         parts.push(...this.#fragment(this.#choices.oneOf(types), place));
-      }
       const [interfaceOfSome] = isInterfaceType(type) ? this.#schema.getImplementations(type).interfaces : [];
-      if (interfaceOfSome && this.#choices.oneIn(4)) {
-        parts.push(...this.#fragment(interfaceOfSome, place));
-      }
+      if (interfaceOfSome && this.#choices.oneIn(4)) parts.push(...this.#fragment(interfaceOfSome, place));
     }
-    if (isObjectType(type) && this.#choices.oneIn(8)) {
-      const on = this.#choices.oneOf([type, ...type.getInterfaces()]);
-      parts.push(...this.#fragment(on, place));
-    }
+    if (isObjectType(type) && this.#choices.oneIn(8))
+      parts.push(...this.#fragment(this.#choices.oneOf([type, ...type.getInterfaces()]), place));
     return parts;
   }
 

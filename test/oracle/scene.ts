@@ -93,6 +93,8 @@ const usedKeys: readonly (readonly [string, string])[] = [
   ['transferOut', 'never-used'],
 ];
 
+const address = { line1: 'Weg 1', line2: 'Hof', city: 'Berlin', state: 'BE', postalCode: '10115', country: 'DE' };
+
 /** Returns an entry of metadata. */
 const noted = (key: string, value: string) => ({ key, value });
 
@@ -106,14 +108,10 @@ async function makeCustomers(platform: TestPlatform): Promise<Customers> {
   const payers = [await platform.makeScene(5_000_000n), await platform.makeScene(3_000_000n)] as const;
   const create = async (platformCustomerId: string, details: object, more: object = {}): Promise<string> =>
     (await platform.act('createCustomer', { platformCustomerId, details, ...more }, 'customer { id }')).customer.id;
-  const address = { line1: 'Weg 1', line2: 'Hof', city: 'Berlin', state: 'BE', postalCode: '10115', country: 'DE' };
   const beneficialOwners = [
     {
-      fullName: 'Ada Lovelace',
-      individualType: 'DIRECTOR',
-      percentageOwnership: '33.5',
-      address,
-      birthDate: '1985-12-10',
+      ...{ fullName: 'Ada Lovelace', individualType: 'DIRECTOR', percentageOwnership: '33.5' },
+      ...{ address, birthDate: '1985-12-10' },
     },
     {
       ...{ fullName: 'Alan Turing', individualType: 'TRUSTEE', emailAddress: 'alan@example.com', nationality: 'GB' },
@@ -144,11 +142,8 @@ async function makePayments(platform: TestPlatform, { payers, all }: Customers, 
   const ending = ({ id }: Data) => ends.push(platform.ended(id));
   const out = (from: Scene, more: object = {}) => platform.pay(from, 1_234, more);
 
-  const completed = await out(one, {
-    description: 'rent',
-    idempotencyKey: 'succeeds',
-    metadata: [noted('invoice', '7')],
-  });
+  const metadata = [noted('invoice', '7')];
+  const completed = await out(one, { description: 'rent', idempotencyKey: 'succeeds', metadata });
   ending(completed);
   ending(await out(two));
   await platform.transfer('transferOut', one, 8_000_000_000, { idempotencyKey: 'is-refused' });
@@ -240,7 +235,6 @@ async function payBetween(from: TestPlatform, sender: Customers, to: TestPlatfor
   }
 }
 
-const address = { line1: 'Weg 1', postalCode: '10115', country: 'DE' };
 const owner = { individual: { fullName: 'Grace Hopper', birthDate: '1986-12-09', nationality: 'US', address } };
 const company = { business: { legalName: 'Acme GmbH', registrationNumber: 'HRB 1', taxId: 'DE1', address } };
 
@@ -299,11 +293,8 @@ async function callersOf(
   add('all permissions', server.authorization);
   const all3: readonly Permissions[] = [['VIEW'], ['TRANSACT'], ['MANAGE', 'VIEW']];
   for (const permissions of platform === 0 ? all3 : all3.slice(0, 1)) {
-    const input = {
-      name: permissions.join(),
-      permissions,
-      idempotencyKey: permissions.length > 1 ? 'a-token' : undefined,
-    };
+    const idempotencyKey = permissions.length > 1 ? 'a-token' : undefined;
+    const input = { name: permissions.join(), permissions, idempotencyKey };
     const made = await server.act('createApiToken', input, 'secret apiToken { clientId }');
     add(permissions.join(), basicAuthorization({ clientId: made.apiToken.clientId, secret: made.secret }));
   }
@@ -388,14 +379,9 @@ async function limitSome(platform: TestPlatform, { payers }: Customers, callers:
   await platform.act('rotateApiToken', { tokenId: apiToken.id, overlapHours: 720 }, '');
   await platform.act('setPolicy', { subjectId: apiToken.id }, '');
   await platform.act('setPolicy', {
-    ...{
-      subjectId: `Platform:${platform.platformId}`,
-      kinds: ['QUOTE', 'TRANSFER_IN'],
-      hoursFrom: '08:30',
-      hoursTo: '24:00',
-    },
+    ...{ subjectId: `Platform:${platform.platformId}`, kinds: ['QUOTE', 'TRANSFER_IN'] },
+    ...{ hoursFrom: '08:30', hoursTo: '24:00', receiverUmaAddresses: ['$ada@example.com'] },
     ...{ receiverAccountIds: [payer.outsideUsd], receiverCountries: ['DE', 'US'], releaseOn: ['REFUNDED', 'FAILED'] },
-    receiverUmaAddresses: ['$ada@example.com'],
     approval: { above: [{ currency: 'USD', amount: { units: 5 } }], newReceivers: true },
   });
 }

@@ -11,7 +11,7 @@ const t = await testGateway();
 /** Runs the operator's command on the gateway's database. */
 const suspense = (...words: string[]) => runOps(t.databaseUrl, ['suspense', ...words]);
 
-/** Creates a payment of 10,000 US cents that was neither delivered nor returned. */
+/** Creates a payment of 10,000 US cents whose delivery and refund both fail. */
 async function stuck() {
   const scene = await t.platform.makeScene(50_000n, '007');
   const { id } = await t.platform.transfer('transferOut', scene, 10_000);

@@ -53,7 +53,7 @@ const before: Readonly<Record<string, () => Promise<unknown>>> = {
   approveTransaction: () => send(find('sandboxReceiveUma', 'announce')),
   rotateToken: () => send(find('createToken', 'view')),
   rejectTransaction: () => send(find('sandboxReceiveUma', 'announce')),
-  // In the examples, the receiver listens on a port of the reader's machine, where no receiver runs during tests.
+  // The examples name a receiver on the reader's machine. No such receiver runs during tests.
   testWebhook: async () => {
     await rest.ask('PATCH', '/config', { webhookEndpoint: null });
     return rest.ask('PATCH', '/config', { webhookEndpoint: receiver.url });

@@ -64,7 +64,7 @@ export async function restClient(url: string, authorization: string) {
       ? validators.fault(content['application/json'].schema.$ref.slice(1), webhook)
       : 'its type is unknown';
   };
-  /** Like `ask` for a POST that creates something (201). */
+  /** Sends a POST that must create something (201), and returns the response's body. */
   const make = (path: string, body: unknown) => ask('POST', path, body, 201);
   return { document, call, ask, wrongIn, make };
 }

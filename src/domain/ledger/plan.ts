@@ -104,7 +104,7 @@ export type NewOrder = Pick<model.RailOrder, 'platformId' | 'id' | 'transactionI
 /** New values of a row's columns. For a transaction, apply_plans.sql applies only certain columns. */
 type Changes<Row> = Partial<Omit<Row, 'platformId' | 'id' | Stamped>>;
 
-/** A change of a row's status, which the database refuses unless the row has one of the statuses in `from`. */
+/** A change of a row's status. The database refuses it unless the current status is one of those in `from`. */
 interface Move<Status> {
   readonly id: string;
   readonly from: readonly Status[];

@@ -241,7 +241,7 @@ export function railRequest(order: DueOrder, settled: boolean): RailOrder {
   // If the rate was locked for an external receiver, the money goes there, even if a customer here has taken the
   // address since.
   const staysHere = order.receiverCustomerId !== null && !lock;
-  // A pull moves the amount that is sent. Any other order moves the amount that arrives.
+  // The order of a pull is for the sent amount. All other orders are for the received amount.
   const isSent = isPull(order) && sentAmount !== null && sentCurrency !== null;
   return {
     ...{ id, kind, lock, settled, ageMs, scenario },

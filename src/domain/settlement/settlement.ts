@@ -81,7 +81,7 @@ async function settleTogether(payments: Payments, orders: readonly DueOrder[]): 
     postponeFailed(payments, order, error, 'could not process an order');
   let steps = await Promise.all(orders.map((order) => slots.run(() => settleOne(order)).catch(postpone(order))));
   const postponements: Postponement[] = [];
-  // A conclusion whose money an account cannot receive is replaced, until all money is accepted.
+  // If an account cannot receive the money, the step is replaced by another one, until all money is accepted.
   while (steps.length > 0) {
     postponements.push(...steps.filter((step) => 'dueInMs' in step));
     steps = await commitConcluded(

@@ -67,7 +67,7 @@ interface Written {
   readonly planning: Planning;
 }
 
-/** Cached queries, by everything that determines their text. Composing one takes longer than the rest of a read. */
+/** Caches the text of queries, because composing a text takes longer than the rest of a read. */
 // `max` would allocate the whole cache up front (core/bounded-cache.ts).
 const written = new LRUCache<string, Written>({ maxSize: 2_000, sizeCalculation: () => 1 });
 
@@ -220,7 +220,7 @@ function choose(model: string, conditions: readonly Condition[]): Chosen {
   return nothingChosen;
 }
 
-/** Returns the id of the only row that this condition can be about, given the other conditions; otherwise undefined. */
+/** Returns the id of the related row if another condition of the list fixes that id; otherwise undefined. */
 function idOfNamed(model: string, [name]: Condition, others: readonly Condition[]): string | undefined {
   const idField = fieldsOfModel(model).get(name)?.relationFromFields?.at(-1);
   const value = others.find(([other]) => other === idField)?.[1];

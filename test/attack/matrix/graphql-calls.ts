@@ -282,7 +282,7 @@ function namesIn(call: string, arg: GraphQLArgument): Omit<Coordinate, 'call'>[]
   });
 }
 
-/** Returns variables that name `value` at the coordinate, and the caller's own objects everywhere else. */
+/** Returns variables with `value` at the coordinate, and with ids of the caller's own objects everywhere else. */
 export function naming({ call, path, isList }: Coordinate, value: string, own: Things): Variables {
   return requestWith(
     call.bases.map((base) => base(own)),

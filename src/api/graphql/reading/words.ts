@@ -367,7 +367,7 @@ const words = {
     return ofOthers(this, connection, below, all, (row, ...rest) => stockPage(read, of, row, ...rest));
   },
   byId(this: Builder, ...[type, types, { word, id }]: Given<'byId'>) {
-    const named = id ?? `The id of the ${word}: ${types.map((one) => `${one}:…`).join(' or ')}`;
+    const named = id ?? `The id of the ${word} (${types.map((one) => `\`${one}:…\``).join(' or ')}).`;
     const options = {
       description: `The ${word} with this id; null if it does not exist or the caller may not see it.`,
       nullable: true,

@@ -81,7 +81,7 @@ export const TransactionType = enumOf('TransactionType', 'The direction of a pay
 export const JournalKind = enumOf('JournalKind', 'Why a ledger entry was posted.', {
   DEBIT: 'A payment takes money from its source.',
   DELIVERY: 'A payment is delivered.',
-  REFUND: "A payment's money goes back to its source.",
+  REFUND: 'The money of a payment is returned to its source.',
   RETURN: 'A bank returns a payment after its delivery.',
   SUSPENSION: 'The rail neither delivers nor returns the money, so it moves to SUSPENSE.',
   RESUMPTION: 'The rail returns money that had moved to SUSPENSE.',

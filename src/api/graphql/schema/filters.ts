@@ -53,11 +53,11 @@ const AmountRange = builder.inputType('AmountRange', {
 });
 
 export const QuoteFilter = filterInput('QuoteFilter', ['A quote', 'quotes'], (t) => ({
-  customerId: t.id(found('index', 'Quotes whose sender is this customer: Customer:…')),
+  customerId: t.id(found('index', 'Quotes whose sender is this customer (`Customer:…`).')),
   sendingAccountId: t.id(
-    found('index', 'Quotes that are paid from this account: InternalAccount:… or ExternalAccount:…'),
+    found('index', 'Quotes that are paid from this account (`InternalAccount:…` or `ExternalAccount:…`).'),
   ),
-  receivingAccountId: t.id(found('index', 'Quotes that pay to this account: InternalAccount:… or ExternalAccount:…')),
+  receivingAccountId: t.id(found('index', 'Quotes that pay to this account (`InternalAccount:…` or `ExternalAccount:…`).')),
   sendingUmaAddress: t.string({
     description: 'Quotes whose sender is the customer with this UMA address (case-insensitive).',
   }),
@@ -67,7 +67,7 @@ export const QuoteFilter = filterInput('QuoteFilter', ['A quote', 'quotes'], (t)
 }));
 
 export const TransactionFilter = filterInput('TransactionFilter', ['A transaction', 'transactions'], (t) => ({
-  customerId: t.id(found('index', 'Transactions of this customer: Customer:…')),
+  customerId: t.id(found('index', 'Transactions of this customer (`Customer:…`).')),
   platformCustomerId: t.string({ description: 'Transactions of the customer with this `platformCustomerId`.' }),
   senderAccountIdentifier: t.string({ description: 'Transactions with this source: an account id or a UMA address.' }),
   receiverAccountIdentifier: t.string({
@@ -77,7 +77,7 @@ export const TransactionFilter = filterInput('TransactionFilter', ['A transactio
   type: t.field(anyOf(enums.TransactionType, 'Transactions in any of these directions.')),
   failureReason: t.field(anyOf(enums.FailureReason, 'Transactions that failed for any of these reasons.')),
   reference: t.string(found('one', 'Transactions with exactly this reconciliation reference.')),
-  accountId: t.id(found('index', 'Transactions from or to this account: InternalAccount:… or ExternalAccount:…')),
+  accountId: t.id(found('index', 'Transactions from or to this account (`InternalAccount:…` or `ExternalAccount:…`).')),
   currency: t.field({
     type: 'CurrencyCode',
     description: 'Transactions whose sent or received amount is in the currency with this code.',
@@ -107,7 +107,7 @@ export const CustomerFilter = filterInput('CustomerFilter', ['A customer', 'cust
 export const AccountFilter = filterInput('AccountFilter', ['An account', 'accounts'], (t) => ({
   kind: t.field({ type: enums.AccountKind, ...found('kind', 'Only internal or only external accounts.') }),
   currency: t.field({ type: 'CurrencyCode', ...found('index', 'Accounts in the currency with this code.') }),
-  customerId: t.id(found('index', 'Accounts that belong to this customer: Customer:…')),
+  customerId: t.id(found('index', 'Accounts that belong to this customer (`Customer:…`).')),
   platformOwned: t.boolean(
     found('index', "True returns only the platform's own accounts, false only its customers' accounts."),
   ),
@@ -128,7 +128,7 @@ export const AccountFilter = filterInput('AccountFilter', ['An account', 'accoun
 export const ApiTokenFilter = filterInput('ApiTokenFilter', ['A token', 'API tokens'], (t) => ({
   name: t.string({ description: 'API tokens with exactly this name.' }),
   permission: t.field({ type: enums.Permission, description: 'API tokens that have this permission.' }),
-  createdById: t.id({ description: 'API tokens that were created by this API token: ApiToken:…' }),
+  createdById: t.id({ description: 'API tokens that were created by this API token (`ApiToken:…`).' }),
   ...createdIn(t, 'API tokens'),
 }));
 

@@ -229,6 +229,6 @@ builder.objectFields(memberTypes.CustomerInUseError, (t) => ({
       'The number of incoming and outgoing payments of the customer that are still in progress. Null for viewers without VIEW.',
   }),
   transactionIds: t.optional('transactionIds', ['ID'], {
-    description: 'The ids of the oldest 20 payments in progress: Transaction:… Null for viewers without VIEW.',
+    description: 'The ids of the oldest 20 payments in progress (`Transaction:…`). Null for viewers without VIEW.',
   }),
 }));

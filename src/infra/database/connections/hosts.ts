@@ -84,7 +84,7 @@ class OneBufferSocket extends Socket {
   }
 }
 
-/** Extends pg's client to connect to the primary of an address with several hosts. */
+/** A client of pg that finds the primary if the address names several hosts. */
 export class DatabaseClient extends pg.Client {
   readonly #hosts: Hosts | undefined;
   // pg's types do not declare the connection of a client.

@@ -224,7 +224,7 @@ mutation('updateExternalAccount', {
   description:
     "Changes the `platformAccountId` and the metadata of an external account, and whether it receives its customer's incoming UMA payments. The details that identify it at its bank cannot be changed: register another account instead.",
   input: (t) => ({
-    accountId: t.id({ required: true, description: 'The account to change: ExternalAccount:…' }),
+    accountId: t.id({ required: true, description: 'The account to change (`ExternalAccount:…`).' }),
     platformAccountId: t.string({
       description: "The platform's own id for the account. Null removes it; if omitted, it does not change.",
     }),
@@ -244,7 +244,7 @@ mutation('updateExternalAccount', {
 mutation('deleteExternalAccount', {
   description:
     'Deletes an external account, which becomes permanently INACTIVE and no longer appears in lists. Old payments still refer to it and payments in progress continue, but no new payment can use it. The same bank account or wallet can be registered again.',
-  input: (t) => ({ accountId: t.id({ required: true, description: 'The account to delete: ExternalAccount:…' }) }),
+  input: (t) => ({ accountId: t.id({ required: true, description: 'The account to delete (`ExternalAccount:…`).' }) }),
   success: { row: { as: 'account', type: ExternalAccount, description: 'The deleted account.' } },
   resolve: (input, { payments, viewer }, key) => deleteExternalAccount(payments, viewer, input, key),
 });

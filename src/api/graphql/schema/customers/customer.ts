@@ -215,7 +215,7 @@ mutation('updateCustomer', {
   description:
     'Changes a customer. Omitted fields stay as they are, and the type cannot be changed. In the sandbox, the identity check is repeated when the name changes.',
   input: (t) => ({
-    customerId: t.id({ required: true, description: 'The customer to change: Customer:…' }),
+    customerId: t.id({ required: true, description: 'The customer to change (`Customer:…`).' }),
     umaAddress: t.string({ description: "The customer's new UMA address, $name@domain, in the platform's domain." }),
     details: t.field({
       type: CustomerChangesInput,
@@ -233,7 +233,7 @@ mutation('updateCustomer', {
 mutation('deleteCustomer', {
   description:
     'Deletes a customer. This is refused with CUSTOMER_IN_USE if the customer still holds money or has payments in progress. A deleted customer stays readable but can no longer move money. Its UMA address becomes available again, and the client tokens of its apps are revoked. Deleting it again is refused with CUSTOMER_DELETED.',
-  input: (t) => ({ customerId: t.id({ required: true, description: 'The customer to delete: Customer:…' }) }),
+  input: (t) => ({ customerId: t.id({ required: true, description: 'The customer to delete (`Customer:…`).' }) }),
   success: { row: { as: 'customer', type: Customer, description: 'The deleted customer.' } },
   refusals: ['CustomerInUseError'],
   resolve: (input, { payments, viewer }, key) => deleteCustomer(payments, viewer, input, key),

@@ -84,7 +84,7 @@ builder.prismaObject('Transaction', {
       resolve: ({ sourceNumber, sourceAccount }, _args, { viewer }) => numberOf(sourceNumber, sourceAccount, viewer),
     }),
     accountId: t.id({
-      description: 'The public id of the account: InternalAccount:… or ExternalAccount:…',
+      description: 'The public id of the account (`InternalAccount:…` or `ExternalAccount:…`).',
       select: { sourceAccount: { select: { kind: true, id: true } } },
       resolve: ({ sourceAccount }) => idOf(sourceAccount),
     }),
@@ -114,7 +114,7 @@ builder.prismaObject('Transaction', {
         numberOf(destinationNumber, destinationAccount, viewer),
     }),
     accountId: t.id({
-      description: 'The public id of the account: InternalAccount:… or ExternalAccount:…',
+      description: 'The public id of the account (`InternalAccount:…` or `ExternalAccount:…`).',
       select: { destinationAccount: { select: { kind: true, id: true } } },
       resolve: ({ destinationAccount }) => idOf(destinationAccount),
     }),

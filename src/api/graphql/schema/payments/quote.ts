@@ -87,7 +87,7 @@ const AccountSourceInput = builder.inputType('AccountSourceInput', {
     accountId: t.id({
       required: true,
       description:
-        'The account that pays: InternalAccount:…, or ExternalAccount:… for a bank account that the money is pulled from.',
+        'The account that pays. Use `ExternalAccount:…` to pull the money from a bank account, otherwise `InternalAccount:…`.',
     }),
   }),
 });
@@ -95,7 +95,7 @@ const AccountSourceInput = builder.inputType('AccountSourceInput', {
 const RealtimeFundingSourceInput = builder.inputType('RealtimeFundingSourceInput', {
   description: "An external deposit as the source: the quote's `paymentInstructions` say where to send it.",
   fields: (t) => ({
-    customerId: t.id({ required: true, description: 'The customer who makes the deposit: Customer:…' }),
+    customerId: t.id({ required: true, description: 'The customer who makes the deposit (`Customer:…`).' }),
     currency: t.field(required('CurrencyCode', 'The currency of the deposit, such as USDC or BTC.')),
   }),
 });
@@ -113,7 +113,7 @@ const AccountDestinationInput = builder.inputType('AccountDestinationInput', {
   fields: (t) => ({
     accountId: t.id({
       required: true,
-      description: 'The account that receives the money: InternalAccount:… or ExternalAccount:…',
+      description: 'The account that receives the money (`InternalAccount:…` or `ExternalAccount:…`).',
     }),
   }),
 });
@@ -144,7 +144,7 @@ mutation('createQuote', {
     lockedCurrencyAmount: t.field(
       required(AmountInput, `The fixed amount: 1 to ${maxAmount} smallest units of its currency.`),
     ),
-    lookupId: t.id({ description: "The receiver's lookup, required for a UMA destination: Lookup:…" }),
+    lookupId: t.id({ description: "The receiver's lookup, required for a UMA destination (`Lookup:…`)." }),
     immediatelyExecute: t.boolean({
       defaultValue: false,
       description: 'Whether to execute the quote immediately, at the current rate.',
@@ -180,7 +180,7 @@ mutation('createQuote', {
 mutation('executeQuote', {
   description:
     'Executes a quote before it expires. An internal account is debited immediately; from an external account, the money is pulled. The quote is then PROCESSING. If a policy requires approval, the transaction stays CREATED until it is approved.',
-  input: (t) => ({ quoteId: t.id({ required: true, description: 'The quote to execute: Quote:…' }) }),
+  input: (t) => ({ quoteId: t.id({ required: true, description: 'The quote to execute (`Quote:…`).' }) }),
   scenario: "how the payment turns out, overriding the quote's own scenario.",
   success: { row: { as: 'quote', type: Quote, description: 'The quote, which is now PROCESSING.' } },
   refusals: ['QuoteExpiredError', 'InsufficientFundsError', 'LimitExceededError'],
@@ -191,7 +191,7 @@ mutation('executeQuote', {
 mutation('cancelQuote', {
   description:
     "Cancels a quote that was neither executed nor funded: the quote and its transaction become EXPIRED immediately. A later deposit is credited to the customer's account.",
-  input: (t) => ({ quoteId: t.id({ required: true, description: 'The quote to cancel: Quote:…' }) }),
+  input: (t) => ({ quoteId: t.id({ required: true, description: 'The quote to cancel (`Quote:…`).' }) }),
   success: { row: { as: 'quote', type: Quote, description: 'The quote, which is now EXPIRED.' } },
   refusals: ['QuoteExpiredError'],
   resolve: (input, { payments, viewer }, key) => cancelQuote(payments, viewer, input, key),

@@ -17,8 +17,8 @@ import { CustomerReferenceInput } from '../values/people.ts';
 mutation('transferOut', {
   description: 'Sends money from an internal to an external account in one currency, without an exchange rate.',
   input: (t) => ({
-    sourceAccountId: t.id({ required: true, description: 'The account to debit: InternalAccount:…' }),
-    destinationAccountId: t.id({ required: true, description: 'The account to pay: ExternalAccount:…' }),
+    sourceAccountId: t.id({ required: true, description: 'The account to debit (`InternalAccount:…`).' }),
+    destinationAccountId: t.id({ required: true, description: 'The account to pay (`ExternalAccount:…`).' }),
     amount: t.field(
       required(AmountInput, `The amount to send: 1 to ${maxAmount} smallest units of the accounts' currency.`),
     ),
@@ -38,8 +38,8 @@ mutation('transferIn', {
   description:
     'Pulls money from an external to an internal account in one currency. The internal account is credited when the money has arrived.',
   input: (t) => ({
-    sourceAccountId: t.id({ required: true, description: 'The account to pull from: ExternalAccount:…' }),
-    destinationAccountId: t.id({ required: true, description: 'The account to credit: InternalAccount:…' }),
+    sourceAccountId: t.id({ required: true, description: 'The account to pull from (`ExternalAccount:…`).' }),
+    destinationAccountId: t.id({ required: true, description: 'The account to credit (`InternalAccount:…`).' }),
     amount: t.field({
       type: AmountInput,
       description:
@@ -66,11 +66,11 @@ mutation('transferInternal', {
   description:
     'Moves money in one currency between internal accounts of different owners: a customer and the platform, or two customers. The payment is COMPLETED immediately, and the receiver gets an INCOMING transaction of its own.',
   input: (t) => ({
-    sourceAccountId: t.id({ required: true, description: 'The account to debit: InternalAccount:…' }),
+    sourceAccountId: t.id({ required: true, description: 'The account to debit (`InternalAccount:…`).' }),
     destinationAccountId: t.id({
       required: true,
       description:
-        "The account to credit, in the same currency: InternalAccount:… The platform's own account can receive money even from a customer who is not allowed to move money.",
+        "The account to credit, in the same currency (`InternalAccount:…`). The platform's own account can receive money even from a customer who is not allowed to move money.",
     }),
     amount: t.field(required(AmountInput, 'The amount to move, no more than the destination can hold.')),
     description: t.string({ description: 'A note for the payment.' }),
@@ -99,7 +99,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   createdById: t.id({
     nullable: true,
     description:
-      'The token that began the payment by making the transfer or executing the quote: ApiToken:… or ClientToken:… Null for payments that began outside the service or whose quote was not executed. An app sees only its own token.',
+      'The token that began the payment by making the transfer or executing the quote (`ApiToken:…` or `ClientToken:…`). Null for payments that began outside the service or whose quote was not executed. An app sees only its own token.',
     select: { createdBy: true },
     resolve: ({ createdBy }, _args, { viewer }) =>
       viewer.kind === 'PLATFORM' || createdBy === tokenOf(viewer) ? createdBy : null,
@@ -120,7 +120,7 @@ mutation('approveTransaction', {
   description:
     'Approves a payment before its `approvalDueAt`. A payment that a policy holds back (CREATED) must be approved by a token with the APPROVE permission, other than the one that requested the payment. The result is a ForbiddenError if one of the two tokens created the other, directly or indirectly, or if the approving token is itself limited by a token policy that requires approval. The checks made when the payment was requested are repeated. Approving an incoming payment (PENDING) needs TRANSACT. Information in the customer record need not be sent again. If mandatory information is missing, the payment fails with MISSING_MANDATORY_PAYEE_DATA. If the payment is not waiting for approval, the result is a ConflictError with the code TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL.',
   input: (t) => ({
-    transactionId: t.id({ required: true, description: 'The payment that is waiting for approval: Transaction:…' }),
+    transactionId: t.id({ required: true, description: 'The payment that is waiting for approval (`Transaction:…`).' }),
     receiverCustomerInfo: t.field({
       type: [InformationFieldInput],
       description: `For an incoming payment: the receiver information that \`requestedReceiverInformation\` lists. At most ${maxFacts}.`,
@@ -135,7 +135,7 @@ mutation('rejectTransaction', {
   description:
     'Rejects a payment before its `approvalDueAt`. It becomes REJECTED, and money that was already taken is returned. A payment that a policy holds back needs APPROVE; an incoming payment needs TRANSACT.',
   input: (t) => ({
-    transactionId: t.id({ required: true, description: 'The payment that is waiting for approval: Transaction:…' }),
+    transactionId: t.id({ required: true, description: 'The payment that is waiting for approval (`Transaction:…`).' }),
     reason: t.string({ description: "The reason for the rejection, shown in the payment's timeline." }),
   }),
   success: { row: { as: 'transaction', type: Transaction, description: 'The payment, which is now REJECTED.' } },
@@ -180,7 +180,7 @@ mutation('sandboxReceiveUma', {
 mutation('sandboxFundAccount', {
   description: 'Sandbox only: simulates a deposit to an internal account.',
   input: (t) => ({
-    accountId: t.id({ required: true, description: 'The account to fund: InternalAccount:…' }),
+    accountId: t.id({ required: true, description: 'The account to fund (`InternalAccount:…`).' }),
     amount: t.field({
       type: AmountInput,
       required: true,
@@ -197,7 +197,7 @@ mutation('sandboxSend', {
   description:
     "Sandbox only: simulates the deposit for a real-time funded quote. A deposit of exactly the quoted amount is converted and delivered immediately. If the deposit is too small, too large or too late, the payment fails and the money is credited to the customer's account in that currency. If the quote has already been paid, the request is refused with CONFLICT. If the customer was deleted, the request is refused with CUSTOMER_DELETED, and the money goes back to the payer.",
   input: (t) => ({
-    quoteId: t.id({ required: true, description: 'The quote to fund: Quote:…' }),
+    quoteId: t.id({ required: true, description: 'The quote to fund (`Quote:…`).' }),
     currency: t.field(
       required('CurrencyCode', "The currency of the deposit, which must be the quote's sending currency."),
     ),
@@ -216,7 +216,7 @@ mutation('sandboxSetKycStatus', {
   description:
     "Sandbox only: sets the result of a customer's identity check, as its provider would. Any status may follow any other. When the customer's name changes, the check is repeated.",
   input: (t) => ({
-    customerId: t.id({ required: true, description: 'The customer whose identity check gets this result: Customer:…' }),
+    customerId: t.id({ required: true, description: 'The customer whose identity check gets this result (`Customer:…`).' }),
     kycStatus: t.field(
       required(KycStatus, 'The new status. Only APPROVED and MANUALLY_APPROVED let the customer move money.'),
     ),

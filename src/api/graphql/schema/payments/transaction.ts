@@ -187,7 +187,7 @@ export const LedgerEntry = builder.prismaObject('Posting', {
   description: 'One leg of a double-entry posting. The legs of a payment sum to zero in each currency.',
   fields: (t) => ({
     id: t.publicId('LedgerEntry', ['journalId', 'leg'], {
-      description: 'The public id of the ledger entry: LedgerEntry:…',
+      description: 'The public id of the ledger entry (`LedgerEntry:…`).',
     }),
     amount: t.money('amount', 'currency', {
       description: 'The amount of the entry: positive for money in, negative for money out.',

@@ -43,7 +43,7 @@ const PlatformCurrency = builder.objectRef<CurrencyTerms>('PlatformCurrency').im
 });
 
 export const Platform = builder.prismaNode('Platform', {
-  ...node(ownPlatform, 'The public id of the platform: Platform:…'),
+  ...node(ownPlatform, 'The public id of the platform (`Platform:…`).'),
   description: "The caller's platform and its settings. Webhooks are configured separately, as `webhookEndpoints`.",
   fields: (t) => ({
     ...t.columns({

@@ -75,13 +75,15 @@ const PolicyApproval = builder.objectRef<StoredApproval>('PolicyApproval').imple
   }),
 });
 
+const subject = 'The subject whose payments are limited (`ApiToken:…`, `ClientToken:…`, `Customer:…` or `Platform:…`).';
+
 const Policy = builder.prismaNode('Policy', {
   ...node(visiblePolicies),
   description:
     'Limits the payments of a token (and of all tokens created by it), of a customer, or of the whole platform. A payment must be allowed by every policy that applies to it, and counts towards the limits of each. A transfer counts when it is made. A quote counts when it is executed, or when it is created if it is to be funded by a deposit.',
   fields: (t) => ({
     subjectId: t.id({
-      description: 'The subject whose payments are limited: ApiToken:…, ClientToken:…, Customer:… or Platform:…',
+      description: subject,
       select: { subjectType: true, subjectId: true },
       resolve: ({ subjectType, subjectId }) => `${subjectType}:${subjectId}`,
     }),
@@ -116,8 +118,8 @@ const Policy = builder.prismaNode('Policy', {
   }),
 });
 
-const policyOfThe = (subject: string) =>
-  ({ nullable: true, description: `The policy that limits the payments of the ${subject}, if there is one.` }) as const;
+const policyOfThe = (owner: string) =>
+  ({ nullable: true, description: `The policy that limits the payments of the ${owner}, if there is one.` }) as const;
 builder.prismaObjectField(ApiToken, 'policy', (t) => t.fromQuery(Policy, policyOf, policyOfThe('token')));
 builder.prismaObjectField(ClientToken, 'policy', (t) => t.fromQuery(Policy, policyOf, policyOfThe('token')));
 builder.prismaObjectField(Customer, 'policy', (t) => t.fromQuery(Policy, policyOf, policyOfThe('customer')));
@@ -189,7 +191,7 @@ const PolicyApprovalInput = builder.inputType('PolicyApprovalInput', {
   }),
 });
 
-/** Converts an amount to one form, so that a retry may give the same amount in the other form. */
+/** Normalizes an amount, so that a retry may write it as units or as a decimal number. */
 const comparable = (amount: typeof AmountInput.$inferInput, currency: string | null | undefined) =>
   comparableAmount(givenAmount(amount), currencyOf(currency ?? ''));
 
@@ -197,10 +199,7 @@ mutation('setPolicy', {
   description:
     'Sets the policy on the payments of an API token, a client token, a customer or the platform. It replaces any earlier policy, but payments that the earlier policy counted still count. A token that is limited by a policy, or was created by such a token, cannot set policies.',
   input: (t) => ({
-    subjectId: t.id({
-      required: true,
-      description: 'The subject whose payments are limited: ApiToken:…, ClientToken:…, Customer:… or Platform:…',
-    }),
+    subjectId: t.field(required('ID', subject)),
     limits: t.field({
       type: [PolicyLimitInput],
       required: true,
@@ -267,12 +266,7 @@ mutation('setPolicy', {
 mutation('deletePolicy', {
   description:
     'Deletes the policy of an API token, a client token, a customer or the platform, with everything that it has counted. A token that is limited by a policy, or was created by such a token, cannot delete policies.',
-  input: (t) => ({
-    subjectId: t.id({
-      required: true,
-      description: 'The subject whose payments are limited: ApiToken:…, ClientToken:…, Customer:… or Platform:…',
-    }),
-  }),
+  input: (t) => ({ subjectId: t.field(required('ID', subject)) }),
   success: {
     deletedId: { type: 'ID', nullable: true, description: 'The id of the deleted policy; null if there was none.' },
   },

@@ -112,7 +112,7 @@ mutation('rotateApiToken', {
   description:
     'Replaces a token by creating a new one with the same name, permissions, addresses and documents. Both are valid until the overlap ends; then the old one expires. Everything that the old token created remains, and its policy also limits the new token.',
   input: (t) => ({
-    tokenId: t.id({ required: true, description: 'The token to replace: ApiToken:…' }),
+    tokenId: t.id({ required: true, description: 'The token to replace (`ApiToken:…`).' }),
     overlapHours: t.int({
       required: true,
       defaultValue: 24,
@@ -138,7 +138,7 @@ mutation('revokeApiToken', {
   description:
     'Revokes an API token. By default, the tokens that it created are also revoked, including the one that replaces it, and the webhook endpoints that it created are disabled. Revoked tokens can no longer create anything. Within a second, requests with them are refused and their open streams are closed. The last token with MANAGE cannot be revoked (CONFLICT).',
   input: (t) => ({
-    tokenId: t.id({ required: true, description: 'The token to revoke: ApiToken:…' }),
+    tokenId: t.id({ required: true, description: 'The token to revoke (`ApiToken:…`).' }),
     revokeDescendants: t.boolean({
       required: true,
       defaultValue: true,
@@ -198,7 +198,7 @@ mutation('createClientToken', {
   }),
   success: {
     token: { type: 'String', description: 'The token itself. It is shown only once.' },
-    tokenId: { type: 'ID', description: 'The id of the token, by which it can be revoked: ClientToken:…' },
+    tokenId: { type: 'ID', description: 'The id of the token, by which it can be revoked (`ClientToken:…`).' },
     expiresAt: { type: 'DateTime', description: 'When the token expires.' },
   },
   resolve: ({ boundTo, ...input }, { payments, viewer, clientTokens }, key) =>
@@ -207,7 +207,7 @@ mutation('createClientToken', {
 
 mutation('revokeClientToken', {
   description: 'Revokes a client token. Within a second, requests with it are refused and its streams are closed.',
-  input: (t) => ({ tokenId: t.id({ required: true, description: 'The token to revoke: ClientToken:…' }) }),
+  input: (t) => ({ tokenId: t.id({ required: true, description: 'The token to revoke (`ClientToken:…`).' }) }),
   success: { revokedId: { type: 'ID', description: 'The id of the revoked token.' } },
   resolve: (input, { payments, viewer }, key) => revokeClientToken(payments.database, viewer, input, key),
 });
@@ -219,7 +219,7 @@ const boundTo = (noun: string, other: string) =>
   }) as const;
 
 export const ClientToken = builder.prismaNode('ClientToken', {
-  ...node(visibleClientTokens, 'The public id of the token, for revokeClientToken: ClientToken:…'),
+  ...node(visibleClientTokens, 'The public id of the token, for revokeClientToken (`ClientToken:…`).'),
   description:
     "An app's credential, bound to one customer, quote or transaction. The token itself is shown only once, when it is created.",
   fields: (t) => ({

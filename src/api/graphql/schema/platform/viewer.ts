@@ -17,7 +17,7 @@ export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
       description: "Whether the caller is one of the platform's servers or an app.",
     }),
     platformId: t.id({
-      description: "The id of the caller's platform: Platform:…",
+      description: "The id of the caller's platform (`Platform:…`).",
       resolve: (viewer) => publicId('Platform', viewer.platformId),
     }),
     permissions: t.expose('permissions', { type: [Permission], description: "The token's permissions." }),

@@ -69,7 +69,7 @@ function subjectOf(event: EventRow): object | null {
 }
 
 export const Event = builder.prismaNode('Event', {
-  ...node(visibleEvents, "The event's public id: Event:… Webhooks contain it as `eventId`."),
+  ...node(visibleEvents, "The event's public id (`Event:…`). Webhooks contain it as `eventId`."),
   description:
     'A change in the feed. The changed object is returned as it was after the change. Related objects are returned in their current state.',
   fields: (t) => ({
@@ -115,8 +115,8 @@ export const Event = builder.prismaNode('Event', {
 
 const EventFilter = filterInput('EventFilter', ['An event', 'events'], (t) => ({
   types: t.field({ type: [EventType], description: 'Events of any of these types.' }),
-  customerId: t.id(found('index', 'Events that concern this customer: Customer:…')),
-  transactionId: t.id(found('one', 'Events that concern this transaction or its quote: Transaction:…')),
+  customerId: t.id(found('index', 'Events that concern this customer (`Customer:…`).')),
+  transactionId: t.id(found('one', 'Events that concern this transaction or its quote (`Transaction:…`).')),
 }));
 
 type Filter = typeof EventFilter.$inferInput | null | undefined;

@@ -122,8 +122,8 @@ async function followAll<Noun extends FollowedNoun>(
 }
 
 const FollowedAccountsInput = oneOf('FollowedAccountsInput', 'The accounts that a stream covers', (t) => ({
-  accountId: t.id({ description: 'A single account: InternalAccount:… or ExternalAccount:…' }),
-  customerId: t.id({ description: 'All accounts of this customer: Customer:…' }),
+  accountId: t.id({ description: 'A single account (`InternalAccount:…` or `ExternalAccount:…`).' }),
+  customerId: t.id({ description: 'All accounts of this customer (`Customer:…`).' }),
 }));
 
 follow('Account', Account, {
@@ -176,7 +176,7 @@ follow('Customer', Customer, {
       after: "The identity check's status after this change.",
     }),
   args: (t) => ({
-    customerId: t.id({ description: 'The customer to watch: Customer:… By default all that the caller may see.' }),
+    customerId: t.id({ description: 'The customer to watch (`Customer:…`). By default all that the caller may see.' }),
   }),
   open: async ({ customerId }, after, context) => {
     checkSubject(customerId, 'customerId');
@@ -205,7 +205,7 @@ follow('Quote', Quote, {
       resolve: ({ row }) => terminalQuoteStatuses.has(row.status),
     }),
   }),
-  args: (t) => ({ quoteId: t.id({ required: true, description: 'The quote to watch: Quote:…' }) }),
+  args: (t) => ({ quoteId: t.id({ required: true, description: 'The quote to watch (`Quote:…`).' }) }),
   open: ({ quoteId }, after, context) =>
     watchRows(context, after, {
       noun: 'Quote',
@@ -222,9 +222,9 @@ const StreamEnd = enumOf('StreamEnd', 'When a stream of named transactions compl
 });
 
 const FollowedTransactionsInput = oneOf('FollowedTransactionsInput', 'The transactions that a stream covers', (t) => ({
-  transactionId: t.id({ description: 'A single transaction: Transaction:…' }),
-  transactionIds: t.idList({ description: 'One or more transactions: Transaction:…' }),
-  customerId: t.id({ description: 'All transactions of this customer: Customer:…' }),
+  transactionId: t.id({ description: 'A single transaction (`Transaction:…`).' }),
+  transactionIds: t.idList({ description: 'One or more transactions (`Transaction:…`).' }),
+  customerId: t.id({ description: 'All transactions of this customer (`Customer:…`).' }),
 }));
 
 follow('Transaction', Transaction, {

@@ -45,6 +45,6 @@ export const owner = {
 } as const;
 
 export const CustomerReferenceInput = oneOf('CustomerReferenceInput', 'A customer of the platform', (t) => ({
-  customerId: t.id({ description: "The customer's id: Customer:…" }),
+  customerId: t.id({ description: "The customer's id (`Customer:…`)." }),
   umaAddress: t.string({ description: "The customer's UMA address: $name@domain." }),
 }));

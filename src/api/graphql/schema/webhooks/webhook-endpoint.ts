@@ -23,7 +23,7 @@ const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
 });
 
 const WebhookDelivery = builder.prismaNode('WebhookDelivery', {
-  ...node(visibleToPlatform, 'The public id of the delivery: WebhookDelivery:…'),
+  ...node(visibleToPlatform, 'The public id of the delivery (`WebhookDelivery:…`).'),
   description: 'The delivery of an event to a webhook endpoint.',
   fields: (t) => ({
     event: t.relation('event', {
@@ -101,7 +101,7 @@ builder.prismaObjectField(Event, 'deliveries', (t) =>
 
 const secretDescription =
   'The signing secret (whsec_…). It is shown only once: a repeated call is refused with CONFLICT.';
-const endpointIdDescription = 'The webhook endpoint: WebhookEndpoint:…';
+const endpointIdDescription = 'The webhook endpoint (`WebhookEndpoint:…`).';
 
 mutation('createWebhookEndpoint', {
   description:
@@ -194,7 +194,7 @@ const FeedRangeInput = builder.inputType('FeedRangeInput', {
 });
 
 const ReplayedEventsInput = oneOf('ReplayedEventsInput', 'The events to replay', (t) => ({
-  eventId: t.id({ description: 'A single event, by its own id or its webhook id: Event:… or Webhook:…' }),
+  eventId: t.id({ description: 'A single event, by its own id or its webhook id (`Event:…` or `Webhook:…`).' }),
   between: t.field({
     type: FeedRangeInput,
     description: 'The events in a part of the feed, limited to the types that the endpoint receives. At most 10000.',
@@ -215,7 +215,7 @@ mutation('replayWebhookEvents', {
 mutation('resendWebhookDelivery', {
   description:
     'Resends a delivery, whatever its outcome was. The delivery keeps its id and its history of attempts. If the endpoint is disabled, the request is refused with CONFLICT.',
-  input: (t) => ({ deliveryId: t.id({ required: true, description: 'The delivery to resend: WebhookDelivery:…' }) }),
+  input: (t) => ({ deliveryId: t.id({ required: true, description: 'The delivery to resend (`WebhookDelivery:…`).' }) }),
   success: { delivery: { type: WebhookDelivery, description: 'The delivery, which is now PENDING.' } },
   resolve: (input, { webhooks, viewer }, key) => resend(webhooks, viewer, input, key),
 });
