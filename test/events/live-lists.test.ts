@@ -89,6 +89,25 @@ test('a row that enters and leaves within `waitMs` is sent as LEAVE, because the
   expect(changes).toContainEqual({ op: 'LEAVE', node: { id: customerId } });
 });
 
+test('changes to a row within `waitMs` are sent as one ENTER if it enters, and as one UPDATE if it was listed before', async () => {
+  const { customerId, outsideUsd: entering, outsideEur: listed } = await t.platform.makeScene();
+  await setAccountStatus(t, entering, 'UNDER_REVIEW');
+  await sequenced(t);
+  const after = await t.platform.feedEnd();
+  for (const status of ['UNDER_REVIEW', 'ACTIVE']) await setAccountStatus(t, listed, status);
+  await setAccountStatus(t, entering, 'ACTIVE');
+  await t.platform.succeed('updateExternalAccount', { accountId: entering, platformAccountId: 'ours' });
+  await sequenced(t);
+  const query = `subscription ($filter: AccountFilter!, $after: String) {
+    accountChanges(filter: $filter, waitMs: 1000, after: $after) { changes { op node { id } } } }`;
+  const filter = { customerId, kind: 'EXTERNAL', status: ['ACTIVE'] };
+  const [{ changes }] = await t.platform.followed(query, { filter, after }, () => true);
+  expect(changes).toEqual([
+    { op: 'UPDATE', node: { id: listed } },
+    { op: 'ENTER', node: { id: entering } },
+  ]);
+});
+
 test('a row that enters, leaves and enters again within `waitMs` is sent as ENTER, because the page did not contain it', async () => {
   const { outsideEur: accountId } = await t.platform.makeScene();
   const after = await t.platform.feedEnd();

@@ -224,7 +224,8 @@ export async function untilRefused(...tokens: readonly TestPlatform[]): Promise<
 
 /** Changes an external account's status, as its rail would. Rejects if the database refuses the change. */
 export async function setAccountStatus({ owner }: TestGateway, id: string, status: string, reason = 'by a test') {
-  await owner.query('update account set status = $2, status_reason = $3 where id = $1', [uuidIn(id), status, reason]);
+  const text = 'update account set status = $2, status_reason = $3 where id = $1';
+  expect((await owner.query(text, [uuidIn(id), status, reason])).rowCount).toBe(1);
 }
 
 /** Returns the uuid in a public id. */

@@ -42,10 +42,12 @@ export async function openDocs() {
   const sections = [...titles].flatMap(([file, title]) =>
     sectionsOf(file, title, String(files.get(file)), ofContributors.includes(`[${title}]`)),
   );
-  const forPrograms = list.replaceAll(
-    linkPattern,
-    (_link, title, to) => `[${title}](${docsPath.slice(1)}/${fileOf(to)})`,
-  );
+  const isShown = (line: string) => [...line.matchAll(linkPattern)].every(([, , to = '']) => files.has(fileOf(to)));
+  const forPrograms = list
+    .split('\n')
+    .filter(isShown)
+    .join('\n')
+    .replaceAll(linkPattern, (_link, title, to) => `[${title}](${docsPath.slice(1)}/${fileOf(to)})`);
   const rendered = new Map<string, Page>();
   const fileAt = (requested: string) => requested.slice(docsPath.length + 1) || listFile;
   return {
@@ -118,41 +120,42 @@ function sourcePage(file: string, text: string): Page {
   return docsPage(file, html`<main><h1>${file}</h1><pre tabindex="0"><code>${text}</code></pre></main>`, file);
 }
 
-/** A section of a page, with its words for the search. */
+/** A section of a page, with its words for the search, a space before each. */
 interface Section extends Heading {
   readonly file: string;
   /** Whether the page is only for those who change the code. */
   readonly isInternal: boolean;
   readonly text: string;
-  readonly inHeading: ReadonlySet<string>;
-  readonly inTitle: ReadonlySet<string>;
-  readonly inText: ReadonlySet<string>;
+  readonly inHeading: string;
+  readonly inTitle: string;
+  readonly inText: string;
 }
 
 function sectionsOf(file: string, pageTitle: string, text: string, isInternal: boolean): Section[] {
-  const inTitle = new Set(wordsOf(pageTitle));
+  const inTitle = searchable(pageTitle);
   const parts = text.split(/^#{1,3} +/m).slice(1);
   return parts.map((part) => {
     const [heading = '', ...lines] = part.split('\n');
     const title = heading.replaceAll('`', '').trim();
     // Without Markdown markup.
     const plain = lines.join('\n').replaceAll(/^```\w*|^ *- |[`*|#]|-{3,}|\]\([^)]*\)|!?\[/gm, '');
-    const words = { inHeading: new Set(wordsOf(title)), inTitle, inText: new Set(wordsOf(part)) };
+    const words = { inHeading: searchable(title), inTitle, inText: searchable(part) };
     return { file, isInternal, title, anchor: anchorOf(title), text: plain, ...words };
   });
 }
 
-/** Words that are not searched for, because almost every section contains them. */
+/** Words that are not searched for beside others, because almost every section contains them. */
 const common = new Set(
-  'and are can does for from how right show that the was what when where which who why with you'.split(' '),
+  `an and are as at be by can do does for from how if in is it my of on or right show that the to was what when where
+   which who why with you`.split(/\s+/),
 );
 
-/** Returns the significant words of a text without their endings: "retries" and "retrying" both become "retr". */
-function wordsOf(text: string): string[] {
-  const all = text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
-  const rare = all.filter((word) => !common.has(word));
-  return rare.map((word) => word.replace(/(?<=[a-z]{3})(?:ies?|ied|ying|es|s|ed|ing|y|e)$/, ''));
-}
+const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]{2,}/gu) ?? [];
+
+/** Returns a word with a space before it and without its ending: "retries" and "retrying" both become " retr". */
+const stemOf = (word: string) => ` ${word.replace(/(?<=[a-z]{3})(?:ies?|ied|ying|es|s|ed|ing|y|e)$/, '')}`;
+
+const searchable = (text: string) => wordsOf(text).map(stemOf).join('');
 
 const mostFound = 20;
 
@@ -161,16 +164,18 @@ const mostFound = 20;
  * come first, then sections with the words in their headings, then those with the words in their page's title.
  */
 function foundPage(phrase: string, sections: readonly Section[], titles: Titles): Page {
-  const words = wordsOf(phrase).slice(0, 10);
+  const all = wordsOf(phrase);
+  const rare = all.filter((word) => !common.has(word));
+  const words = (rare.length > 0 ? rare : all).slice(0, 10).map(stemOf);
   const ranked = sections.map((section) => {
     const { inHeading, inTitle, inText, isInternal } = section;
-    const held = words.filter((word) => inText.has(word) || inTitle.has(word)).length;
-    const leading = words.map((word) => (inHeading.has(word) ? 3 : inTitle.has(word) ? 1 : 0));
+    const held = words.filter((word) => inText.includes(word) || inTitle.includes(word)).length;
+    const leading = words.map((word) => (inHeading.includes(word) ? 3 : inTitle.includes(word) ? 1 : 0));
     const rank = leading.reduce<number>((sum, each) => sum + each, 1_000 * held - (isInternal ? 500 : 0));
     return { section, held, rank };
   });
   const found = ranked.filter(({ held }) => held > 0).toSorted((one, other) => other.rank - one.rank);
-  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])((?:${words.join('|')})\\p{L}*)`, 'iu');
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])((?:${words.map((word) => word.trim()).join('|')})\\p{L}*)`, 'iu');
   return docsPage(
     `${phrase} · Docs`,
     html`<main><h1>Search results</h1><p role="status">${(!found[0] || found[0].held < words.length) && html`No section contains all of these words: ${phrase}. ${found.length > 0 ? 'These contain some of them.' : html`<a href="${docsPath}">See all pages</a>.`}`}</p>

@@ -66,7 +66,10 @@ export function useFollow<Result, Variables, Value>(
   const payments = usePayments();
   const key = variables === undefined ? undefined : JSON.stringify(variables);
   const [live, setLive] = useState<Live<Value> & { readonly of?: string | undefined }>(nothing);
-  const gathered = useEffectEvent(gather);
+  // Messages of an earlier document may still arrive before its stream is stopped.
+  const gathered = useEffectEvent((of: typeof document, value: Value | undefined, data: Result) =>
+    of === document ? gather(value, data) : value,
+  );
   useEffect(() => {
     if (key === undefined) return;
     let value: Value | undefined;
@@ -76,7 +79,7 @@ export function useFollow<Result, Variables, Value>(
       // The key is the variables as JSON.
       variables: JSON.parse(key) as Variables,
       onMessage(data) {
-        value = gathered(value, data);
+        value = gathered(document, value, data);
         show({});
       },
     });

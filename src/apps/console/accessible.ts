@@ -1,10 +1,21 @@
-/** Shows an operation's path as text instead of Swagger UI's link, which is nested in the button for the operation. */
-export const withoutNestedLinks = {
+interface Operations {
+  readonly specSelectors: { taggedOperations(): { readonly size: number } };
+}
+
+export const replacedComponents = {
   wrapComponents: {
+    /** Shows an operation's path as text instead of a link, which would be nested in the button for the operation. */
     DeepLink:
       () =>
       ({ text }: { readonly text: unknown }) =>
         text,
+    /** Says that the filter finds nothing. Swagger UI would say that the document has no operations. */
+    operations:
+      (original: unknown, { React }: { readonly React: { createElement(...given: unknown[]): unknown } }) =>
+      (props: Operations) =>
+        props.specSelectors.taggedOperations().size > 0
+          ? React.createElement(original, props)
+          : React.createElement('p', { role: 'status' }, 'No operation contains all of these words.'),
   },
 };
 

@@ -2,7 +2,7 @@ import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js';
 import 'swagger-ui-dist/swagger-ui.css';
 import '../pages.css';
 import './console.css';
-import { makeAccessible, withoutNestedLinks } from './accessible.ts';
+import { makeAccessible, replacedComponents } from './accessible.ts';
 import { type ExampleDocument, fillExamples, findIds } from './fill-examples.ts';
 import { opsFilter } from './ops-filter.ts';
 
@@ -60,7 +60,7 @@ const ui = SwaggerUI({
   displayRequestDuration: true,
   tryItOutEnabled: true,
   filter: true,
-  plugins: [{ fn: { opsFilter } }, withoutNestedLinks],
+  plugins: [{ fn: { opsFilter } }, replacedComponents],
   // Sends nothing to an external validator.
   validatorUrl: null,
   onComplete: () => {

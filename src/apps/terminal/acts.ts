@@ -82,7 +82,9 @@ const others: Readonly<Record<Exclude<EventTypeName, keyof typeof payments | 'AP
   },
   async EXTERNAL_ACCOUNT_STATUS({ service }) {
     const { id } = await newCustomer(service, newKey());
-    return { id: await newAccount(service, id, 'EUR') };
+    // The account becomes ACTIVE a moment later.
+    const usAccount = { ...accountInfo.USD.usAccount, accountNumber: '1234567201' };
+    return { id: await newAccount(service, id, 'USD', { usAccount }) };
   },
   KYC_STATUS: async ({ service }) => ({ id: (await newCustomer(service, newKey())).id }),
   async CUSTOMER_CHANGE({ service }) {
@@ -201,14 +203,19 @@ async function newCustomer(service: Service, ownId: string) {
 }
 
 /** Accounts whose numbers end in 000: payments to them succeed in the sandbox. */
-const accountInfo: Readonly<Record<'USD' | 'EUR', ExternalAccountInfoInput>> = {
+const accountInfo = {
   USD: { usAccount: { accountNumber: '1234567000', routingNumber: '021000021', accountCategory: 'CHECKING' } },
   EUR: { iban: { iban: 'DE89370400440532013000', swiftBic: 'COBADEFF' } },
-};
+} satisfies Readonly<Record<string, ExternalAccountInfoInput>>;
 
-async function newAccount(service: Service, customerId: string, currency: 'USD' | 'EUR'): Promise<string> {
+async function newAccount(
+  service: Service,
+  customerId: string,
+  currency: keyof typeof accountInfo,
+  info: ExternalAccountInfoInput = accountInfo[currency],
+): Promise<string> {
   const beneficiary = { individual: { fullName: 'Payee Of The Command Line' } };
-  const input = { customerId, currency, accountInfo: accountInfo[currency], beneficiary, idempotencyKey: newKey() };
+  const input = { customerId, currency, accountInfo: info, beneficiary, idempotencyKey: newKey() };
   return (await service.mutate(AddPayee, { input })).accountEdge.node.id;
 }
 

@@ -59,10 +59,11 @@ function transferring<Input extends TransferIn>(operation: keyof typeof transfer
       const scenario = checkScenario(payments, caller, input.sandboxScenario);
       const { from, to, parties, ...described } = await readAccounts(payments, caller, input, must);
       const { currency } = from;
-      const rail = by && railOf(payments, caller, by);
-      const given = input.amount ?? (isIn ? rail?.collectionAmount?.(requiredCurrency(currency)) : undefined);
+      const collected = () => railOf(payments, caller, 'collect').collectionAmount?.(requiredCurrency(currency));
+      const given = input.amount ?? (isIn ? collected() : undefined);
       if (given === undefined) throw invalid('an amount is required', at('amount'));
       const amount = smallestUnits(given, requiredCurrency(currency), at('amount'));
+      const rail = by && railOf(payments, caller, by);
       const [type, { customerId }] = isIn ? (['INCOMING', to] as const) : (['OUTGOING', from] as const);
       const transaction = newTransaction(caller, parties, { ...described, type, from, to, amount, customerId });
       const { id: result } = transaction;

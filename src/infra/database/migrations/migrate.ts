@@ -174,8 +174,9 @@ async function applyPatiently(
     while (!(await Promise.race([attempt.then(() => true), delay(25, false)]))) {
       const sessions = await lockSessions(watcher);
       const waits = sessions.some(({ pid, blockedBy }) => pid === rows[0]?.pid && blockedBy.length > 0);
-      // A short attempt may end before its blockers have been read. Then the previous attempt's blockers are used.
-      if (waits) blockers = await blockersOf(watcher, sessions);
+      const found = waits ? await blockersOf(watcher, sessions) : [];
+      // If none are found in time, as in a deadlock or a short attempt, the previous attempt's blockers are used.
+      if (found.length > 0) blockers = found;
     }
     const error = await attempt;
     if (error === undefined) return;
