@@ -99,7 +99,7 @@ describe('a numbered citation', () => {
 
   test('of the specification names an existing section', () => {
     const found = cited(/specification/, '\\d+(?:\\.\\d+)?');
-    expect(found.length).toBeGreaterThan(10);
+    expect(found.length).toBeGreaterThan(0);
     expect(found.filter(({ number }) => !sections.has(number))).toEqual([]);
   });
 
