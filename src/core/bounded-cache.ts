@@ -4,3 +4,8 @@ import { LRUCache } from 'lru-cache';
 export function boundedCache<Value extends NonNullable<unknown>>(max: number, ttlMs?: number): LRUCache<string, Value> {
   return new LRUCache({ maxSize: max, sizeCalculation: () => 1, ...(ttlMs !== undefined && { ttl: ttlMs }) });
 }
+
+/** Creates the same kind of cache with a method `memo` that reads a value, and creates and stores it if it is missing. */
+export function boundedMemo<Value extends NonNullable<unknown>>(max: number, create: (key: string) => Value) {
+  return new LRUCache<string, Value>({ maxSize: max, sizeCalculation: () => 1, memoMethod: create });
+}

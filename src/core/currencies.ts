@@ -152,8 +152,9 @@ export type GivenAmount = bigint | { readonly decimal: string };
  * @throws Refusal INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE
  */
 export function smallestUnits(given: GivenAmount, currency: Currency, path: FieldPath): bigint {
-  const amount = typeof given === 'bigint' ? given : parseMajor(given.decimal, currency, path);
+  const amount = unitsOf(given, currency);
   const about = { path, value: typeof given === 'bigint' ? given.toString() : given.decimal };
+  if (typeof amount === 'string') throw new Refusal('INVALID_AMOUNT', amount, about);
   if (amount < 1n) {
     throw new Refusal('INVALID_AMOUNT', `the amount must be at least ${formatMajor(1n, currency)}`, about);
   }
@@ -165,25 +166,17 @@ export function smallestUnits(given: GivenAmount, currency: Currency, path: Fiel
 
 /** Returns a given amount in the smallest unit, to compare inputs; unchanged if the currency cannot represent it. */
 export function comparableAmount(given: GivenAmount, currency: Currency | undefined): GivenAmount {
-  if (typeof given === 'bigint' || !currency) return given;
-  try {
-    return parseMajor(given.decimal, currency, []);
-  } catch (error) {
-    if (error instanceof Refusal) return given;
-    throw error;
-  }
+  const amount = currency ? unitsOf(given, currency) : given;
+  return typeof amount === 'string' ? given : amount;
 }
 
-function parseMajor(decimal: string, { code, decimals }: Currency, path: FieldPath): bigint {
-  const parts = /^(-?)(\d{1,30})(?:\.(\d{1,30}))?$/.exec(decimal);
-  if (!parts) {
-    const message = 'an amount in major units must be digits with an optional decimal point, such as "12.50"';
-    throw new Refusal('INVALID_AMOUNT', message, { path, value: decimal });
-  }
+/** Returns a given amount in the currency's smallest unit, or why it has none. */
+function unitsOf(given: GivenAmount, { code, decimals }: Currency): bigint | string {
+  if (typeof given === 'bigint') return given;
+  const parts = /^(-?)(\d{1,30})(?:\.(\d{1,30}))?$/.exec(given.decimal);
+  if (!parts) return 'an amount in major units must be digits with an optional decimal point, such as "12.50"';
   const [, sign, whole = '', fraction = ''] = parts;
-  if (fraction.length > decimals) {
-    const message = `${code} has ${decimals === 0 ? 'no' : `at most ${decimals}`} decimal places, but ${decimal} has ${fraction.length}`;
-    throw new Refusal('INVALID_AMOUNT', message, { path, value: decimal });
-  }
+  if (fraction.length > decimals)
+    return `${code} has ${decimals === 0 ? 'no' : `at most ${decimals}`} decimal places, but ${given.decimal} has ${fraction.length}`;
   return BigInt(`${sign}${whole}${fraction.padEnd(decimals, '0')}`);
 }

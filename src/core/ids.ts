@@ -41,10 +41,8 @@ export interface AccountName {
 
 /** Returns the kind and the uuid in an account's public id. An internal and an external account never share a uuid. */
 export function accountNameIn(id: string): AccountName | undefined {
-  const internal = uuidOf(id, 'InternalAccount');
-  if (internal !== undefined) return { kind: 'INTERNAL', id: internal };
-  const external = uuidOf(id, 'ExternalAccount');
-  return external === undefined ? undefined : { kind: 'EXTERNAL', id: external };
+  const uuid = uuidOf(id, 'InternalAccount', 'ExternalAccount');
+  return uuid === undefined ? undefined : { kind: id.startsWith('Internal') ? 'INTERNAL' : 'EXTERNAL', id: uuid };
 }
 
 /** Returns the time when a row was created, which its UUIDv7 contains in milliseconds. */

@@ -1,9 +1,10 @@
 import DataLoader from 'dataloader';
+import { boundedMemo } from '../../core/bounded-cache.ts';
 import { equal, matchesNothing } from '../../core/conditions.ts';
 import { oncePer } from '../../core/once-per.ts';
 import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
-import { columnName, type Event } from '../../infra/database/rows.ts';
+import { columnName, type Event, trustedJson } from '../../infra/database/rows.ts';
 import { type Queryable, type Statement, statement } from '../../infra/database/statement.ts';
 import type { Caller, Viewer } from './caller.ts';
 
@@ -132,29 +133,24 @@ export function forCaller<Row>(statement: Statement<Row>) {
  * than a quarter of a command's CPU time under load (bench/LOG.md).
  */
 export function sharedForCallers<Row>(statement: Statement<Row>) {
-  interface Call {
-    readonly caller: Scope;
-    readonly values: readonly unknown[];
-  }
   const run = forCaller(statement);
-  const runAll = async (on: Queryable, calls: readonly Call[]): Promise<(Row | Error)[]> => {
-    const rowOf = new Map<Call, Row | Error>();
-    const groups = Map.groupBy(calls, ({ caller: { platformId, bound } }) => JSON.stringify([platformId, bound]));
-    const runGroup = async (group: readonly Call[], { caller, values }: Call) => {
-      const columns = values.map((_value, column) => group.map((call) => call.values[column]));
-      const running = asPlatform(caller.platformId, () => run(on, caller, ...columns));
-      const rows: readonly (Row | Error)[] = await running.catch((error) => group.map(() => error));
-      for (const [position, call] of group.entries()) {
-        rowOf.set(call, rows[position] ?? new Error('the statement returned too few rows'));
-      }
-    };
-    await Promise.all(Array.from(groups.values(), (group) => group[0] && runGroup(group, group[0])));
-    return calls.map((call) => rowOf.get(call) ?? new Error('a call without a group'));
+  const runAll = async (on: Queryable, caller: Scope, calls: readonly (readonly unknown[])[]) => {
+    const columns = (calls[0] ?? []).map((_value, column) => calls.map((values) => values[column]));
+    const rows = await asPlatform(caller.platformId, () => run(on, caller, ...columns));
+    return calls.map((_values, position) => rows[position] ?? new Error('the statement returned too few rows'));
   };
-  const loaderOf = oncePer((on: Queryable) => new DataLoader((calls: readonly Call[]) => runAll(on, calls), perTurn));
-  return (on: Queryable, caller: Scope, ...values: readonly unknown[]): Promise<Row> =>
-    loaderOf(on).load({ caller, values });
+  const loadersOf = oncePer((on: Queryable) =>
+    boundedMemo(maxLoaders, (key) => {
+      const scope = trustedJson<Scope>(JSON.parse(key));
+      return new DataLoader<readonly unknown[], Row>((calls) => runAll(on, scope, calls), perTurn);
+    }),
+  );
+  return (on: Queryable, { platformId, bound }: Scope, ...values: readonly unknown[]): Promise<Row> =>
+    loadersOf(on).memo(JSON.stringify({ platformId, bound })).load(values);
 }
+
+/** The maximum number of callers' scopes for which a loader is kept. */
+const maxLoaders = 2_000;
 
 /** Requests make their calls in different ticks, so a batch is sent only after all sockets have been read. */
 const perTurn = {

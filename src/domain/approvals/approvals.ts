@@ -4,7 +4,6 @@ import { checkText, longest } from '../../core/texts.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import { type Account, type Customer, type Transaction, trustedJson } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
-import type { RequiredField } from '../../rails/rail.ts';
 import type { RateLock } from '../../rails/rail-parts.ts';
 import type { Caller } from '../access/caller.ts';
 import { requirePermission } from '../access/operations.ts';
@@ -233,7 +232,8 @@ function moveOf(
       ? 'approved by the platform; the money goes to the internal account'
       : 'approved by the platform',
     set: {
-      requestedInformation: withValues(requested, known),
+      // Only the requested data is passed to the sending side.
+      requestedInformation: requested.map(({ name, mandatory }) => ({ name, mandatory, value: known[name] })),
       ...(fallbackId !== null && { destinationAccountId: fallbackId }),
     },
     expectedInMs: settlesIn(payments, caller, found, destination, transaction.sourceUmaAddress),
@@ -254,14 +254,6 @@ function informationOf(customer: Customer | null): Information {
       COUNTRY_OF_RESIDENCE: address?.country,
     }).flatMap(([name, value]) => (value ? [[name, value]] : [])),
   );
-}
-
-/** Returns the requested fields with their values. Only requested data is passed to the sending side. */
-function withValues(requested: readonly RequiredField[], known: Information) {
-  return requested.map(({ name, mandatory }) => {
-    const value = known[name];
-    return value === undefined ? { name, mandatory } : { name, mandatory, value };
-  });
 }
 
 // Payments that a policy holds for approval by a second person. They are CREATED until then (commands/command.ts).

@@ -1,7 +1,6 @@
 import { setTimeout as delay, setImmediate as nextRound } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { FaultStates } from '../../core/fault-states.ts';
-import { Slots } from '../../core/slots.ts';
 import { OwnConnection } from '../../infra/database/connections/own-connection.ts';
 import type { Database } from '../../infra/database/database.ts';
 import type { Event } from '../../infra/database/generated/client/client.ts';
@@ -19,7 +18,6 @@ import {
   type Page,
   PreviousEvents,
   pageSize,
-  replayConnections,
 } from './reads.ts';
 import { type EventFilter, type Hub, offer, type Subscriber, SubscriberIndex } from './subscribers.ts';
 
@@ -28,44 +26,33 @@ const portion = 25;
 /** How long a replay waits for its reader to consume a page before the next replay's turn, in milliseconds. */
 const turnMs = 100;
 
-/** Replays the feed page by page, in turn, to subscribers that are behind. Live events and requests have priority. */
-class Replays {
-  readonly #reads: FeedReads;
-  readonly #turns = new Slots(replayConnections);
-
-  constructor(reads: FeedReads) {
-    this.#reads = reads;
+/** Replays the feed page by page, in turn, to a subscriber that is behind. Live events and requests have priority. */
+async function catchUp(reads: FeedReads, hub: Hub, subscriber: Subscriber): Promise<void> {
+  const { channel } = subscriber;
+  while (subscriber.position < hub.head && !channel.ended) {
+    await reads.replayTurns.run(async () => {
+      if (!channel.ended) await deliver(await nextPage(reads, hub, subscriber), subscriber);
+    });
+    await channel.drained();
   }
+  // Nothing was awaited since the positions were compared, so the hub's next event is the one that follows the
+  // subscriber's position.
+  if (!channel.ended) hub.live.add(subscriber);
+}
 
-  async catchUp(hub: Hub, subscriber: Subscriber): Promise<void> {
-    const { channel } = subscriber;
-    while (subscriber.position < hub.head && !channel.ended) {
-      await this.#turns.run(async () => {
-        if (!channel.ended) await deliver(await this.#nextPage(hub, subscriber), subscriber);
-      });
-      await channel.drained();
-    }
-    // Nothing was awaited since the positions were compared, so the hub's next event is the one that follows the
-    // subscriber's position.
-    if (!channel.ended) hub.live.add(subscriber);
-  }
-
-  async #nextPage(hub: Hub, { position, filter }: Subscriber): Promise<Page> {
-    const { platformId, head } = hub;
-    if (this.#turns.isFull && head - position <= newestEvents) await this.#fill(hub);
-    const events = this.#reads.recent.after(hub, position, pageSize);
-    const last = events.at(-1);
-    return last ? { events, upTo: last.sequence } : this.#reads.page(platformId, position, head, filter);
-  }
-
-  /** Reads the newest events into memory, once for all waiting readers. */
-  async #fill(hub: Hub): Promise<void> {
-    hub.filling ??= this.#reads.newest(hub.platformId, hub.head).catch(() => {
+async function nextPage(reads: FeedReads, hub: Hub, { position, filter }: Subscriber): Promise<Page> {
+  const { platformId, head } = hub;
+  if (reads.replayTurns.isFull && head - position <= newestEvents) {
+    // The newest events are read into memory, once for all waiting readers.
+    hub.filling ??= reads.newest(platformId, head).catch(() => {
       // After a failure, each reader reads its own page.
       delete hub.filling;
     });
     await hub.filling;
   }
+  const events = reads.recent.after(hub, position, pageSize);
+  const last = events.at(-1);
+  return last ? { events, upTo: last.sequence } : reads.page(platformId, position, head, filter);
 }
 
 async function deliver({ events, upTo }: Page, subscriber: Subscriber): Promise<void> {
@@ -155,7 +142,6 @@ export class Feed {
   readonly #reads: FeedReads;
   readonly #hubs = new Map<string, Hub>();
   readonly #opening = new Map<string, Promise<Hub>>();
-  readonly #replays: Replays;
   readonly #waiters = new Set<() => void>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -164,7 +150,6 @@ export class Feed {
     this.#pool = database.pool;
     this.#listener = new FeedListener(database, log, (heads) => this.#announced(heads));
     this.#reads = new FeedReads(database);
-    this.#replays = new Replays(this.#reads);
     this.previous = new PreviousEvents(database.pool);
     this.referred = new ReferredRows(database);
   }
@@ -210,7 +195,7 @@ export class Feed {
     const subscriber: Subscriber = { filter, channel, position: after };
     this.#hubs.set(platformId, hub);
     hub.subscribers.add(subscriber);
-    this.#replays.catchUp(hub, subscriber).catch((error: unknown) => {
+    catchUp(this.#reads, hub, subscriber).catch((error: unknown) => {
       if (channel.ended) return;
       this.#log.error({ err: error }, 'a subscriber could not catch up and was dropped');
       channel.fail(error);

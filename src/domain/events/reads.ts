@@ -1,6 +1,7 @@
 import DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
+import { Slots } from '../../core/slots.ts';
 import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
 import type { Database } from '../../infra/database/database.ts';
 import type { Event, EventType } from '../../infra/database/generated/client/client.ts';
@@ -18,7 +19,7 @@ const pageSpan = 10_000;
 export const newestEvents = 2_000;
 
 /** The number of replay pages that this process reads concurrently. */
-export const replayConnections = 3;
+const replayConnections = 3;
 /** Live reads are short, and run one at a time per platform. */
 const liveConnections = 2;
 
@@ -75,7 +76,7 @@ const hasPositionStatement = statement<{ found: boolean }>(
 /** False if the position's event was lost when the database was restored. */
 export async function hasPosition(on: Queryable, platformId: string, { sequence, epoch }: FeedPosition) {
   if (sequence === feedStart.sequence) return epoch === feedStart.epoch;
-  const [row] = await asPlatform(platformId, () => hasPositionStatement(on, platformId, sequence.toString(), epoch));
+  const [row] = await asPlatform(platformId, () => hasPositionStatement(on, platformId, sequence, epoch));
   return row?.found ?? false;
 }
 
@@ -92,6 +93,8 @@ export class FeedReads {
   /** For live reads. */
   readonly pool: pg.Pool;
   readonly recent = new RecentEvents();
+  /** Replays take turns, so that each has a connection. */
+  readonly replayTurns = new Slots(replayConnections);
   readonly #replays: pg.Pool;
 
   constructor(database: Pick<Database, 'openPool'>) {
@@ -100,16 +103,14 @@ export class FeedReads {
   }
 
   async live(platformId: string, after: bigint, upTo: bigint): Promise<Event[]> {
-    const events = await asPlatform(platformId, () =>
-      liveEvents(this.pool, platformId, after.toString(), upTo.toString()),
-    );
+    const events = await asPlatform(platformId, () => liveEvents(this.pool, platformId, after, upTo));
     this.count.live += events.length;
     return events;
   }
 
   /** Reads the newest events up to a sequence into memory. */
   async newest(platformId: string, upTo: bigint): Promise<void> {
-    const events = await asPlatform(platformId, () => lastEvents(this.#replays, platformId, upTo.toString()));
+    const events = await asPlatform(platformId, () => lastEvents(this.#replays, platformId, upTo));
     this.count.replay += events.length;
     for (const event of events) this.recent.add(event);
   }
@@ -119,7 +120,7 @@ export class FeedReads {
     // There is an index on subjects, but none on types.
     const spanEnd = after + BigInt(pageSpan);
     const to = !subject && types && spanEnd < end ? spanEnd : end;
-    const range = [platformId, after.toString(), to.toString()];
+    const range = [platformId, after, to];
     const events = await asPlatform(platformId, () => {
       if (subject) return eventsOfSubject[subject.of](this.#replays, ...range, subject.ids, types ?? null);
       return types ? eventsOfTypes(this.#replays, ...range, types) : allEvents(this.#replays, ...range);
@@ -229,7 +230,7 @@ interface Named {
 
 /** Reads the events in one statement, so that they reflect the same moment. */
 function readLatest(pool: Queryable, platformId: string, noun: FollowedNoun, rows: readonly Named[]): Promise<Found[]> {
-  const [ids, befores] = [rows.map(({ id }) => id), rows.map(({ before }) => String(before))];
+  const [ids, befores] = [rows.map(({ id }) => id), rows.map(({ before }) => before)];
   return asPlatform(platformId, () => latestOf[noun](pool, platformId, ids, befores));
 }
 
@@ -237,12 +238,8 @@ const endOfFeed = 2n ** 62n;
 
 /** Reads the latest events of distinct rows as of the same moment. */
 export async function latestEventsOf(pool: Queryable, platformId: string, noun: FollowedNoun, ids: readonly string[]) {
-  const found = await readLatest(
-    pool,
-    platformId,
-    noun,
-    ids.map((id) => ({ id, before: endOfFeed })),
-  );
+  const rows = ids.map((id) => ({ id, before: endOfFeed }));
+  const found = await readLatest(pool, platformId, noun, rows);
   return new Map(found.map((event) => [event.subjectId, event]));
 }
 

@@ -177,7 +177,7 @@ export class ResumePoints {
 
   async #begin(points: readonly ResumePoint[]): Promise<true[]> {
     for (const [platformId, group] of byPlatform(distinct(points))) {
-      const positions = group.map(({ begun }) => asText(begun));
+      const positions = group.map(({ begun }) => begun);
       await asPlatform(platformId, () => beginStatement(this.#database.pool, platformId, ...columns(group), positions));
     }
     await this.#limit(points);
@@ -298,15 +298,11 @@ export class ResumePoint {
   }
 
   /** The state to store. `sent` is set once it is certain that no other connection of the client has received more. */
-  get written(): readonly [position: string | null, epoch: number | null, sent: string | null] {
+  get written(): readonly [position: bigint | null, epoch: number | null, sent: bigint | null] {
     const isKnown = this.state !== 'open' && this.#isNewest;
     const { sequence = null, epoch = null } = this.#acknowledged ?? {};
-    return [asText(sequence), epoch, isKnown ? asText(this.#sent) : null];
+    return [sequence, epoch, isKnown ? this.#sent : null];
   }
-}
-
-function asText(sequence: bigint | null): string | null {
-  return sequence === null ? null : String(sequence);
 }
 
 const byPlatform = <Of extends Stream>(streams: Iterable<Of>) => Map.groupBy(streams, ({ key }) => key.platformId);

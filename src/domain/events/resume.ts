@@ -56,7 +56,7 @@ export async function mayResume(
 ): Promise<'yes' | 'tooOld' | 'undone'> {
   // Checks against only half of the retention time, because this process's clock may differ from the database's.
   if (feed.isRecent(platformId, after, new Date(Date.now() - retentionDays * halfDayMs))) return 'yes';
-  const values = [platformId, after.sequence.toString(), retentionDays] as const;
+  const values = [platformId, after.sequence, retentionDays] as const;
   const [row] = await resumeStatement(pool, ...values, after.epoch);
   if (!row?.found) return 'undone';
   if (!row.old) return 'yes';

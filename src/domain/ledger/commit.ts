@@ -190,31 +190,24 @@ function requireOutcome(outcome: Outcome | undefined): Outcome {
   return outcome;
 }
 
+/** The result of a group of background plans: null if it was committed, or the refusal, or why the commit failed. */
+type GroupResult = PlanRefusal | { readonly code: 'FAILED'; readonly error: unknown } | null;
+
 /**
  * Commits groups of background plans, all in one durable transaction if possible, otherwise one by one. A group that
- * fails is reported to `onError` with its position, and does not stop the others.
- * @returns for each group the database's refusal, or null; undefined for a group that failed
+ * fails does not stop the others.
  */
-export async function commitGroups(
-  database: Database,
-  groups: readonly PlanGroup[],
-  onError: (error: unknown, position: number) => void,
-): Promise<(PlanRefusal | null | undefined)[]> {
+export async function commitGroups(database: Database, groups: readonly PlanGroup[]): Promise<GroupResult[]> {
   if (groups.length === 0) return [];
   try {
     const outcomes = await watched(commitRetrying(database, groups));
     return outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.refusal : null));
   } catch (error) {
-    if (groups.length === 1) {
-      onError(error, 0);
-      return [undefined];
-    }
+    if (groups.length === 1) return [{ code: 'FAILED', error }];
   }
-  const refusals: (PlanRefusal | null | undefined)[] = [];
-  for (const [position, group] of groups.entries()) {
-    refusals.push(...(await commitGroups(database, [group], (error) => onError(error, position))));
-  }
-  return refusals;
+  const results: GroupResult[] = [];
+  for (const group of groups) results.push(...(await commitGroups(database, [group])));
+  return results;
 }
 
 async function commitRetrying(database: Database, groups: readonly PlanGroup[]): Promise<Outcome[]> {

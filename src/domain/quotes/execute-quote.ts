@@ -10,7 +10,7 @@ import { sharedForCallers, visibleRow } from '../access/visible.ts';
 import { type CommandPlan, command, type Payments, railOf } from '../commands/command.ts';
 import { debit, type Flow, lockOf, spendOf } from '../commands/movements.ts';
 import { toRailAccount } from '../commands/parties.ts';
-import { commitGroups, type PlanRefusal } from '../ledger/commit.ts';
+import { commitGroups } from '../ledger/commit.ts';
 import {
   type Journal,
   mergePlans,
@@ -247,22 +247,20 @@ export async function nextQuoteExpiry(payments: Payments): Promise<number | unde
 export async function expireQuotes(payments: Payments, limit: number) {
   const expired = await expiredStatement(payments.database.pool, limit);
   const reason = 'the quote expired before it was executed or funded';
-  const logFailure = (facts: object, position: number) => {
+  const groups = expired.map((quote) => [{ platformId: quote.platformId, plan: quoteEnd(quote, reason, 'after') }]);
+  const results = await commitGroups(payments.database, groups);
+  let done = 0;
+  for (const [position, result] of results.entries()) {
     const quote = expired[position]?.id ?? '';
-    if (loggedQuotes.has(quote)) return;
-    loggedQuotes.set(quote, true);
-    payments.log.error({ ...facts, quote }, 'could not expire a quote; will retry');
-  };
-  const refusals = await commitGroups(
-    payments.database,
-    expired.map((quote) => [{ platformId: quote.platformId, plan: quoteEnd(quote, reason, 'after') }]),
-    (error, position) => logFailure({ err: error }, position),
-  );
-  // Another process may already have expired the quote. So may this one, if the answer to its commit was lost.
-  const isDone = (refusal: PlanRefusal | null | undefined) => refusal === null || refusal?.code === 'QUOTE_EXPIRED';
-  for (const [position, refusal] of refusals.entries())
-    if (refusal && !isDone(refusal)) logFailure({ refusal }, position);
-  return { found: expired.length, done: refusals.filter(isDone).length };
+    // Another process may already have expired the quote. So may this one, if the answer to its commit was lost.
+    if (result === null || result.code === 'QUOTE_EXPIRED') done += 1;
+    else if (!loggedQuotes.has(quote)) {
+      loggedQuotes.set(quote, true);
+      const facts = result.code === 'FAILED' ? { err: result.error } : { refusal: result };
+      payments.log.error({ ...facts, quote }, 'could not expire a quote; will retry');
+    }
+  }
+  return { found: expired.length, done };
 }
 
 /** Plans to mark an open quote and its transaction as EXPIRED, only `before` or only `after` the expiry time. */

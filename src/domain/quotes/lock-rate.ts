@@ -38,20 +38,15 @@ export async function lockRate(
   const { sending, receiving, lockedSide } = request;
   if (!rail?.lockRate || !isLockable(draft)) return undefined;
   const id = idAt(parties, 0);
-  const [{ id: orderId } = { id: draft.orderId }] = await freeStatement(
-    payments.database.pool,
-    caller.platformId,
-    draft.orderId,
-  );
+  const { pool } = payments.database;
+  const [{ id: orderId } = { id: draft.orderId }] = await freeStatement(pool, caller.platformId, draft.orderId);
   const amount = amountToLock(request, listed);
   const asked = { id, orderId, sending, receiving, lockedSide, amount, account: to.target.account, uma: umaOf(draft) };
-  const answer = await neededOf(
-    payments,
-    rail.lockRate(asked).then((given) => {
-      if (given.kind === 'locked') checkLock(request, amount, given.lock, given.validMs);
-      return given;
-    }),
-  );
+  const locking = rail.lockRate(asked).then((given) => {
+    if (given.kind === 'locked') checkLock(request, amount, given.lock, given.validMs);
+    return given;
+  });
+  const answer = await neededOf(payments, locking);
   const path = at('lockedCurrencyAmount');
   const value = String(amount);
   if (answer.kind === 'refused') {

@@ -156,11 +156,8 @@ async function quotePrice(draft: Draft): Promise<Priced> {
   const { lockedCurrencySide: lockedSide } = input;
   const { platformFee } = parties;
   const path = at('lockedCurrencyAmount');
-  const lockedAmount = smallestUnits(
-    input.lockedCurrencyAmount,
-    lockedSide === 'SENDING' ? sending : to.receiving,
-    path,
-  );
+  const locked = lockedSide === 'SENDING' ? sending : to.receiving;
+  const lockedAmount = smallestUnits(input.lockedCurrencyAmount, locked, path);
   const value = lockedAmount.toString();
   const request: PricingRequest = { sending, receiving: to.receiving, lockedSide, lockedAmount, rate, platformFee };
   const price = priceQuote(request);

@@ -84,10 +84,8 @@ async function settleTogether(payments: Payments, orders: readonly DueOrder[]): 
   // If an account cannot receive the money, the step is replaced by another one, until all money is accepted.
   while (steps.length > 0) {
     postponements.push(...steps.filter((step) => 'dueInMs' in step));
-    steps = await commitConcluded(
-      payments,
-      steps.filter((step) => 'group' in step),
-    );
+    const concluded = steps.filter((step) => 'group' in step);
+    steps = await commitConcluded(payments, concluded);
   }
   return postponements;
 }
@@ -111,21 +109,17 @@ function attributesOf({ id, kind, platformId, transaction, attempts }: DueOrder)
 async function commitConcluded(payments: Payments, concluded: readonly Conclusion[]): Promise<Step[]> {
   const postpone = ({ order }: Conclusion, error: unknown, message = 'could not settle an order') =>
     postponeFailed(payments, order, error, message);
-  const failed: Postponement[] = [];
   const groups = concluded.map(({ group }) => group);
-  const refusals = await commitGroups(payments.database, groups, (error, position) => {
-    const one = concluded[position];
-    if (one) failed.push(postpone(one, error));
-  });
-  const refused = concluded.map((one, position): Promise<Step> | undefined => {
-    const refusal = refusals[position];
-    if (!refusal) return undefined;
-    if (!isCreditRefused(refusal))
-      return postponeRefused(payments, one, refusal).catch((error) => postpone(one, error));
-    const replacement = concludeWithoutCredit(payments, one, refusal);
+  const results = await commitGroups(payments.database, groups);
+  const steps = concluded.map(async (one, position): Promise<Step | undefined> => {
+    const result = results[position];
+    if (!result) return undefined;
+    if (result.code === 'FAILED') return postpone(one, result.error);
+    if (!isCreditRefused(result)) return postponeRefused(payments, one, result).catch((error) => postpone(one, error));
+    const replacement = concludeWithoutCredit(payments, one, result);
     return replacement.catch((error) => postpone(one, error, 'could not send a refund to the rail'));
   });
-  return [...failed, ...(await Promise.all(refused)).filter((step) => step !== undefined)];
+  return (await Promise.all(steps)).filter((step) => step !== undefined);
 }
 
 /** Postpones an order whose outcome the database refused because something has changed since the order was read. */

@@ -80,7 +80,7 @@ async function find({ client }: Upstream, { type, details }: RailAccount, curren
   const { data } = await client.get('/platform/external-accounts', api.externalAccountList, { currency });
   const key = identityKey(type, details);
   const same = data.filter(({ accountInfo: { accountType, ...info } }) => {
-    return accountType === type && identityKey(type, textsOf(info)) === key;
+    return accountType === type && identityKey(type, info) === key;
   });
   if (same.length > 1) throw new Error('upstream has this account several times');
   return same[0];
@@ -89,12 +89,6 @@ async function find({ client }: Upstream, { type, details }: RailAccount, curren
 function identityKey(type: RailAccount['type'], details: AccountDetails): string {
   const { bank, identifier } = identityOf(type, details);
   return JSON.stringify([type, bank, identifier]);
-}
-
-function textsOf(info: Readonly<Record<string, unknown>>): AccountDetails {
-  return Object.fromEntries(
-    Object.entries(info).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
-  );
 }
 
 function checkOf(record: api.ExternalAccountRecord): AccountCheck {

@@ -42,7 +42,8 @@ export const externalAccountRecord = z.object({
   id: z.string(),
   status: z.enum(ExternalAccountStatus),
   currency: z.string(),
-  accountInfo: z.looseObject({ accountType: z.string() }),
+  /** The details that identify the account are strings. Other details, such as the beneficiary, are not read. */
+  accountInfo: z.object({ accountType: z.string() }).catchall(z.string().optional().catch(undefined)),
   beneficiaryVerificationStatus: z.enum(BeneficiaryVerificationStatus).nullish(),
   beneficiaryVerifiedData: z.object({ fullName: z.string().optional() }).nullish(),
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { boundedCache } from '../../core/bounded-cache.ts';
+import { boundedCache, boundedMemo } from '../../core/bounded-cache.ts';
 import type { RailModule } from '../port.ts';
 import type { FundingRequest, PaymentInstruction, Rail } from '../rail.ts';
 import type { DepositsPage, DepositsRequest, DepositToTake, RailDeposit, TakenDeposit } from '../rail-parts.ts';
@@ -27,27 +27,23 @@ export const upstreamModule: RailModule = {
   name: 'upstream',
   open(given, { connections }) {
     const settings = checkedSettings(api.upstreamSettings, given);
-    const opened = boundedCache<Rail>(10_000);
     const clients = new Set<api.UpstreamClient>();
+    const rails = boundedMemo(10_000, (platformId) => {
+      const connection = async () => {
+        const stored = await connections.read(platformId);
+        return stored === undefined ? undefined : parseConnection(stored);
+      };
+      const client = new api.UpstreamClient(async () => {
+        const current = await connection();
+        if (current) return current;
+        throw new Error('the platform is not connected: run `npm run ops -- rails connect`');
+      });
+      clients.add(client);
+      return platformRail({ client, settings, ids: boundedCache<string>(20_000) }, connection);
+    });
     return {
       name: 'upstream',
-      forPlatform(platformId) {
-        const known = opened.get(platformId);
-        if (known) return known;
-        const connection = async () => {
-          const stored = await connections.read(platformId);
-          return stored === undefined ? undefined : parseConnection(stored);
-        };
-        const client = new api.UpstreamClient(async () => {
-          const current = await connection();
-          if (current) return current;
-          throw new Error('the platform is not connected: run `npm run ops -- rails connect`');
-        });
-        clients.add(client);
-        const rail = platformRail({ client, settings, ids: boundedCache<string>(20_000) }, connection);
-        opened.set(platformId, rail);
-        return rail;
-      },
+      forPlatform: (platformId) => rails.memo(platformId),
       async close() {
         await Promise.all([...clients].map((client) => client.close()));
       },

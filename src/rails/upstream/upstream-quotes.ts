@@ -13,16 +13,15 @@ const promisedShare = 0.9;
 /** Looks up how a UMA address can be paid. */
 export async function lookUp({ client }: Upstream, umaAddress: string): Promise<UmaReceiver | undefined> {
   const found = await api.unlessRefused(client.get(receiverPath(umaAddress), api.receiverRecord), undefined);
-  return (
-    found && {
-      vaspName: found.receiver.vaspName ?? umaAddress.replace(/^.*@/, ''),
-      currencies: found.supportedCurrencies.map(({ code, min, max }) => {
-        return { code, minAmount: BigInt(min), maxAmount: BigInt(max) };
-      }),
-      requiredFields: found.requiredPayerFields.map((name) => ({ name, mandatory: true })),
-      information: {},
-    }
-  );
+  if (!found) return undefined;
+  return {
+    vaspName: found.receiver.vaspName ?? umaAddress.replace(/^.*@/, ''),
+    currencies: found.supportedCurrencies.map(({ code, min, max }) => {
+      return { code, minAmount: BigInt(min), maxAmount: BigInt(max) };
+    }),
+    requiredFields: found.requiredPayerFields.map((name) => ({ name, mandatory: true })),
+    information: {},
+  };
 }
 
 const receiverPath = (umaAddress: string) => `/receiver/${encodeURIComponent(umaAddress)}`;

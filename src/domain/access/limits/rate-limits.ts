@@ -1,8 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import { boundedCache } from '../../../core/bounded-cache.ts';
+import { boundedMemo } from '../../../core/bounded-cache.ts';
 import type { Viewer } from '../caller.ts';
 import type { Rate, Rates } from '../rates.ts';
 
@@ -16,28 +15,15 @@ class TokenBucket {
   #at = 0;
 
   /** Adds the tokens gained since the last refill. The rate may have changed in the meantime. */
-  refill({ perSecond, burst }: Rate, now: number): void {
+  refill({ perSecond, burst }: Rate, now: number): this {
     this.tokens = Math.min(burst, this.tokens + ((now - this.#at) * perSecond) / 1_000);
     this.#at = now;
+    return this;
   }
 
   secondsUntil(wanted: number, { perSecond }: Rate): number {
     return Math.max(0, (wanted - this.tokens) / perSecond);
   }
-}
-
-/** Returns a key's bucket, refilled up to now. */
-function refilled<Bucket extends TokenBucket>(
-  buckets: LRUCache<string, Bucket>,
-  key: string,
-  Bucket: new () => Bucket,
-  ...[rate, now]: Parameters<TokenBucket['refill']>
-): Bucket {
-  const known = buckets.get(key);
-  const bucket = known ?? new Bucket();
-  if (!known) buckets.set(key, bucket);
-  bucket.refill(rate, now);
-  return bucket;
 }
 
 /** The error for a request that exceeds a rate limit. The request had no effect. */
@@ -68,9 +54,9 @@ export class RateLimits {
   readonly #now: Clock;
   /** Separate caches, so that client tokens cannot evict API tokens' buckets. An evicted bucket starts full again. */
   readonly #buckets = {
-    platform: boundedCache<TokenBucket>(10_000),
-    apiToken: boundedCache<TokenBucket>(20_000),
-    clientToken: boundedCache<TokenBucket>(20_000),
+    platform: boundedMemo(10_000, () => new TokenBucket()),
+    apiToken: boundedMemo(20_000, () => new TokenBucket()),
+    clientToken: boundedMemo(20_000, () => new TokenBucket()),
   };
 
   constructor(rates: Rates, now: Clock) {
@@ -102,7 +88,7 @@ export class RateLimits {
     ];
     return limits.flatMap(([limit, id]) => {
       const rate = own[limit] ?? this.#rates[limit];
-      return rate ? [{ limit, rate, bucket: refilled(this.#buckets[limit], id, TokenBucket, rate, now) }] : [];
+      return rate ? [{ limit, rate, bucket: this.#buckets[limit].memo(id).refill(rate, now) }] : [];
     });
   }
 }
@@ -209,7 +195,7 @@ export class CredentialBrake {
   readonly #rate: Rate;
   readonly #log: Logger;
   readonly #now: Clock;
-  readonly #attempts = boundedCache<Attempts>(maxAddresses);
+  readonly #attempts = boundedMemo(maxAddresses, () => new Attempts());
 
   /** @param perMinute the number of wrong credentials that an address may try in a burst, and per minute */
   constructor(perMinute: number, log: Logger, now: Clock) {
@@ -224,7 +210,7 @@ export class CredentialBrake {
    */
   begin(address: string): () => void {
     const now = this.#now();
-    const attempts = refilled(this.#attempts, address, Attempts, this.#rate, now);
+    const attempts = this.#attempts.memo(address).refill(this.#rate, now);
     if (attempts.tokens < 1) {
       this.#logRefusal(address, attempts, now);
       throw new RateLimited('too many wrong credentials from this address', attempts.secondsUntil(1, this.#rate));
@@ -237,7 +223,7 @@ export class CredentialBrake {
 
   /** Counts a failed authentication that was not counted when it began. */
   fail(address: string): void {
-    const attempts = refilled(this.#attempts, address, Attempts, this.#rate, this.#now());
+    const attempts = this.#attempts.memo(address).refill(this.#rate, this.#now());
     if (attempts.tokens >= 1) attempts.tokens -= 1;
   }
 
@@ -269,7 +255,7 @@ const maxSources = 10_000;
  */
 export class RefusalPace {
   readonly #now: Clock;
-  readonly #sources = boundedCache<{ due: number; longest: number }>(maxSources);
+  readonly #sources = boundedMemo(maxSources, () => ({ due: Number.NEGATIVE_INFINITY, longest: 0 }));
   readonly #ended = new AbortController();
 
   constructor(now: Clock) {
@@ -293,8 +279,7 @@ export class RefusalPace {
    */
   next(key: string): number {
     const now = this.#now();
-    const source = this.#sources.get(key) ?? { due: now, longest: 0 };
-    this.#sources.set(key, source);
+    const source = this.#sources.memo(key);
     source.due = Math.max(source.due, now);
     const waitMs = source.due - now - (refusalRate.atOnce * 1_000) / refusalRate.perSecond;
     if (waitMs < maxWaitMs) {

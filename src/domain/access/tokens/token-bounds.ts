@@ -1,5 +1,5 @@
 import { enteredRange, isWithin, parseRange } from '../../../core/address-ranges.ts';
-import { checkNotEmpty, invalid, Refusal } from '../../../core/refusal.ts';
+import { checkNotEmpty, type FieldPath, invalid, Refusal } from '../../../core/refusal.ts';
 import { type Queryable, statement } from '../../../infra/database/statement.ts';
 import type { Transaction } from '../../../infra/database/transaction.ts';
 import type { Caller } from '../caller.ts';
@@ -45,24 +45,20 @@ export async function boundsOf(
   const maker = tokenId === null ? null : await prisma.apiToken.findFirst({ where: { platformId, id: tokenId } });
   const latest = maker?.expiresAt ?? null;
   const isLonger = latest !== null && expiresAt !== null && expiresAt > latest;
+  const forbidden = (message: string, ...path: FieldPath) => new Refusal('FORBIDDEN', message, path);
   if (isLonger && ifLonger === 'refuse')
-    throw new Refusal('FORBIDDEN', 'a token cannot create one that expires later than itself', ['expiresAt']);
+    throw forbidden('a token cannot create one that expires later than itself', 'expiresAt');
   const from = maker?.addresses ?? [];
   const isInside = (text: string) => {
     const [address, bits] = parseRange(text);
     return from.map(parseRange).some((range) => isWithin([range])(address) && bits >= range[1]);
   };
   if (from.length > 0 && !addresses.every(isInside))
-    throw new Refusal('FORBIDDEN', 'a token can only create tokens that are accepted from its own addresses', [
-      'addresses',
-    ]);
+    throw forbidden('a token can only create tokens that are accepted from its own addresses', 'addresses');
   const own = maker?.documents ?? [];
   const foreign = documents.findIndex((hash) => own.length > 0 && !own.includes(hash));
   if (foreign >= 0)
-    throw new Refusal('FORBIDDEN', 'a token can only create tokens that are limited to its own documents', [
-      'documents',
-      foreign,
-    ]);
+    throw forbidden('a token can only create tokens that are limited to its own documents', 'documents', foreign);
   return {
     expiresAt: isLonger ? latest : (expiresAt ?? latest),
     addresses: addresses.length > 0 ? addresses : from,
