@@ -43,14 +43,12 @@ export class PrimaryPosition {
    * can be compared (read_position).
    */
   now(): Promise<Position | undefined> {
-    if (this.#next) return this.#next;
-    const next = this.#current.then(() => {
+    this.#next ??= this.#current.then(() => {
       this.#next = undefined;
       return this.#ask();
     });
-    this.#next = next;
-    this.#current = next;
-    return next;
+    this.#current = this.#next;
+    return this.#next;
   }
 
   close(): Promise<void> {
