@@ -25,7 +25,7 @@ export interface Serving {
 export interface Running {
   serving?: Serving | undefined;
   workers?: ReturnType<typeof startWorkers> | undefined;
-  metrics?: MetricsServer | undefined;
+  metrics?: MetricsServer;
   /** Closes the rails and the databases. */
   close: () => Promise<void>;
   readonly sessions: Sessions;
