@@ -5,13 +5,12 @@ import { connectionName, readAddress } from './connections/address.ts';
 import { type ConnectionConfig, DatabaseClient, hostsOf } from './connections/hosts.ts';
 import { noPlatform } from './connections/platform-scope.ts';
 import { PooledClient, type Pooler } from './connections/pooled-client.ts';
-import { PrismaDriver } from './connections/prisma-driver.ts';
+import { openPrisma } from './connections/prisma-driver.ts';
 import { currentReader, type TextRead } from './connections/read-scope.ts';
 import { ServingPool } from './connections/serving-pool.ts';
 import { statementNames } from './connections/statement-names.ts';
 import { TextReads } from './connections/text-reads.ts';
 import { isAnswerTimeout, isReadOnly } from './faults.ts';
-import { type Prisma, PrismaClient } from './generated/client/client.ts';
 
 /** The statement timeout in milliseconds, after which Postgres cancels the statement. */
 export const defaultStatementMs = 10_000;
@@ -116,9 +115,8 @@ export function openDatabase(options: DatabaseOptions) {
   const pool: pg.Pool = openPool(connectionLikePool(), options);
   if (pool instanceof ServingPool) pool.leaveOneToOthers();
   const nameOf = statementNames();
-  const driver = new PrismaDriver(pool, nameOf);
-  const prisma = new PrismaClient({ adapter: driver });
   const { url, role, transactionMs = defaultTransactionMs, commits = new EventEmitter() } = options;
+  const { prisma, joinPrisma } = openPrisma(pool, nameOf, transactionMs);
   const reads = new TextReads(pool, nameOf);
 
   return {
@@ -129,9 +127,7 @@ export function openDatabase(options: DatabaseOptions) {
     connectionLikePool,
     pool,
     prisma,
-    /** Runs `work` with a Prisma client in the transaction of `client`. Only for `inTransaction` (transaction.ts). */
-    joinPrisma: <T>(client: pg.ClientBase, work: (prisma: Prisma.TransactionClient) => Promise<T>) =>
-      driver.join(prisma, client, transactionMs, work),
+    joinPrisma,
     /** Runs a composed statement that selects one string, with the request's own reader (read-scope.ts) if it has one. */
     readText(text: string, { values, planning }: Pick<Binding, 'values' | 'planning'>): Promise<string> {
       const reader = role === 'gateway_serving' ? currentReader() : undefined;
