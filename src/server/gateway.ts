@@ -131,7 +131,7 @@ async function startParts(
       throw listenError(error, config);
     });
   }
-  readiness.begin();
+  readiness.isServing = true;
   return {
     ...instance,
     /** The base URL of the instance's APIs; undefined if the instance only does background work. */
