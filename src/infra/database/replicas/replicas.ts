@@ -10,7 +10,7 @@ import { ReplicaBehind, TextReads } from '../connections/text-reads.ts';
 import { connectionConfig, type Database, openPool } from '../database.ts';
 import { isDatabaseFault } from '../faults.ts';
 import { statement } from '../statement.ts';
-import { lsnOf, lsnText, type Position, PrimaryPosition } from './primary-position.ts';
+import { lsnOf, type Position, PrimaryPosition } from './primary-position.ts';
 
 /** For tests only. */
 interface Pace {
@@ -177,12 +177,11 @@ class Replica {
   }
 
   /** Runs a read, for which the replica itself checks the position. @throws ReplicaBehind */
-  async read(read: TextRead, { lsn, history }: Position): Promise<string> {
-    const required = { lsn: lsnText(lsn), history };
+  async read(read: TextRead, { text: lsn, history }: Position): Promise<string> {
     const { promise: lost, reject } = Promise.withResolvers<never>();
     this.#running.add(reject);
     try {
-      return await Promise.race([this.#reads.read(read, required), lost]);
+      return await Promise.race([this.#reads.read(read, { lsn, history }), lost]);
     } finally {
       this.#running.delete(reject);
     }
