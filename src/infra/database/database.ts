@@ -130,7 +130,7 @@ export function openDatabase(options: DatabaseOptions) {
     joinPrisma,
     /** Runs a composed statement that selects one string, with the request's own reader (read-scope.ts) if it has one. */
     readText(text: string, { values, planning }: Pick<Binding, 'values' | 'planning'>): Promise<string> {
-      const reader = role === 'gateway_serving' ? currentReader() : undefined;
+      const reader = role === 'gateway_serving' ? currentReader.getStore() : undefined;
       const read: TextRead = { text, values, planning };
       const onPrimary = () => reads.read(read);
       return reader ? reader(read, onPrimary) : onPrimary();

@@ -4,7 +4,7 @@ import { replicaFallbacks, textReads } from '../../instruments/instruments.ts';
 import { singleFlight } from '../../instruments/single-flight.ts';
 import { serversOf } from '../connections/address.ts';
 import { OwnConnection } from '../connections/own-connection.ts';
-import { type Reader, type TextRead, withReader } from '../connections/read-scope.ts';
+import { currentReader, type Reader, type TextRead } from '../connections/read-scope.ts';
 import { ServingPool } from '../connections/serving-pool.ts';
 import { ReplicaBehind, TextReads } from '../connections/text-reads.ts';
 import { connectionConfig, type Database, openPool } from '../database.ts';
@@ -80,7 +80,7 @@ export function openReplicas(
       timer = setInterval(() => void check(), everyMs).unref();
     },
     /** Runs a request's reads, on a replica if one can serve them. */
-    reading: <T>(work: () => T): T => withReader(reader, work),
+    reading: <T>(work: () => T): T => currentReader.run(reader, work),
     async close(): Promise<void> {
       clearInterval(timer);
       await Promise.all([primary.close(), ...all.map((replica) => replica.close())]);
