@@ -128,7 +128,7 @@ export function openDatabase(options: DatabaseOptions) {
     pool,
     prisma,
     joinPrisma,
-    /** Runs a composed statement that selects one string, with the request's own reader (read-scope.ts) if it has one. */
+    /** Runs a composed statement that selects one string, with the request's reader (read-scope.ts) if it has one. */
     readText(text: string, { values, planning }: Pick<Binding, 'values' | 'planning'>): Promise<string> {
       const reader = role === 'gateway_serving' ? currentReader.getStore() : undefined;
       const read: TextRead = { text, values, planning };
@@ -139,7 +139,7 @@ export function openDatabase(options: DatabaseOptions) {
     connectForFunctions: () => (pool instanceof ServingPool ? pool.connectForFunctions() : pool.connect()),
     /** Opens another pool in the same role, for work that must not wait for this pool. `use` names its connections. */
     openPool: (use: string, poolSize: number): pg.Pool => openPool(connectionLikePool(use), { ...options, poolSize }),
-    /** The time allowed for a statement's result to arrive, in milliseconds; after that, its connection is destroyed. */
+    /** How long a statement's result may take to arrive, in milliseconds. After that, its connection is destroyed. */
     answerTimeoutMs: answerTimeoutMs(options.statementMs),
     /** Wakes background work: `committed` is emitted after any commit, `received` after one that stores a webhook. */
     commits,

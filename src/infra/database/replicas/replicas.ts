@@ -29,8 +29,8 @@ export type Replicas = NonNullable<ReturnType<typeof openReplicas>>;
 
 /**
  * Opens the standbys listed in the settings, which serve reads; returns undefined if there are none. A read includes
- * everything that was acknowledged to any client before the read began: the replica must have replayed the log up to the
- * end that the primary reports. If no replica has, the primary serves the read.
+ * everything that was acknowledged to any client before the read began: the replica must have replayed the log up to
+ * the end that the primary reports. If no replica has, the primary serves the read.
  */
 export function openReplicas(
   database: Pick<Database, 'connectionFor'>,
