@@ -18,20 +18,12 @@ import { sandboxModule } from '../rails/sandbox/sandbox-rail.ts';
 import { upstreamModule } from '../rails/upstream/upstream-module.ts';
 import { ConfigError, type GatewaySettings } from './config.ts';
 import { startMetrics } from './observe/metrics.ts';
-import { type Served, type ServingOptions, startServing } from './serve.ts';
+import { type ServingOptions, startServing } from './serve.ts';
 import { listenError } from './start/listening.ts';
 import { type Running, stopInOrder } from './stop.ts';
 import { startWorkers } from './workers/workers.ts';
 
-export interface Gateway extends Pick<Served, 'feed' | 'sessions' | 'replicas' | 'metricsUrl'> {
-  /** The base URL of the instance's APIs; undefined if the instance only does background work. */
-  readonly url: string | undefined;
-  /** The domain for background work, with access to all platforms. */
-  readonly payments: Payments;
-  /** The database for the APIs, with access to one platform at a time. */
-  readonly serving: Database;
-  stop(): Promise<void>;
-}
+export type Gateway = Awaited<ReturnType<typeof startGateway>>;
 
 /** Opens the domain with the configured rails, but without APIs or workers. Throws ConfigError for an invalid rail. */
 export async function openPayments(database: Database, config: GatewaySettings, log: Logger): Promise<Payments> {
@@ -40,14 +32,10 @@ export async function openPayments(database: Database, config: GatewaySettings, 
     rails: await openRails(database, config, log),
     quoteSeconds: config.SANDBOX_QUOTE_SECONDS,
     approvalMs: config.PAYMENT_APPROVAL_MS,
-    cursors: cursorsOf(config),
+    // Without SECRET_KEY, the encryption of cursors has no keys.
+    cursors: new Cursors(config.SECRET_KEY ? [config.SECRET_KEY, ...config.SECRET_KEY_FALLBACKS] : []),
     log,
   };
-}
-
-/** Returns the encryption of cursors. Without SECRET_KEY, it has no keys. */
-function cursorsOf({ SECRET_KEY: key, SECRET_KEY_FALLBACKS: fallbacks }: GatewaySettings): Cursors {
-  return new Cursors(key ? [key, ...fallbacks] : []);
 }
 
 /** Opens the store of the platforms' provider connections, which are encrypted with SECRET_KEY. */
@@ -85,7 +73,7 @@ interface GatewayOptions extends ServingOptions {
 }
 
 /** Starts an instance in its ROLE on a migrated database. @throws ConfigError for a bad HOST, PORT or SECRET_KEY */
-export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+export async function startGateway(options: GatewayOptions) {
   const { config, log } = options;
   if (config.ROLE !== 'work' && !config.SECRET_KEY) {
     throw new ConfigError([
@@ -112,7 +100,7 @@ async function startParts(
   options: GatewayOptions,
   running: Running,
   { serving, working, replicas, close }: ReturnType<typeof openDatabases>,
-): Promise<Gateway> {
+) {
   const { config, log } = options;
   const { feed, sessions, readiness } = running;
   const payments = await openPayments(working, config, log);
@@ -129,7 +117,13 @@ async function startParts(
   });
   if (config.ROLE !== 'serve')
     running.workers = startWorkers(webhooks, new Sequencer(working, log), config.RECONCILE_HOUR);
-  const instance = { payments, metricsUrl: running.metrics?.url, serving, replicas, feed, sessions };
+  const instance = {
+    /** The domain for background work, with access to all platforms. */
+    payments,
+    /** The database for the APIs, with access to one platform at a time. */
+    serving,
+    ...{ metricsUrl: running.metrics?.url, replicas, feed, sessions },
+  };
   const ofRequests = { ...payments, database: serving };
   if (config.ROLE !== 'work') {
     const served = { ...instance, readiness, payments: ofRequests, webhooks: { ...webhooks, payments: ofRequests } };
@@ -137,8 +131,13 @@ async function startParts(
       throw listenError(error, config);
     });
   }
-  readiness.begin();
-  return { ...instance, url: running.serving?.http.url, stop: () => stopInOrder(running) };
+  readiness.isServing = true;
+  return {
+    ...instance,
+    /** The base URL of the instance's APIs; undefined if the instance only does background work. */
+    url: running.serving?.http.url,
+    stop: () => stopInOrder(running),
+  };
 }
 
 /** Opens the database for requests and, with half as many connections, for background work. Commits wake that work. */

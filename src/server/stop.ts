@@ -25,7 +25,7 @@ export interface Serving {
 export interface Running {
   serving?: Serving | undefined;
   workers?: ReturnType<typeof startWorkers> | undefined;
-  metrics?: MetricsServer | undefined;
+  metrics?: MetricsServer;
   /** Closes the rails and the databases. */
   close: () => Promise<void>;
   readonly sessions: Sessions;
@@ -42,7 +42,7 @@ const spread = { mostMs: 3_000, eachMs: 5 } as const;
 /** Stops an instance: first its readiness; after a delay, the port and streams; then the workers, feed and database. */
 export async function stopInOrder(running: Running): Promise<void> {
   const { serving, sessions, workers, feed, readiness, metrics, log } = running;
-  readiness.end();
+  readiness.isServing = false;
   if (serving) {
     serving.http.connections.announceEnd();
     if (serving.delayMs > 0) await delay(serving.delayMs);

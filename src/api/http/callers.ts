@@ -27,28 +27,24 @@ export interface CallerOptions extends Pick<GraphqlOptions, 'credentials' | 'lim
   readonly now: Clock;
 }
 
-/** Identifies the caller of a request before its API processes it, to choose its share and its rate limits. */
-export class Callers {
-  readonly #options: CallerOptions;
-  readonly #known = new WeakMap<Socket, Known>();
+export type Callers = ReturnType<typeof openCallers>;
 
-  constructor(options: CallerOptions) {
-    this.#options = options;
-  }
+/** Identifies the caller of a request before its API processes it, to choose its share and its rate limits. */
+export function openCallers({ credentials, limits, pace, addressOf, now }: CallerOptions) {
+  const bySocket = new WeakMap<Socket, Known>();
 
   /** Returns a request's caller if its credentials were recently found valid. Does not query the database. */
-  find(request: IncomingMessage): Viewer | undefined {
+  function find(request: IncomingMessage): Viewer | undefined {
     const { headers, socket } = request;
     const { authorization } = headers;
     if (authorization === undefined) return undefined;
-    const { credentials, now, addressOf } = this.#options;
-    const known = this.#known.get(socket);
+    const known = bySocket.get(socket);
     const at = now();
     const isFresh = known?.authorization === authorization && at - known.at < knownMs;
     const viewer = isFresh ? known.viewer : credentials.cached(authorization);
     if (!viewer || (viewer.addresses.length > 0 && !isAcceptedFrom(viewer, addressOf(request)))) return undefined;
     noteCaller(viewer);
-    if (!isFresh) this.#known.set(socket, { authorization, viewer, at });
+    if (!isFresh) bySocket.set(socket, { authorization, viewer, at });
     return viewer;
   }
 
@@ -56,40 +52,22 @@ export class Callers {
    * Returns the tenant whose share of the capacity a request uses. This is its platform if its credentials were found
    * valid recently or earlier on the same connection. Otherwise it is the client's address.
    */
-  tenantOf(request: IncomingMessage, caller: Viewer | undefined): Tenant {
-    if (caller) return { key: caller.platformId, isPlatform: true };
-    const known = this.#known.get(request.socket);
-    if (known && known.authorization === request.headers.authorization) {
-      return { key: known.viewer.platformId, isPlatform: true };
-    }
-    return { key: `address ${this.#options.addressOf(request)}`, isPlatform: false };
+  function tenantOf(request: IncomingMessage, caller: Viewer | undefined): Tenant {
+    const known = bySocket.get(request.socket);
+    const viewer = caller ?? (known?.authorization === request.headers.authorization ? known?.viewer : undefined);
+    if (viewer) return { key: viewer.platformId, isPlatform: true };
+    return { key: `address ${addressOf(request)}`, isPlatform: false };
   }
 
-  /** Returns a request's platform if its credentials were found valid recently or earlier on the same connection. */
-  known(request: IncomingMessage): string | undefined {
-    const { key, isPlatform } = this.tenantOf(request, this.find(request));
-    return isPlatform ? key : undefined;
-  }
-
-  /**
-   * Looks up a request's platform in the database; undefined if its credentials are wrong. Wrong credentials are
-   * removed from the request, as in `identify`.
-   * @throws RateLimited for an address with too many wrong credentials
-   */
-  async lookUp(request: IncomingMessage): Promise<string | undefined> {
-    return (await this.#authenticate(request, lookUpMs))?.platformId;
-  }
-
-  async #authenticate(request: IncomingMessage, ms: number): Promise<Viewer | undefined> {
-    const { credentials, addressOf } = this.#options;
+  async function authenticate(request: IncomingMessage, ms: number): Promise<Viewer | undefined> {
     const viewer = await within(ms, credentials.authenticateFrom(addressOf(request), request.headers.authorization));
     if (!viewer) delete request.headers.authorization;
     return viewer;
   }
 
   /** Counts a caller's request, and sets the header fields that say how many more requests the caller may send. */
-  count(caller: Viewer, response: ServerResponse): RateLimited | undefined {
-    const { refusal, quotas } = this.#options.limits.count(caller);
+  function count(caller: Viewer, response: ServerResponse): RateLimited | undefined {
+    const { refusal, quotas } = limits.count(caller);
     const fields = rateLimitFields(quotas);
     if (fields) {
       response.setHeader('ratelimit-policy', fields.policy);
@@ -98,26 +76,39 @@ export class Callers {
     return refusal;
   }
 
-  waitToRefuse(request: IncomingMessage, caller: Viewer | undefined): Promise<void> {
-    return this.#options.pace.wait(this.tenantOf(request, caller).key);
-  }
-
-  /**
-   * Authenticates and counts a request whose caller is unknown to `find`. Wrong credentials are removed from the
-   * request, so that the API treats it like a request without credentials and does not look them up again.
-   * @returns the refusal of a request beyond the limit; STRANGER for a request without valid credentials
-   */
-  async identify(response: ServerResponse): Promise<EarlyRefusal | 'STRANGER' | undefined> {
-    try {
-      const viewer = await this.#authenticate(response.req, msLeft(lookUpMs));
-      if (!viewer) return 'STRANGER';
-      noteCaller(viewer);
-      return this.count(viewer, response);
-    } catch (error) {
-      if (error instanceof RateLimited) return error;
-      const refusal = refusalIn(error);
-      // The service has failed. The request's API will encounter the same failure and report it.
-      return refusal && unavailable(refusal.message);
-    }
-  }
+  return {
+    find,
+    tenantOf,
+    count,
+    /** Returns a request's platform if its credentials were found valid recently or earlier on the same connection. */
+    known(request: IncomingMessage): string | undefined {
+      const { key, isPlatform } = tenantOf(request, find(request));
+      return isPlatform ? key : undefined;
+    },
+    /**
+     * Looks up a request's platform in the database; undefined if its credentials are wrong. Wrong credentials are
+     * removed from the request, as in `identify`.
+     * @throws RateLimited for an address with too many wrong credentials
+     */
+    lookUp: async (request: IncomingMessage) => (await authenticate(request, lookUpMs))?.platformId,
+    waitToRefuse: (request: IncomingMessage, caller: Viewer | undefined) => pace.wait(tenantOf(request, caller).key),
+    /**
+     * Authenticates and counts a request whose caller is unknown to `find`. Wrong credentials are removed from the
+     * request, so that the API treats it like a request without credentials and does not look them up again.
+     * @returns the refusal of a request beyond the limit; STRANGER for a request without valid credentials
+     */
+    async identify(response: ServerResponse): Promise<EarlyRefusal | 'STRANGER' | undefined> {
+      try {
+        const viewer = await authenticate(response.req, msLeft(lookUpMs));
+        if (!viewer) return 'STRANGER';
+        noteCaller(viewer);
+        return count(viewer, response);
+      } catch (error) {
+        if (error instanceof RateLimited) return error;
+        const refusal = refusalIn(error);
+        // The service has failed. The request's API will encounter the same failure and report it.
+        return refusal && unavailable(refusal.message);
+      }
+    },
+  };
 }

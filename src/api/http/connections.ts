@@ -37,7 +37,8 @@ export class Connections {
   /** The connections without valid credentials. Above the limit, the address with the most loses its oldest one. */
   readonly #strangers: BoundedWaits;
   readonly #all = new Map<Socket, Connection>();
-  #announcing = false;
+  /** Whether responses announce that their connection will end. */
+  announcing = false;
   /** How long a connection may be idle, in milliseconds; undefined (no limit) while the port is open. */
   #idleMs: number | undefined;
   #ended: (() => void) | undefined;
@@ -54,11 +55,6 @@ export class Connections {
     server.closeIdleConnections = () => undefined;
   }
 
-  /** Whether responses announce that their connection will end. */
-  get announcing(): boolean {
-    return this.#announcing;
-  }
-
   /** Counts a response as open. Returns false for a request after the connection's final one (RFC 9112, 9.6). */
   begin(response: ServerResponse): boolean {
     const connection = this.#all.get(response.req.socket);
@@ -68,7 +64,7 @@ export class Connections {
     }
     connection.latest = response;
     connection.open.add(response);
-    if (this.#announcing) announceEnd(connection, response);
+    if (this.announcing) announceEnd(connection, response);
     response.once('close', () => {
       connection.open.delete(response);
       connection.usedAt = performance.now();
@@ -84,7 +80,7 @@ export class Connections {
 
   /** Makes all responses whose headers have not been sent say `Connection: close` and end their connections. */
   announceEnd(): void {
-    this.#announcing = true;
+    this.announcing = true;
     for (const connection of this.#all.values()) {
       for (const response of connection.open) announceEnd(connection, response);
     }

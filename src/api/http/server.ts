@@ -24,7 +24,7 @@ import { restPrefix } from '../rest/context.ts';
 import type { RestServer } from '../rest/server.ts';
 import { type Admission, admit, refuseForm, type Service, tooLong } from './admission.ts';
 import { BodyReader } from './bodies.ts';
-import { type CallerOptions, Callers } from './callers.ts';
+import { type CallerOptions, openCallers } from './callers.ts';
 import { type ConnectionLimits, Connections, closePort } from './connections.ts';
 import { namesThisMachine, type Origins, protectResponse } from './cors.ts';
 import { type AdmissionLimits, InFlight, WatchedResponse } from './in-flight.ts';
@@ -94,7 +94,7 @@ export async function startHttpServer(options: HttpOptions) {
   });
   refuseWrongAddresses(server);
   const connections = new Connections(server, options.connections);
-  const callers = new Callers(options.callers);
+  const callers = openCallers(options.callers);
   const admission: Admission = {
     bodies: new BodyReader(callers),
     inFlight: new InFlight(options.admission),

@@ -17,6 +17,7 @@ import { bodyText } from '../http/bodies/body.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import { type RestApp, type RestEnvironment, restPrefix } from './context.ts';
 import { restDocument } from './document.ts';
+import { Endpoints } from './endpoint.ts';
 import { externalAccountEndpoints, internalAccountEndpoints } from './endpoints/accounts.ts';
 import { configEndpoints } from './endpoints/config.ts';
 import { customerEndpoints } from './endpoints/customers.ts';
@@ -95,24 +96,25 @@ export function createRestServer(options: RestOptions) {
     if (context.req.raw.body) await readJson(context.req);
     await next();
   });
+  const tagged = (tag: string) => new Endpoints(app, tag);
   // Fixed paths must precede those with a parameter in the same segment.
-  internalAccountEndpoints(app, payments);
-  externalAccountEndpoints(app, payments);
-  statementEndpoints(app, payments);
+  internalAccountEndpoints(tagged('Internal accounts'), payments);
+  externalAccountEndpoints(tagged('External accounts'), payments);
+  statementEndpoints(tagged('Internal accounts'), payments);
   // Refuse the other methods of these paths here, because otherwise DELETE /customers/external-accounts would be
   // handled as the deletion of a customer with that id.
   refuseOtherMethods(app);
-  customerEndpoints(app, payments);
-  quoteEndpoints(app, payments);
-  transactionEndpoints(app, payments);
-  transferEndpoints(app, payments);
-  exchangeRateEndpoints(app, payments);
-  receiverEndpoints(app, payments);
-  configEndpoints(app, webhooks);
-  webhookEndpoints(app, webhooks);
-  tokenEndpoints(app, payments);
-  trustedDocumentEndpoints(app, options);
-  sandboxEndpoints(app, payments);
+  customerEndpoints(tagged('Customers'), payments);
+  quoteEndpoints(tagged('Quotes'), payments);
+  transactionEndpoints(tagged('Transactions'), payments);
+  transferEndpoints(tagged('Transfers'), payments);
+  exchangeRateEndpoints(tagged('Exchange rates'), payments);
+  receiverEndpoints(tagged('Receivers'), payments);
+  configEndpoints(tagged('Platform'), webhooks);
+  webhookEndpoints(tagged('Webhooks'), webhooks);
+  tokenEndpoints(tagged('Tokens'), payments);
+  trustedDocumentEndpoints(tagged('Trusted documents'), options);
+  sandboxEndpoints(tagged('Sandbox'), payments);
   refuseOtherMethods(app);
   return (response: ServerResponse, body: Buffer | undefined) => answerByFetch(root.fetch, response, body);
 }

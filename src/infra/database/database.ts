@@ -5,13 +5,12 @@ import { connectionName, readAddress } from './connections/address.ts';
 import { type ConnectionConfig, DatabaseClient, hostsOf } from './connections/hosts.ts';
 import { noPlatform } from './connections/platform-scope.ts';
 import { PooledClient, type Pooler } from './connections/pooled-client.ts';
-import { PrismaDriver } from './connections/prisma-driver.ts';
+import { openPrisma } from './connections/prisma-driver.ts';
 import { currentReader, type TextRead } from './connections/read-scope.ts';
 import { ServingPool } from './connections/serving-pool.ts';
 import { statementNames } from './connections/statement-names.ts';
 import { TextReads } from './connections/text-reads.ts';
 import { isAnswerTimeout, isReadOnly } from './faults.ts';
-import { type Prisma, PrismaClient } from './generated/client/client.ts';
 
 /** The statement timeout in milliseconds, after which Postgres cancels the statement. */
 export const defaultStatementMs = 10_000;
@@ -41,28 +40,7 @@ export const sessionSettings = (role: string, statementMs = defaultStatementMs) 
 export type DatabaseRole = 'gateway_serving' | 'gateway_work';
 
 /** One Postgres database, used through `readText` (lists, nodes), Prisma (plain records) and `pg` (money). */
-export interface Database {
-  readonly url: string;
-  /** Returns the parameters of a connection with its own session, in the same role and with the same settings. */
-  connectionFor(use: string): ConnectionConfig;
-  /** Returns parameters like those of the pool, for a connection outside it. A pooler may share its session. */
-  connectionLikePool(use: string): ConnectionConfig;
-  readonly pool: pg.Pool;
-  readonly prisma: PrismaClient;
-  /** Runs `work` with a Prisma client in the transaction of `client`. Only for `inTransaction` (transaction.ts). */
-  joinPrisma<T>(client: pg.ClientBase, work: (prisma: Prisma.TransactionClient) => Promise<T>): Promise<T>;
-  /** Runs a composed statement that selects one string, with the request's own reader (read-scope.ts) if it has one. */
-  readText(text: string, binding: Pick<Binding, 'values' | 'planning'>): Promise<string>;
-  /** Connects for statements that read no rows directly and only call a ledger function. */
-  connectForFunctions(): Promise<pg.PoolClient>;
-  /** Opens another pool in the same role, for work that must not wait for this pool. `use` names its connections. */
-  openPool(use: string, poolSize: number): pg.Pool;
-  /** The time allowed for a statement's result to arrive, in milliseconds; after that, its connection is destroyed. */
-  readonly answerTimeoutMs: number;
-  /** Wakes background work: `committed` is emitted after any commit, `received` after one that stores a webhook. */
-  readonly commits: EventEmitter<{ committed: []; received: [] }>;
-  close(): Promise<void>;
-}
+export type Database = ReturnType<typeof openDatabase>;
 
 export interface DatabaseOptions {
   readonly url: string;
@@ -70,7 +48,7 @@ export interface DatabaseOptions {
   readonly pooler?: Pooler | undefined;
   readonly role: DatabaseRole;
   /** The emitter that announces commits; by default, a new one. */
-  readonly commits?: Database['commits'];
+  readonly commits?: EventEmitter<{ committed: []; received: [] }>;
   /** The maximum number of open connections. Further work waits in this process for up to `acquireTimeoutMs`. */
   readonly poolSize?: number;
   readonly acquireTimeoutMs?: number;
@@ -131,35 +109,41 @@ function pooledConfig({ url, prepares }: Pooler, { role, use }: ConnectionOption
 }
 
 /** Opens the pool and the Prisma client on it. Nothing connects before the first statement. */
-export function openDatabase(options: DatabaseOptions): Database {
+export function openDatabase(options: DatabaseOptions) {
   const connectionLikePool = (use?: string) =>
     options.pooler ? pooledConfig(options.pooler, { ...options, use }) : connectionConfig({ ...options, use });
-  const pool = openPool(connectionLikePool(), options);
+  const pool: pg.Pool = openPool(connectionLikePool(), options);
   if (pool instanceof ServingPool) pool.leaveOneToOthers();
   const nameOf = statementNames();
-  const driver = new PrismaDriver(pool, nameOf);
-  const prisma = new PrismaClient({ adapter: driver });
-  const { transactionMs = defaultTransactionMs } = options;
+  const { url, role, transactionMs = defaultTransactionMs, commits = new EventEmitter() } = options;
+  const { prisma, joinPrisma } = openPrisma(pool, nameOf, transactionMs);
   const reads = new TextReads(pool, nameOf);
 
   return {
-    url: options.url,
-    connectionFor: (use) => connectionConfig({ ...options, use }),
+    url,
+    /** Returns the parameters of a connection with its own session, in the same role and with the same settings. */
+    connectionFor: (use: string) => connectionConfig({ ...options, use }),
+    /** Returns parameters like those of the pool, for a connection outside it. A pooler may share its session. */
     connectionLikePool,
-    answerTimeoutMs: answerTimeoutMs(options.statementMs),
     pool,
     prisma,
-    joinPrisma: (client, work) => driver.join(prisma, client, transactionMs, work),
-    readText(text, binding) {
-      const reader = options.role === 'gateway_serving' ? currentReader() : undefined;
-      const read: TextRead = { text, values: binding.values, planning: binding.planning };
+    joinPrisma,
+    /** Runs a composed statement that selects one string, with the request's reader (read-scope.ts) if it has one. */
+    readText(text: string, { values, planning }: Pick<Binding, 'values' | 'planning'>): Promise<string> {
+      const reader = role === 'gateway_serving' ? currentReader.getStore() : undefined;
+      const read: TextRead = { text, values, planning };
       const onPrimary = () => reads.read(read);
       return reader ? reader(read, onPrimary) : onPrimary();
     },
+    /** Connects for statements that read no rows directly and only call a ledger function. */
     connectForFunctions: () => (pool instanceof ServingPool ? pool.connectForFunctions() : pool.connect()),
-    openPool: (use, poolSize) => openPool(connectionLikePool(use), { ...options, poolSize }),
-    commits: options.commits ?? new EventEmitter(),
-    async close() {
+    /** Opens another pool in the same role, for work that must not wait for this pool. `use` names its connections. */
+    openPool: (use: string, poolSize: number): pg.Pool => openPool(connectionLikePool(use), { ...options, poolSize }),
+    /** How long a statement's result may take to arrive, in milliseconds. After that, its connection is destroyed. */
+    answerTimeoutMs: answerTimeoutMs(options.statementMs),
+    /** Wakes background work: `committed` is emitted after any commit, `received` after one that stores a webhook. */
+    commits,
+    async close(): Promise<void> {
       await prisma.$disconnect();
       await pool.end();
     },

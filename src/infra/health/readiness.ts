@@ -68,11 +68,12 @@ export class ReadinessWatch {
   readonly #connection: OwnConnection;
   /** Checks now, or awaits the check in progress, for at most the time limit. */
   readonly check = singleFlight(() => this.#checkNow());
+  /** Whether the instance has started and is not stopping. Otherwise, it is not ready. */
+  isServing = false;
   /** The result of the last check. */
   last: Readiness = { database: true, writable: true, schema: true, feed: true };
   #oldest: { readonly id: bigint; readonly since: number } | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #isServing = false;
   #closed = false;
 
   constructor(database: Database, log: Logger, limits: Partial<ReadinessLimits> = {}) {
@@ -91,15 +92,6 @@ export class ReadinessWatch {
     this.#timer = setInterval(() => void this.check(), this.#limits.everyMs).unref();
   }
 
-  begin(): void {
-    this.#isServing = true;
-  }
-
-  /** Records that the instance is stopping. From now on it is not ready. */
-  end(): void {
-    this.#isServing = false;
-  }
-
   close(): void {
     this.#closed = true;
     clearInterval(this.#timer);
@@ -110,7 +102,7 @@ export class ReadinessWatch {
 
   async answer(): Promise<{ readonly status: 200 | 503; readonly body: object }> {
     const readiness = await this.check();
-    const ready = this.#isServing && isReady(readiness);
+    const ready = this.isServing && isReady(readiness);
     const status = !ready ? 'unavailable' : readiness.feed ? 'ok' : 'degraded';
     return { status: ready ? 200 : 503, body: { status, ...readiness } };
   }

@@ -16,19 +16,15 @@ const options: LoggerOptions = {
   redact: { paths: hiddenNames.flatMap((name) => [name, `*.${name}`]), censor: '[hidden]' },
   serializers: { err: errorFacts },
   // Each line includes its request and platform. The line's own fields come last and take precedence.
-  mixin: () => ({ ...factsOfWork() }),
+  mixin() {
+    const platform = currentPlatform();
+    return { ...currentRequest(), ...(platform !== noPlatform && { platform }) };
+  },
 };
 
 /** Opens an instance's log, which is written to standard error as JSON lines. */
 export function openLog(level: string, stream: DestinationStream = pino.destination({ dest: 2, sync: false })): Logger {
   return pino({ ...options, level }, stream);
-}
-
-function factsOfWork(): object | undefined {
-  const facts = currentRequest();
-  const platform = currentPlatform();
-  if (platform === noPlatform) return facts;
-  return { ...facts, platform };
 }
 
 /** Returns the fields to log for an error, omitting a statement's rows and values, which may be personal data. */

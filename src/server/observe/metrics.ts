@@ -100,18 +100,14 @@ interface MetricsSettings {
   readonly ROLE: string;
 }
 
-export interface MetricsServer {
-  readonly url: string;
-  /** Also ends requests that are still in progress. */
-  close(): void;
-}
+export type MetricsServer = Awaited<ReturnType<typeof startMetrics>>;
 
 /** Serves metrics and health on METRICS_PORT, if it is set. An instance with ROLE=serve reads no database figures. */
 export async function startMetrics(
   { METRICS_PORT: port, METRICS_HOST: host, ROLE }: MetricsSettings,
   observed: Observed,
   log: Logger,
-): Promise<MetricsServer | undefined> {
+) {
   if (port === undefined) return undefined;
   const scrape = metricsOf(observed, ROLE !== 'serve');
   const json = (status: number, body: object) => ({ status, type: 'application/json', body: JSON.stringify(body) });
@@ -139,7 +135,8 @@ export async function startMetrics(
   const { port: listening } = server.address() as AddressInfo;
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${listening}`,
-    close() {
+    /** Also ends requests that are still in progress. */
+    close(): void {
       server.close();
       server.closeAllConnections();
     },

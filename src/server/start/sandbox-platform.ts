@@ -1,4 +1,4 @@
-import type { SandboxPayer, SandboxPlatform } from '../../api/pages/layout.ts';
+import type { SandboxPayer } from '../../api/pages/layout.ts';
 import { accountPublicId, publicId } from '../../core/ids.ts';
 import type { Caller } from '../../domain/access/caller.ts';
 import { platformItself } from '../../domain/access/platform-itself.ts';
@@ -30,17 +30,14 @@ const balances: Readonly<Record<string, bigint>> = {
 /** The advisory lock under which a process prepares the sandbox, or finds or adds a person ("sand" in ASCII). */
 const PREPARATION_LOCK = 0x73616e64;
 
-export interface LocalSandbox {
-  readonly credentials: SandboxPlatform['credentials'];
-  readonly payer: (payments: Payments) => Promise<SandboxPayer>;
-}
+export type LocalSandbox = Awaited<ReturnType<typeof prepareSandboxPlatform>>;
 
 /** Creates the local sandbox's platform, unless it exists, with two funded customers and accounts to pay to. */
-export async function prepareSandboxPlatform(payments: Payments): Promise<LocalSandbox> {
+export async function prepareSandboxPlatform(payments: Payments) {
   const caller = await withAdvisoryLock(payments.database.url, PREPARATION_LOCK, () => findOrCreate(payments));
   return {
     credentials: sandboxCredentials,
-    payer: (serving) =>
+    payer: (serving: Payments) =>
       withAdvisoryLock(serving.database.url, PREPARATION_LOCK, () =>
         asPlatform(caller.platformId, () => findPayer(serving, caller)),
       ),

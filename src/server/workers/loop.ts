@@ -3,20 +3,13 @@ import type { Logger } from 'pino';
 import { FaultStates } from '../../core/fault-states.ts';
 import { loopFailures, loopSuccess } from '../../infra/instruments/instruments.ts';
 
-export interface Loop {
-  /** Ends the current pause, but not before its first `restMs` have passed. */
-  wake(): void;
-  /** Ends the loop after the current round. */
-  stop(): Promise<void>;
-}
-
 /**
  * Runs `round` repeatedly until stopped. A round returns how many milliseconds to pause afterwards. If it throws, the
  * reason is logged once (FaultStates), and the next round follows after a second. `wake` ends the pause, but never
  * before `restMs`, so that work arriving in that time is handled in one round. A `wake` during a round ends the pause
  * that follows it.
  */
-export function startLoop(name: string, log: Logger, round: () => Promise<number>, restMs = 0): Loop {
+export function startLoop(name: string, log: Logger, round: () => Promise<number>, restMs = 0) {
   const succeeded = loopSuccess.labels(name);
   const failed = loopFailures.labels(name);
   // Prometheus counts the first failure as an increase only if there is an earlier value.
@@ -49,8 +42,10 @@ export function startLoop(name: string, log: Logger, round: () => Promise<number
 
   const ended = run();
   return {
+    /** Ends the current pause, but not before its first `restMs` have passed. */
     wake: () => waking.abort(),
-    async stop() {
+    /** Ends the loop after the current round. */
+    async stop(): Promise<void> {
       stopped = true;
       waking.abort();
       await ended;

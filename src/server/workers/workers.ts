@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { Deliverer } from '../../api/webhooks/delivery/deliverer.ts';
+import { createDeliverer } from '../../api/webhooks/delivery/deliverer.ts';
 import { fanOut } from '../../api/webhooks/delivery/fan-out.ts';
 import type { Webhooks } from '../../api/webhooks/webhooks.ts';
 import { warnOfExpiry } from '../../domain/access/tokens/token-records.ts';
@@ -73,9 +73,8 @@ export function startWorkers(webhooks: Webhooks, sequencer: Sequencer, reconcile
     return start(name, round, restMs);
   };
 
-  const deliverer = new Deliverer(webhooks);
+  const deliverer = createDeliverer(webhooks, () => delivery.wake());
   const delivery = start('webhook delivery', () => deliverer.step());
-  deliverer.onAttemptEnd = () => delivery.wake();
   let stopped: Promise<void> | undefined;
   const stopDelivering = () => {
     stopped ??= delivery.stop().then(() => deliverer.stop());

@@ -23,8 +23,7 @@ import {
 import { readRow, readRows } from '../../../infra/database/read-rows.ts';
 import type { Account } from '../../../infra/database/rows.ts';
 import { externalAccountRecord, internalAccountRecord } from '../../records/account-record.ts';
-import type { RestApp } from '../context.ts';
-import { Endpoints } from '../endpoint.ts';
+import type { Endpoints } from '../endpoint.ts';
 import { addPagedList, addWholeList, anyOf, rowList } from '../lists.ts';
 import { AccountInfoInputSchema, AccountInfoSchema } from '../schemas/account-info.ts';
 import {
@@ -61,8 +60,8 @@ export const InternalAccountSchema = responseObject('InternalAccount', {
 );
 
 /** Adds the internal account endpoints. */
-export function internalAccountEndpoints(app: RestApp, { database }: Payments): void {
-  addAccountLists(new Endpoints(app, 'Internal accounts'), database, 'INTERNAL', {
+export function internalAccountEndpoints(endpoints: Endpoints, { database }: Payments): void {
+  addAccountLists(endpoints, database, 'INTERNAL', {
     ofCustomers: 'The balances of all customers or of a single customer, paginated.',
     ofPlatform: "The platform's own balances, one in each of its currencies.",
     filters: { currency },
@@ -189,8 +188,7 @@ const externalAccountPaths: PathTable<CreateExternalAccount> = [
 const params = z.object({ accountId: id('ExternalAccount', 'The id of the account.') });
 
 /** Adds the external account endpoints. */
-export function externalAccountEndpoints(app: RestApp, payments: Payments): void {
-  const endpoints = new Endpoints(app, 'External accounts');
+export function externalAccountEndpoints(endpoints: Endpoints, payments: Payments): void {
   const created = {
     answer: [
       201,

@@ -14,8 +14,8 @@ import { TransactionType, TrustedDocumentPolicy } from '../../../infra/database/
 import { findConfigEndpoint } from '../../webhooks/endpoints/endpoint-queries.ts';
 import { checkConfigEndpoint, checkUrl, setConfigEndpoint, stateOf } from '../../webhooks/endpoints/endpoints.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
-import { demandedTag, type RestApp, type RestEnvironment, setTag, versionIn } from '../context.ts';
-import { Endpoints, ifMatchParameter, withRequestPaths } from '../endpoint.ts';
+import { demandedTag, type RestEnvironment, setTag, versionIn } from '../context.ts';
+import { type Endpoints, ifMatchParameter, withRequestPaths } from '../endpoint.ts';
 import { RestError } from '../errors.ts';
 import {
   amount,
@@ -159,9 +159,7 @@ const platformPaths: PathTable<PlatformSettings & { readonly url: string }> = [
 ];
 
 /** Adds the endpoints for platform settings. */
-export function configEndpoints(app: RestApp, webhooks: Webhooks): void {
-  const endpoints = new Endpoints(app, 'Platform');
-
+export function configEndpoints(endpoints: Endpoints, webhooks: Webhooks): void {
   const answer = async (context: Context<RestEnvironment>) => {
     const { record, tag } = await readConfig(webhooks, context.get('viewer'));
     setTag(context, tag);

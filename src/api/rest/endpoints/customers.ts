@@ -16,8 +16,7 @@ import {
 import { CustomerType, KycStatus } from '../../../infra/database/generated/client/client.ts';
 import { readRow } from '../../../infra/database/read-rows.ts';
 import { customerRecord as record } from '../../records/customer-record.ts';
-import type { RestApp } from '../context.ts';
-import { Endpoints } from '../endpoint.ts';
+import type { Endpoints } from '../endpoint.ts';
 import { addPagedList, anyOf, createdParameters, flag, orderParameters, rowList, updatedParameters } from '../lists.ts';
 import {
   AddressSchema,
@@ -169,9 +168,7 @@ function detailsOf(body: z.infer<typeof CreateCustomerBody> | z.infer<typeof Upd
 }
 
 /** Adds the customer endpoints. */
-export function customerEndpoints(app: RestApp, payments: Payments): void {
-  const endpoints = new Endpoints(app, 'Customers');
-
+export function customerEndpoints(endpoints: Endpoints, payments: Payments): void {
   endpoints.command('createCustomer', {
     summary: 'Create a customer',
     description: "Creates a customer, with an internal account in each of the platform's currencies.",

@@ -3,8 +3,7 @@ import type { PathTable } from '../../../core/refusal.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
 import { type ExchangeRate, type RatesQuery, readExchangeRates } from '../../../domain/pricing/exchange-rates.ts';
 import { jsonInteger, jsonNumber } from '../../records/fields.ts';
-import type { RestApp } from '../context.ts';
-import { Endpoints, withRequestPaths } from '../endpoint.ts';
+import { type Endpoints, withRequestPaths } from '../endpoint.ts';
 import { addWholeList, amountParameter, repeatable } from '../lists.ts';
 import { amount, CurrencySchema, rate, responseObject, string, time } from '../schemas/fields.ts';
 
@@ -52,8 +51,8 @@ const paths: PathTable<RatesQuery> = [
 ];
 
 /** Adds the exchange rate endpoint. */
-export function exchangeRateEndpoints(app: RestApp, payments: Payments): void {
-  addWholeList(new Endpoints(app, 'Exchange rates'), 'listExchangeRates', {
+export function exchangeRateEndpoints(endpoints: Endpoints, payments: Payments): void {
+  addWholeList(endpoints, 'listExchangeRates', {
     summary: 'List indicative exchange rates',
     description: 'Current prices with all fees, from one source currency. Only a quote locks a price.',
     at: '/exchange-rates',

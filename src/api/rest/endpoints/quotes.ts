@@ -14,8 +14,7 @@ import { QuoteStatus } from '../../../infra/database/generated/client/client.ts'
 import { readRow } from '../../../infra/database/read-rows.ts';
 import type { Quote } from '../../../infra/database/rows.ts';
 import { type PaymentParties, paymentParties, quoteRecord, readPaymentParties } from '../../records/payment-records.ts';
-import type { RestApp } from '../context.ts';
-import { Endpoints, withRequestPaths } from '../endpoint.ts';
+import { type Endpoints, withRequestPaths } from '../endpoint.ts';
 import { addPagedList, anyOf, createdParameters, rowList } from '../lists.ts';
 import {
   amountInput,
@@ -35,9 +34,8 @@ import { checkNamedAccount } from './accounts.ts';
 const params = z.object({ quoteId: id('Quote', 'The id of the quote.') });
 
 /** Adds the quote endpoints. */
-export function quoteEndpoints(app: RestApp, payments: Payments): void {
+export function quoteEndpoints(endpoints: Endpoints, payments: Payments): void {
   const { database } = payments;
-  const endpoints = new Endpoints(app, 'Quotes');
   const record = async (quote: Quote) => quoteRecord(quote, await readPaymentParties(database.pool, quote));
   const recordOf = (row: Quote & PaymentParties) => quoteRecord(row, row);
 

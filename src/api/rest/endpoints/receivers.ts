@@ -15,8 +15,7 @@ import {
 import { readRows } from '../../../infra/database/read-rows.ts';
 import type { Lookup } from '../../../infra/database/rows.ts';
 import { amountRecord, currencyRecord, jsonInteger, jsonNumber } from '../../records/fields.ts';
-import type { RestApp } from '../context.ts';
-import { Endpoints, withRequestPaths } from '../endpoint.ts';
+import { type Endpoints, withRequestPaths } from '../endpoint.ts';
 import {
   AmountSchema,
   amount,
@@ -87,8 +86,7 @@ const query = z.strictObject({
 const paths: PathTable<LookUpReceiver> = [[['umaAddress'], ['receiverUmaAddress']]];
 
 /** Adds the receiver lookup under two paths, one of them for older clients. */
-export function receiverEndpoints(app: RestApp, payments: Payments): void {
-  const endpoints = new Endpoints(app, 'Receivers');
+export function receiverEndpoints(endpoints: Endpoints, payments: Payments): void {
   const shared = {
     description: 'Looks up the receiver at a UMA address. The result is valid for ten minutes.',
     access: 'LOOKUP',

@@ -13,17 +13,15 @@ import type { Transaction } from '../../../infra/database/rows.ts';
 import { instructionRecords, internalAccountRecord } from '../../records/account-record.ts';
 import { customerRecord } from '../../records/customer-record.ts';
 import { readPaymentParties, transactionRecord } from '../../records/payment-records.ts';
-import type { RestApp } from '../context.ts';
-import { Endpoints } from '../endpoint.ts';
+import type { Endpoints } from '../endpoint.ts';
 import { amountInput, id, oneOf, requestObject, string } from '../schemas/fields.ts';
 import { TransactionSchema } from '../schemas/payment-schemas.ts';
 import { InternalAccountSchema } from './accounts.ts';
 import { CustomerSchema } from './customers.ts';
 
 /** Adds the sandbox endpoints. */
-export function sandboxEndpoints(app: RestApp, payments: Payments): void {
+export function sandboxEndpoints(endpoints: Endpoints, payments: Payments): void {
   const { database } = payments;
-  const endpoints = new Endpoints(app, 'Sandbox');
   const record = async (row: Transaction) => transactionRecord(row, await readPaymentParties(database.pool, row));
 
   endpoints.command('sandboxSend', {

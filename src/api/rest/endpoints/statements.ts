@@ -4,8 +4,7 @@ import type { Payments } from '../../../domain/commands/command.ts';
 import { readStatementHead, statementEntries, statementWriter } from '../../../domain/statements/statement.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
 import { iterateHere } from '../../../infra/instruments/iterate-here.ts';
-import type { RestApp } from '../context.ts';
-import { accesses, Endpoints, errorResponses } from '../endpoint.ts';
+import { accesses, type Endpoints, errorResponses } from '../endpoint.ts';
 import { requiredMoment } from '../lists.ts';
 import { id } from '../schemas/fields.ts';
 
@@ -13,8 +12,8 @@ const csvType = 'text/csv; charset=utf-8; header=present';
 const camtType = 'application/xml';
 
 /** Adds the statement endpoint, which is not in the specification. */
-export function statementEndpoints(app: RestApp, { database }: Payments): void {
-  new Endpoints(app, 'Internal accounts').add('getAccountStatement', {
+export function statementEndpoints(endpoints: Endpoints, { database }: Payments): void {
+  endpoints.add('getAccountStatement', {
     summary: "Export an internal account's statement",
     description:
       'The opening balance, every entry of a period with the running balance, and the closing balance. The response is a stream: if the last line (CSV) or the closing element (camt.053) is missing, it is incomplete.',

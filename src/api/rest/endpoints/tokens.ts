@@ -7,8 +7,7 @@ import { visibleApiTokens } from '../../../domain/access/visible.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
 import type { Database } from '../../../infra/database/database.ts';
 import { Permission, type Prisma } from '../../../infra/database/generated/client/client.ts';
-import type { RestApp } from '../context.ts';
-import { asRow, Endpoints } from '../endpoint.ts';
+import { asRow, type Endpoints } from '../endpoint.ts';
 import { addPagedList, createdParameters, flag, moment, updatedParameters } from '../lists.ts';
 import { id, listOf, oneOf, requestObject, responseObject, string, text, time } from '../schemas/fields.ts';
 
@@ -50,9 +49,8 @@ const NewTokenSchema = responseObject('NewToken', {
 const params = z.object({ tokenId: id('ApiToken', 'The id of the token.') });
 
 /** Adds the endpoints for API tokens and client tokens. */
-export function tokenEndpoints(app: RestApp, { database }: Payments): void {
+export function tokenEndpoints(endpoints: Endpoints, { database }: Payments): void {
   const { apiToken } = database.prisma;
-  const endpoints = new Endpoints(app, 'Tokens');
   const include = { replacedBy: { select: { id: true } } };
 
   newTokenEndpoints(endpoints, database);

@@ -16,8 +16,7 @@ import {
   readPaymentParties,
   transactionRecord,
 } from '../../records/payment-records.ts';
-import type { RestApp } from '../context.ts';
-import { Endpoints } from '../endpoint.ts';
+import type { Endpoints } from '../endpoint.ts';
 import {
   addPagedList,
   amountParameter,
@@ -68,9 +67,8 @@ function filterOf({ startDate, endDate, minAmount: min, maxAmount: max, ...rest 
 const params = z.object({ transactionId: id('Transaction', 'The id of the transaction.') });
 
 /** Adds the transaction endpoints. */
-export function transactionEndpoints(app: RestApp, payments: Payments): void {
+export function transactionEndpoints(endpoints: Endpoints, payments: Payments): void {
   const { database } = payments;
-  const endpoints = new Endpoints(app, 'Transactions');
   const record = async (row: Transaction) => transactionRecord(row, await readPaymentParties(database.pool, row));
   const recordOf = (row: Transaction & PaymentParties) => transactionRecord(row, row);
 
@@ -189,9 +187,8 @@ const paths: PathTable<Transfer> = [
 ];
 
 /** Adds the transfer endpoints. */
-export function transferEndpoints(app: RestApp, payments: Payments): void {
+export function transferEndpoints(endpoints: Endpoints, payments: Payments): void {
   const { database } = payments;
-  const endpoints = new Endpoints(app, 'Transfers');
   const shared = {
     paths,
     record: async (row: Transaction) => transactionRecord(row, await readPaymentParties(database.pool, row)),

@@ -5,8 +5,7 @@ import {
   readManifest,
   type TrustedDocuments,
 } from '../../graphql/documents/trusted-documents.ts';
-import type { RestApp } from '../context.ts';
-import { Endpoints } from '../endpoint.ts';
+import type { Endpoints } from '../endpoint.ts';
 import { responseObject, string, time } from '../schemas/fields.ts';
 
 export interface DocumentModules {
@@ -55,9 +54,7 @@ const DocumentList = responseObject('TrustedDocumentList', {
 });
 
 /** Adds the trusted document endpoints. */
-export function trustedDocumentEndpoints(app: RestApp, { trusted, problemIn }: DocumentModules): void {
-  const endpoints = new Endpoints(app, 'Trusted documents');
-
+export function trustedDocumentEndpoints(endpoints: Endpoints, { trusted, problemIn }: DocumentModules): void {
   endpoints.serve('registerTrustedDocuments', {
     summary: 'Register documents',
     description:

@@ -1,8 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { testConfigEndpoint } from '../../webhooks/endpoints/endpoints.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
-import type { RestApp } from '../context.ts';
-import { Endpoints } from '../endpoint.ts';
+import type { Endpoints } from '../endpoint.ts';
 import { requestObject, responseObject, string } from '../schemas/fields.ts';
 
 // The specification requires names with underscores.
@@ -12,8 +11,8 @@ const TestSchema = responseObject('WebhookTest', {
 }).describe('The outcome of a test event.');
 
 /** Adds the endpoint for test webhooks. The webhook settings are in config.ts. Only GraphQL shows deliveries. */
-export function webhookEndpoints(app: RestApp, webhooks: Webhooks): void {
-  new Endpoints(app, 'Webhooks').command('sendTestWebhook', {
+export function webhookEndpoints(endpoints: Endpoints, webhooks: Webhooks): void {
+  endpoints.command('sendTestWebhook', {
     operationId: 'testWebhook',
     summary: 'Send a test event',
     description:

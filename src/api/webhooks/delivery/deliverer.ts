@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { publicId } from '../../../core/ids.ts';
 import { parseJson, withoutNulls } from '../../../core/json.ts';
 import { Refusal } from '../../../core/refusal.ts';
-import type { SecretBox } from '../../../core/secret-box.ts';
 import { canonicalText, longest, textFault } from '../../../core/texts.ts';
 import { platformItself } from '../../../domain/access/platform-itself.ts';
 import { type Decision, decideUnlessDecided } from '../../../domain/approvals/approvals.ts';
@@ -12,7 +11,7 @@ import { deferApproval } from '../../../domain/orders/orders.ts';
 import { rowFromSnapshot, trustedJson } from '../../../infra/database/rows.ts';
 import { asRequest } from '../../../infra/instruments/request-facts.ts';
 import { inSpan } from '../../../infra/instruments/spans.ts';
-import { loopbackAllowed, secretOwner, type Webhooks } from '../webhooks.ts';
+import { loopbackAllowed, requireBox, secretOwner, type Webhooks } from '../webhooks.ts';
 import { webhookId, webhookText } from './bodies.ts';
 import { type LeasedDelivery, leaseDeliveries, recordHealth, releaseDelivery, settleDelivery } from './deliveries.ts';
 import { isDelivered, isGone, type Outcome, Sender, signedHeaders } from './sender.ts';
@@ -30,135 +29,130 @@ const unreadableSecret: Outcome = {
   error: 'not sent: the signing secret cannot be decrypted; rotate it',
 };
 
-/** Attempts deliveries, many at a time. A slow delivery delays only other deliveries to the same endpoint. */
-export class Deliverer {
-  readonly #webhooks: Webhooks;
-  readonly #sender: Sender;
-  readonly #attempts = new Set<Promise<void>>();
-  /** Called when an attempt has ended and the next one can start. */
-  onAttemptEnd: () => void = () => undefined;
+/**
+ * Creates the functions that attempt deliveries, many at a time. A slow delivery delays only other deliveries to the
+ * same endpoint.
+ * @param onAttemptEnd called when an attempt has ended and the next one can start
+ */
+export function createDeliverer(webhooks: Webhooks, onAttemptEnd: () => void) {
+  const { payments, pace } = webhooks;
+  const sender = new Sender(pace, webhooks.resolve);
+  const attempts = new Set<Promise<void>>();
+  return {
+    /** Starts attempts at due deliveries. Returns the pause before the next step, in milliseconds. */
+    async step(): Promise<number> {
+      const capacity = Math.min(batchSize, maxAttempts - attempts.size);
+      if (!webhooks.box || capacity <= 0) return idleMs;
+      const deliveries = await leaseDeliveries(payments.database.pool, capacity, pace.leaseMs);
+      for (const delivery of deliveries) {
+        const running = inSpan('deliver webhook', { isRoot: true, attributes: attributesOf(delivery) }, () =>
+          asRequest({ requestId: requestIdOf(delivery) }, () => attempt(webhooks, sender, delivery)),
+        )
+          .catch((error: unknown) => {
+            payments.log.error(
+              { err: error, delivery: delivery.id },
+              'could not attempt a webhook delivery; it is attempted again when its lease expires',
+            );
+          })
+          .finally(() => {
+            attempts.delete(running);
+            onAttemptEnd();
+          });
+        attempts.add(running);
+      }
+      return deliveries.length >= capacity ? 0 : idleMs;
+    },
 
-  constructor(webhooks: Webhooks) {
-    this.#webhooks = webhooks;
-    this.#sender = new Sender(webhooks.pace, webhooks.resolve);
-  }
+    /** Waits briefly for running attempts, then aborts the rest and releases their deliveries. */
+    async stop(): Promise<void> {
+      const finished = Promise.allSettled(attempts);
+      await Promise.race([finished, delay(graceMs, undefined, { ref: false })]);
+      await sender.close();
+      await Promise.allSettled(attempts);
+    },
+  };
+}
 
-  /** Starts attempts at due deliveries. Returns the pause before the next step, in milliseconds. */
-  async step(): Promise<number> {
-    if (!this.#webhooks.box) return idleMs;
-    const capacity = Math.min(batchSize, maxAttempts - this.#attempts.size);
-    if (capacity <= 0) return idleMs;
-    const { payments, pace } = this.#webhooks;
-    const deliveries = await leaseDeliveries(payments.database.pool, capacity, pace.leaseMs);
-    for (const delivery of deliveries) {
-      const attempt = inSpan('deliver webhook', { isRoot: true, attributes: attributesOf(delivery) }, () =>
-        asRequest({ requestId: requestIdOf(delivery) }, () => this.#attempt(delivery)),
-      )
-        .catch((error: unknown) => {
-          this.#webhooks.payments.log.error(
-            { err: error, delivery: delivery.id },
-            'could not attempt a webhook delivery; it is attempted again when its lease expires',
-          );
-        })
-        .finally(() => {
-          this.#attempts.delete(attempt);
-          this.onAttemptEnd();
-        });
-      this.#attempts.add(attempt);
-    }
-    return deliveries.length >= capacity ? 0 : idleMs;
+async function attempt(webhooks: Webhooks, sender: Sender, delivery: LeasedDelivery): Promise<void> {
+  // An approval request is sent only once. The process that sent this request died, so the response is unknown.
+  if (delivery.question && delivery.begun > 1) {
+    return settleDelivery(webhooks, delivery, undefined, { status: 'FAILED' });
   }
+  const outcome = await post(webhooks, sender, delivery);
+  logAttempt(webhooks, delivery, outcome);
+  // An attempt aborted by the shutdown says nothing about the receiver.
+  if (sender.closed && outcome.responseStatus === undefined) return releaseDelivery(webhooks, delivery);
+  await settle(webhooks, delivery, outcome);
+}
 
-  /** Waits briefly for running attempts, then aborts the rest and releases their deliveries. */
-  async stop(): Promise<void> {
-    const finished = Promise.allSettled(this.#attempts);
-    await Promise.race([finished, delay(graceMs, undefined, { ref: false })]);
-    await this.#sender.close();
-    await Promise.allSettled(this.#attempts);
-  }
+async function post(webhooks: Webhooks, sender: Sender, delivery: LeasedDelivery): Promise<Outcome> {
+  const { pace, payments } = webhooks;
+  const secrets = secretsOf(webhooks, delivery);
+  if (!secrets) return unreadableSecret;
+  const body = webhookText(payments.cursors, delivery.event, delivery);
+  return sender.post({
+    url: delivery.url,
+    loopbackAllowed: loopbackAllowed(webhooks, delivery.environment),
+    headers: {
+      ...signedHeaders({ id: webhookId(delivery.event), body, at: delivery.now }, secrets),
+      'x-request-id': requestIdOf(delivery),
+    },
+    body,
+    timeoutMs: delivery.question ? Math.min(pace.attemptMs, questionMs(delivery)) : pace.attemptMs,
+    readAnswer: delivery.question,
+  });
+}
 
-  async #attempt(delivery: LeasedDelivery): Promise<void> {
-    // An approval request is sent only once. The process that sent this request died, so the response is unknown.
-    if (delivery.question && delivery.begun > 1) {
-      return settleDelivery(this.#webhooks, delivery, undefined, { status: 'FAILED' });
-    }
-    const outcome = await this.#post(delivery);
-    this.#log(delivery, outcome);
-    // An attempt aborted by the shutdown says nothing about the receiver.
-    if (this.#sender.closed && outcome.responseStatus === undefined) return releaseDelivery(this.#webhooks, delivery);
-    await this.#settle(delivery, outcome);
-  }
+/** Logs an attempt, if enabled, with ids that are also in the log line of the request that created the payment. */
+function logAttempt({ attemptLog }: Webhooks, delivery: LeasedDelivery, outcome: Outcome): void {
+  if (!attemptLog) return;
+  const { platformId: platform, endpointId, event } = delivery;
+  const { responseStatus: status = null, durationMs: ms, error } = outcome;
+  const about = { event: publicId('Event', event.id), endpoint: publicId('WebhookEndpoint', endpointId) };
+  attemptLog.info({ platform, ...about, ...subjectsOf(event), status, ms, error }, 'webhook');
+}
 
-  async #post(delivery: LeasedDelivery): Promise<Outcome> {
-    const { box, pace, payments } = this.#webhooks;
-    if (!box) throw new Error('webhooks are not set up on this instance');
-    const secrets = this.#secretsOf(delivery, box);
-    if (!secrets) return unreadableSecret;
-    const body = webhookText(payments.cursors, delivery.event, delivery);
-    return this.#sender.post({
-      url: delivery.url,
-      loopbackAllowed: loopbackAllowed(this.#webhooks, delivery.environment),
-      headers: {
-        ...signedHeaders({ id: webhookId(delivery.event), body, at: delivery.now }, secrets),
-        'x-request-id': requestIdOf(delivery),
-      },
-      body,
-      timeoutMs: delivery.question ? Math.min(pace.attemptMs, questionMs(delivery)) : pace.attemptMs,
-      readAnswer: delivery.question,
-    });
+/** Decrypts the current secrets; returns undefined if they are encrypted with a key that this process lacks. */
+function secretsOf(webhooks: Webhooks, delivery: LeasedDelivery): string[] | undefined {
+  const { platformId, endpointId, secret, previousSecret } = delivery;
+  const box = requireBox(webhooks);
+  const owner = secretOwner(platformId, endpointId);
+  try {
+    return (previousSecret ? [secret, previousSecret] : [secret]).map((sealed) => box.open(sealed, owner));
+  } catch (error) {
+    webhooks.payments.log.error(
+      { err: error, endpoint: endpointId },
+      'a signing secret cannot be decrypted, so its webhooks are not sent: add its key to SECRET_KEY_FALLBACKS, or rotate it',
+    );
+    return undefined;
   }
+}
 
-  /** Logs an attempt, if enabled, with ids that are also in the log line of the request that created the payment. */
-  #log({ platformId: platform, endpointId, event }: LeasedDelivery, outcome: Outcome): void {
-    const { attemptLog } = this.#webhooks;
-    if (!attemptLog) return;
-    const { responseStatus: status = null, durationMs: ms, error } = outcome;
-    const about = { event: publicId('Event', event.id), endpoint: publicId('WebhookEndpoint', endpointId) };
-    attemptLog.info({ platform, ...about, ...subjectsOf(event), status, ms, error }, 'webhook');
-  }
+async function settle(webhooks: Webhooks, delivery: LeasedDelivery, outcome: Outcome): Promise<void> {
+  const { responseStatus: status, error = '' } = outcome;
+  const { question } = delivery;
+  if (question) await applyAnswer(webhooks, delivery, outcome);
+  const healthy = status !== undefined && (question ? answering.has(status) : isDelivered(status));
+  const gone = isGone(status);
+  const isLast = healthy || gone || question;
+  const nextInMs = isLast ? undefined : webhooks.pace.nextInMs(delivery.tries + 1, outcome.retryAfter);
+  const state = healthy ? 'DELIVERED' : nextInMs === undefined ? 'FAILED' : 'PENDING';
+  const recorded = question && healthy ? { ...outcome, error: undefined } : outcome;
+  await settleDelivery(webhooks, delivery, recorded, { status: state, nextInMs });
+  await recordHealth(webhooks, delivery, { healthy, gone, error });
+}
 
-  /** Decrypts the current secrets; returns undefined if they are encrypted with a key that this process lacks. */
-  #secretsOf(delivery: LeasedDelivery, box: SecretBox): string[] | undefined {
-    const owner = secretOwner(delivery.platformId, delivery.endpointId);
-    const sealed = delivery.previousSecret ? [delivery.secret, delivery.previousSecret] : [delivery.secret];
-    try {
-      return sealed.map((secret) => box.open(secret, owner));
-    } catch (error) {
-      this.#webhooks.payments.log.error(
-        { err: error, endpoint: delivery.endpointId },
-        'a signing secret cannot be decrypted, so its webhooks are not sent: add its key to SECRET_KEY_FALLBACKS, or rotate it',
-      );
-      return undefined;
-    }
-  }
-
-  async #settle(delivery: LeasedDelivery, outcome: Outcome): Promise<void> {
-    const { responseStatus: status, error = '' } = outcome;
-    const { question } = delivery;
-    if (question) await this.#applyAnswer(delivery, outcome);
-    const healthy = status !== undefined && (question ? answering.has(status) : isDelivered(status));
-    const gone = isGone(status);
-    const isLast = healthy || gone || question;
-    const nextInMs = isLast ? undefined : this.#webhooks.pace.nextInMs(delivery.tries + 1, outcome.retryAfter);
-    const state = healthy ? 'DELIVERED' : nextInMs === undefined ? 'FAILED' : 'PENDING';
-    const attempt = question && healthy ? { ...outcome, error: undefined } : outcome;
-    await settleDelivery(this.#webhooks, delivery, attempt, { status: state, nextInMs });
-    await recordHealth(this.#webhooks, delivery, { healthy, gone, error });
-  }
-
-  /**
-   * Applies the response to the payment before the delivery is recorded. If the process dies in between, only the
-   * record is missing. Does nothing if the payment has already been decided by an operator, by its deadline, or by this
-   * very response, which is applied again if a process died after applying it.
-   */
-  async #applyAnswer(delivery: LeasedDelivery, outcome: Outcome): Promise<void> {
-    const { platformId, event } = delivery;
-    const { payments } = this.#webhooks;
-    const answer = questionAnswer(outcome, delivery.now);
-    if (event.transactionId === null) throw new Error('an approval request needs a transaction');
-    if (answer?.kind === 'defer') await deferApproval(payments.database.pool, platformId, event.transactionId);
-    else if (answer) await decideUnlessDecided(payments, platformItself(delivery), event.transactionId, answer);
-  }
+/**
+ * Applies the response to the payment before the delivery is recorded. If the process dies in between, only the record
+ * is missing. Does nothing if the payment has already been decided by an operator, by its deadline, or by this very
+ * response, which is applied again if a process died after applying it.
+ */
+async function applyAnswer({ payments }: Webhooks, delivery: LeasedDelivery, outcome: Outcome): Promise<void> {
+  const { platformId, event } = delivery;
+  const answer = questionAnswer(outcome, delivery.now);
+  if (event.transactionId === null) throw new Error('an approval request needs a transaction');
+  if (answer?.kind === 'defer') await deferApproval(payments.database.pool, platformId, event.transactionId);
+  else if (answer) await decideUnlessDecided(payments, platformItself(delivery), event.transactionId, answer);
 }
 
 /** The minimum time that a receiver has to respond, in ms. A response after the payment's deadline has no effect. */

@@ -1,14 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { PrismaPg } from '@prisma/adapter-pg';
-import {
-  DriverAdapterError,
-  type SqlDriverAdapter,
-  type SqlDriverAdapterFactory,
-  type SqlQuery,
-  type Transaction,
-} from '@prisma/driver-adapter-utils';
+import { DriverAdapterError, type SqlQuery, type Transaction } from '@prisma/driver-adapter-utils';
 import pg from 'pg';
-import type { Prisma, PrismaClient } from '../generated/client/client.ts';
+import { type Prisma, PrismaClient } from '../generated/client/client.ts';
 import type { NameOf } from './statement-names.ts';
 
 /** Wraps an error from Postgres or the connection, which Prisma would otherwise replace with an error of its own. */
@@ -19,57 +13,43 @@ export class StatementFailed extends Error {
 }
 
 /**
- * Prisma's driver for Postgres on a given pool. Unlike Prisma's own, it begins no transactions: an interactive
+ * Opens a Prisma client on a pool. Unlike Prisma's own driver, this one begins no transactions: an interactive
  * transaction is part of one that `inTransaction` begins and ends. This works around a flaw in Prisma: when one of its
  * own transactions times out, the connection returns to the pool while a command may still be running. The command's
  * later statements then commit one by one (docs/prisma.md).
  */
-export class PrismaDriver implements SqlDriverAdapterFactory {
-  readonly provider = 'postgres';
-  readonly adapterName: string;
-  readonly #driver: PrismaPg;
-  readonly #nameOf: NameOf;
+export function openPrisma(pool: pg.Pool, nameOf: NameOf, transactionMs: number) {
+  const driver = driverOn((statement) => pool.query(statement), nameOf);
   /** The outer transaction that the `$transaction` being started should join. */
-  readonly #joining = new AsyncLocalStorage<TransactionPart>();
-
-  constructor(pool: pg.Pool, nameOf: NameOf) {
-    this.#nameOf = nameOf;
-    this.#driver = driverOn((statement) => pool.query(statement), nameOf);
-    this.adapterName = this.#driver.adapterName;
-  }
-
-  async connect(): Promise<SqlDriverAdapter> {
-    const adapter = await this.#driver.connect();
-    return Object.assign(adapter, {
-      startTransaction: async () => {
-        const joined = this.#joining.getStore()?.join();
-        if (!joined) throw new Error('Prisma begins no transactions: use inTransaction');
-        return joined;
-      },
-    });
-  }
-
-  /**
-   * Runs `work` with a Prisma client whose statements all run on `client`, which has already begun a transaction.
-   * Refuses statements once `work` has ended or has taken longer than `transactionMs`. Does not commit or roll back.
-   * @throws the error from `work`; if a Prisma statement failed, Postgres' error instead of Prisma's
-   */
-  async join<T>(
-    prisma: PrismaClient,
-    client: pg.ClientBase,
-    transactionMs: number,
-    work: (prisma: Prisma.TransactionClient) => Promise<T>,
-  ): Promise<T> {
-    const part = await openPart(client, this.#nameOf);
-    try {
-      const limits = { maxWait: transactionMs, timeout: transactionMs };
-      return await this.#joining.run(part, () => prisma.$transaction(work, limits));
-    } catch (error) {
-      throw error instanceof StatementFailed ? error.cause : error;
-    } finally {
-      part.close();
-    }
-  }
+  const joining = new AsyncLocalStorage<TransactionPart>();
+  const startTransaction = async () => {
+    const joined = joining.getStore()?.join();
+    if (!joined) throw new Error('Prisma begins no transactions: use inTransaction');
+    return joined;
+  };
+  const { provider, adapterName } = driver;
+  const connect = async () => Object.assign(await driver.connect(), { startTransaction });
+  const prisma = new PrismaClient({ adapter: { provider, adapterName, connect } });
+  return {
+    prisma,
+    /**
+     * Runs `work` with a Prisma client whose statements all run on `client`, which has already begun a transaction.
+     * Refuses statements once `work` has ended or has taken longer than `transactionMs`. Does not commit or roll back.
+     * Only for `inTransaction` (transaction.ts).
+     * @throws the error from `work`; if a Prisma statement failed, Postgres' error instead of Prisma's
+     */
+    async joinPrisma<T>(client: pg.ClientBase, work: (prisma: Prisma.TransactionClient) => Promise<T>): Promise<T> {
+      const part = await openPart(client, nameOf);
+      try {
+        const limits = { maxWait: transactionMs, timeout: transactionMs };
+        return await joining.run(part, () => prisma.$transaction(work, limits));
+      } catch (error) {
+        throw error instanceof StatementFailed ? error.cause : error;
+      } finally {
+        part.close();
+      }
+    },
+  };
 }
 
 type TransactionPart = Awaited<ReturnType<typeof openPart>>;

@@ -15,13 +15,5 @@ export interface TextRead {
 /** Runs a request's reads, on a replica or on the primary. */
 export type Reader = (read: TextRead, onPrimary: () => Promise<string>) => Promise<string>;
 
-const scope = new AsyncLocalStorage<Reader>();
-
-export function withReader<T>(reader: Reader, work: () => T): T {
-  return scope.run(reader, work);
-}
-
-/** Returns the current work's reader, or undefined. */
-export function currentReader(): Reader | undefined {
-  return scope.getStore();
-}
+/** The reader of the current work. Work without a reader reads from the primary. */
+export const currentReader = new AsyncLocalStorage<Reader>();

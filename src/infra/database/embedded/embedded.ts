@@ -23,17 +23,7 @@ import {
 // killed process left behind. One flaw remains: a process that stops while the server is crashing may leave it running,
 // or may shut down a server that another process uses. That process then restarts it.
 
-export interface EmbeddedPostgres {
-  /** Connects the superuser to the database `payments`. */
-  readonly url: string;
-  /** The folder for all the server's files. It is not always below the given `dataDir`: see `notice`. */
-  readonly dataDirectory: string;
-  /** The server's process id, which changes when a lost server is restarted. */
-  readonly pid: number;
-  readonly notice?: string | undefined;
-  /** Stops using the server, and shuts it down if no other process uses it. Resolves when that is done. */
-  stop(): Promise<void>;
-}
+export type EmbeddedPostgres = Awaited<ReturnType<typeof startEmbeddedPostgres>>;
 
 export interface EmbeddedOptions {
   readonly dataDir: string;
@@ -54,7 +44,7 @@ const ofAnotherServer =
  * loopback interface only. Until `stop`, a lost server is restarted on the same port, however long that takes.
  * @throws OperatorError if the folder cannot be used, or if the server does not start (with its last log lines)
  */
-export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+export async function startEmbeddedPostgres(options: EmbeddedOptions) {
   const { dataDir, durable = true, warn = () => undefined } = options;
   // Variables that a developer's shell sets for another Postgres would change the TLS, options and login of every
   // connection.
@@ -77,13 +67,17 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   })();
   const checks = setInterval(() => void findServer(cluster), 2_000).unref();
   return {
+    /** Connects the superuser to the database `payments`. */
     url: `postgresql://postgres:${cluster.password}@127.0.0.1:${current.port}/payments`,
+    /** The folder for all the server's files. It is not always below the given `dataDir`: see `notice`. */
     dataDirectory: cluster.folder,
     notice: cluster.notice,
+    /** The server's process id, which changes when a lost server is restarted. */
     get pid() {
       return current.pid;
     },
-    stop() {
+    /** Stops using the server, and shuts it down if no other process uses it. Resolves when that is done. */
+    stop(): Promise<void> {
       clearInterval(checks);
       stopping.abort();
       return supervised;

@@ -5,6 +5,8 @@ import { statement } from '../statement.ts';
 /** A position in the primary's log. A standby that has replayed it shows everything committed before it. */
 export interface Position {
   readonly lsn: bigint;
+  /** The same position as text, as Postgres writes it. */
+  readonly text: string;
   /** The server, its timeline and the feed's epoch. Positions from different histories cannot be compared. */
   readonly history: string;
 }
@@ -13,10 +15,6 @@ export interface Position {
 export function lsnOf(text: string): bigint {
   const [high = '', low = ''] = text.split('/');
   return (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`);
-}
-
-export function lsnText(lsn: bigint): string {
-  return `${(lsn >> 32n).toString(16)}/${(lsn & 0xffffffffn).toString(16)}`;
 }
 
 /** How long the primary may take to report its position, in milliseconds. After that, it serves the read itself. */
@@ -43,14 +41,12 @@ export class PrimaryPosition {
    * can be compared (read_position).
    */
   now(): Promise<Position | undefined> {
-    if (this.#next) return this.#next;
-    const next = this.#current.then(() => {
+    this.#next ??= this.#current.then(() => {
       this.#next = undefined;
       return this.#ask();
     });
-    this.#next = next;
-    this.#current = next;
-    return next;
+    this.#current = this.#next;
+    return this.#next;
   }
 
   close(): Promise<void> {
@@ -60,7 +56,7 @@ export class PrimaryPosition {
   async #ask(): Promise<Position | undefined> {
     try {
       const [row] = await positionStatement(await this.#connection.get());
-      return row && row.history !== null ? { lsn: lsnOf(row.lsn), history: row.history } : undefined;
+      return row && row.history !== null ? { lsn: lsnOf(row.lsn), text: row.lsn, history: row.history } : undefined;
     } catch {
       // A different server may be the primary by now.
       this.#connection.drop();

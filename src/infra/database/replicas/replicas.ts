@@ -4,13 +4,13 @@ import { replicaFallbacks, textReads } from '../../instruments/instruments.ts';
 import { singleFlight } from '../../instruments/single-flight.ts';
 import { serversOf } from '../connections/address.ts';
 import { OwnConnection } from '../connections/own-connection.ts';
-import { type Reader, type TextRead, withReader } from '../connections/read-scope.ts';
+import { currentReader, type Reader, type TextRead } from '../connections/read-scope.ts';
 import { ServingPool } from '../connections/serving-pool.ts';
 import { ReplicaBehind, TextReads } from '../connections/text-reads.ts';
 import { connectionConfig, type Database, openPool } from '../database.ts';
 import { isDatabaseFault } from '../faults.ts';
 import { statement } from '../statement.ts';
-import { lsnOf, lsnText, type Position, PrimaryPosition } from './primary-position.ts';
+import { lsnOf, type Position, PrimaryPosition } from './primary-position.ts';
 
 /** For tests only. */
 interface Pace {
@@ -25,85 +25,67 @@ interface ReplicaSettings {
   readonly DATABASE_POOL: number;
 }
 
-/** Opens the replicas listed in the settings; undefined if there are none. */
-export function openReplicas(
-  database: Pick<Database, 'connectionFor'>,
-  settings: ReplicaSettings,
-  log: Logger,
-  pace?: Pace,
-): Replicas | undefined {
-  return settings.DATABASE_READ_URL.length === 0 ? undefined : new Replicas(database, settings, log, pace);
-}
+export type Replicas = NonNullable<ReturnType<typeof openReplicas>>;
 
 /**
- * Serves reads from standbys. A read includes everything that was acknowledged to any client before the read began: the
- * replica must have replayed the log up to the end that the primary reports. If no replica has, the primary serves the
- * read.
+ * Opens the standbys listed in the settings, which serve reads; returns undefined if there are none. A read includes
+ * everything that was acknowledged to any client before the read began: the replica must have replayed the log up to
+ * the end that the primary reports. If no replica has, the primary serves the read.
  */
-export class Replicas {
-  readonly all: readonly Replica[];
-  readonly #primary: PrimaryPosition;
-  readonly #everyMs: number;
-  #timer: NodeJS.Timeout | undefined;
-  #turn = 0;
-
-  constructor(
-    database: Pick<Database, 'connectionFor'>,
-    { DATABASE_READ_URL: urls, DATABASE_POOL: poolSize }: ReplicaSettings,
-    log: Logger,
-    { waitMs = 100, everyMs = 1_000 }: Pace = {},
-  ) {
-    this.#primary = new PrimaryPosition(database);
-    this.all = urls.map((url, at) => new Replica({ url, number: at + 1, poolSize, waitMs }, this.#primary, log));
-    this.#everyMs = everyMs;
-  }
-
-  /** Checks the replicas immediately, then every second. A replica that does not respond does not block startup. */
-  async open(): Promise<void> {
-    await this.check();
-    this.#timer = setInterval(() => void this.check(), this.#everyMs).unref();
-  }
-
-  async check(): Promise<void> {
-    await Promise.all(this.all.map((replica) => replica.check()));
-  }
-
-  async close(): Promise<void> {
-    clearInterval(this.#timer);
-    await Promise.all([this.#primary.close(), ...this.all.map((replica) => replica.close())]);
-  }
-
-  /** Runs a request's reads, on a replica if one can serve them. */
-  reading<T>(work: () => T): T {
-    return withReader(this.#read, work);
-  }
-
-  readonly #read: Reader = async (read, onPrimary) => {
-    const text = await this.#onReplica(read);
-    textReads.inc({ where: text === undefined ? 'primary' : 'replica' });
-    return text ?? onPrimary();
-  };
+export function openReplicas(
+  database: Pick<Database, 'connectionFor'>,
+  { DATABASE_READ_URL: urls, DATABASE_POOL: poolSize }: ReplicaSettings,
+  log: Logger,
+  { waitMs = 100, everyMs = 1_000 }: Pace = {},
+) {
+  if (urls.length === 0) return undefined;
+  const primary = new PrimaryPosition(database);
+  const all = urls.map((url, at) => new Replica({ url, number: at + 1, poolSize, waitMs }, primary, log));
+  let timer: NodeJS.Timeout | undefined;
+  let turn = 0;
+  const check = () => Promise.all(all.map((replica) => replica.check()));
 
   /** Returns the result of a read on a replica; undefined if the primary must serve the read. */
-  async #onReplica(read: TextRead): Promise<string | undefined> {
+  async function onReplica(read: TextRead): Promise<string | undefined> {
     const fallBack = (reason: string) => void replicaFallbacks.inc({ reason });
-    this.#turn = (this.#turn + 1) % this.all.length;
-    const inTurn = [...this.all.slice(this.#turn), ...this.all.slice(0, this.#turn)];
-    const candidates = inTurn.filter(({ keepsUp }) => keepsUp);
+    turn = (turn + 1) % all.length;
+    const candidates = [...all.slice(turn), ...all.slice(0, turn)].filter(({ keepsUp }) => keepsUp);
     const [first] = candidates;
-    if (!first) return fallBack(this.all.some(({ isUsable }) => isUsable) ? 'behind' : 'lost');
-    const position = await this.#primary.now();
+    if (!first) return fallBack(all.some(({ isUsable }) => isUsable) ? 'behind' : 'lost');
+    const position = await primary.now();
     if (!position) return fallBack('unknown');
     const replica = candidates.find((one) => one.has(position)) ?? first;
     if (!(await replica.reach(position))) return fallBack('behind');
     try {
       return await replica.read(read, position);
     } catch (error) {
-      if (isDatabaseFault(error)) void this.check();
+      if (isDatabaseFault(error)) void check();
       // If the statement itself is invalid, it will fail on the primary, too.
       return fallBack(error instanceof ReplicaBehind ? 'behind' : 'failed');
     }
   }
+
+  const reader: Reader = async (read, onPrimary) => {
+    const text = await onReplica(read);
+    textReads.inc({ where: text === undefined ? 'primary' : 'replica' });
+    return text ?? onPrimary();
+  };
+
+  return {
+    all,
+    check,
+    /** Checks the replicas immediately, then every second. A replica that does not respond does not block startup. */
+    async open(): Promise<void> {
+      await check();
+      timer = setInterval(() => void check(), everyMs).unref();
+    },
+    /** Runs a request's reads, on a replica if one can serve them. */
+    reading: <T>(work: () => T): T => currentReader.run(reader, work),
+    async close(): Promise<void> {
+      clearInterval(timer);
+      await Promise.all([primary.close(), ...all.map((replica) => replica.close())]);
+    },
+  };
 }
 
 interface ReplicaOptions {
@@ -195,12 +177,11 @@ class Replica {
   }
 
   /** Runs a read, for which the replica itself checks the position. @throws ReplicaBehind */
-  async read(read: TextRead, { lsn, history }: Position): Promise<string> {
-    const required = { lsn: lsnText(lsn), history };
+  async read(read: TextRead, { text: lsn, history }: Position): Promise<string> {
     const { promise: lost, reject } = Promise.withResolvers<never>();
     this.#running.add(reject);
     try {
-      return await Promise.race([this.#reads.read(read, required), lost]);
+      return await Promise.race([this.#reads.read(read, { lsn, history }), lost]);
     } finally {
       this.#running.delete(reject);
     }
