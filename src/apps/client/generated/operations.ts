@@ -1123,6 +1123,8 @@ export type ExecuteQuoteMutation = { executeQuote:
     )
    };
 
+export type CurrencyPartsFragment = { code: string, symbol: string, decimals: number };
+
 export type MoneyPartsFragment = { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } };
 
 type AccountParts_ExternalAccount_Fragment = { status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, version: number, displayName: string, maskedNumber: string, currency: { code: string, symbol: string, decimals: number } };
@@ -1144,13 +1146,23 @@ export type TransactionPartsFragment = { id: string, version: number, type: Tran
     & { __typename: 'AccountDestination' | 'UmaDestination' }
   ) };
 
-export type ReceiptPartsFragment = { reconciliationReference: string | null, settledAt: ScalarText<'DateTime'> | null, expectedSettlementAt: ScalarText<'DateTime'> | null, exchangeRate: string | null, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, fees: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, counterpartyInformation: Array<{ name: string, value: string }>, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, refund: { reference: string, initiatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, quote: { id: string, status: QuoteStatus, expiresAt: ScalarText<'DateTime'> } | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
+export type TransactionPageFragment = { edges: Array<{ cursor: string, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
+        { displayName: string, maskedNumber: string | null }
+        & { __typename: 'AccountSource' | 'RealtimeFundingSource' | 'UmaSource' }
+      ) | null, destination: (
+        { displayName: string, maskedNumber: string | null }
+        & { __typename: 'AccountDestination' | 'UmaDestination' }
+      ) } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } };
+
+export type TimelinePartsFragment = { timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }> };
+
+export type ReceiptPartsFragment = { reconciliationReference: string | null, settledAt: ScalarText<'DateTime'> | null, expectedSettlementAt: ScalarText<'DateTime'> | null, exchangeRate: string | null, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, fees: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, counterpartyInformation: Array<{ name: string, value: string }>, refund: { reference: string, initiatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, quote: { id: string, status: QuoteStatus, expiresAt: ScalarText<'DateTime'> } | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
     { displayName: string, maskedNumber: string | null }
     & { __typename: 'AccountSource' | 'RealtimeFundingSource' | 'UmaSource' }
   ) | null, destination: (
     { displayName: string, maskedNumber: string | null }
     & { __typename: 'AccountDestination' | 'UmaDestination' }
-  ) };
+  ), timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }> };
 
 export type QuotePartsFragment = { id: string, status: QuoteStatus, version: number, createdAt: ScalarText<'DateTime'>, expiresAt: ScalarText<'DateTime'>, description: string | null, lockedCurrencySide: LockedCurrencySide, exchangeRate: string, totalSendingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, totalReceivingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, feesIncluded: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, source: { displayName: string, maskedNumber: string | null }, destination: { displayName: string, maskedNumber: string | null }, paymentInstructions: Array<(
     { accountType: ExternalAccountType, reference: string | null }
@@ -1170,6 +1182,8 @@ export type PaymentRefusalPartsFragment =
   | PaymentRefusalParts_InsufficientFundsError_Fragment
   | PaymentRefusalParts_LimitExceededError_Fragment
 ;
+
+export type CustomerPartsFragment = { id: string, name: string | null, platformCustomerId: string, umaAddress: string, customerType: CustomerType, kycStatus: KycStatus, isDeleted: boolean, createdAt: ScalarText<'DateTime'> };
 
 export type DeliveryPartsFragment = { id: string, status: WebhookDeliveryStatus, nextAttemptAt: ScalarText<'DateTime'> | null, event: { id: string, type: EventType, occurredAt: ScalarText<'DateTime'> }, attempts: Array<{ at: ScalarText<'DateTime'>, durationMs: number, responseStatus: number | null, error: string | null }> };
 
@@ -1219,7 +1233,7 @@ export type LookUpReceiverMutation = { lookUpReceiver:
       & { __typename: 'ConflictError' | 'ForbiddenError' | 'IdempotencyMismatchError' | 'InvalidInputError' | 'NotFoundError' | 'OutcomeUnknownError' | 'UnavailableError' }
     )
     | (
-      { serverTime: ScalarText<'DateTime'>, lookup: { id: string, umaAddress: string, vaspName: string | null, expiresAt: ScalarText<'DateTime'>, supportedCurrencies: Array<{ estimatedExchangeRate: string | null, currency: { code: string, name: string, symbol: string, decimals: number }, minAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, maxAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } }>, requiredPayerFields: Array<{ name: string, mandatory: boolean }> } }
+      { serverTime: ScalarText<'DateTime'>, lookup: { id: string, umaAddress: string, vaspName: string | null, expiresAt: ScalarText<'DateTime'>, supportedCurrencies: Array<{ estimatedExchangeRate: string | null, currency: { name: string, code: string, symbol: string, decimals: number }, minAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, maxAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } }>, requiredPayerFields: Array<{ name: string, mandatory: boolean }> } }
       & { __typename: 'LookUpReceiverSuccess' }
     )
    };
@@ -1347,7 +1361,7 @@ export type ReceiptQuery = { viewer: { serverTime: ScalarText<'DateTime'>, feedC
         { umaAddress: string, displayName: string, maskedNumber: string | null }
         & { __typename: 'UmaDestination' }
       )
-    , fees: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, counterpartyInformation: Array<{ name: string, value: string }>, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, refund: { reference: string, initiatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, quote: { id: string, status: QuoteStatus, expiresAt: ScalarText<'DateTime'> } | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null } | null };
+    , fees: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, counterpartyInformation: Array<{ name: string, value: string }>, refund: { reference: string, initiatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, quote: { id: string, status: QuoteStatus, expiresAt: ScalarText<'DateTime'> } | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }> } | null };
 
 export type StatementQueryVariables = Exact<{
   accountId: string;
@@ -1386,13 +1400,13 @@ export type TransactionQueryVariables = Exact<{
 }>;
 
 
-export type TransactionQuery = { transaction: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
+export type TransactionQuery = { transaction: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
       { displayName: string, maskedNumber: string | null }
       & { __typename: 'AccountSource' | 'RealtimeFundingSource' | 'UmaSource' }
     ) | null, destination: (
       { displayName: string, maskedNumber: string | null }
       & { __typename: 'AccountDestination' | 'UmaDestination' }
-    ) } | null };
+    ), timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }> } | null };
 
 export type FollowTransactionSubscriptionVariables = Exact<{
   id: string;
@@ -1400,13 +1414,13 @@ export type FollowTransactionSubscriptionVariables = Exact<{
 }>;
 
 
-export type FollowTransactionSubscription = { transactionUpdates: { cursor: string, status: TransactionStatus, terminal: boolean, transaction: { final: boolean, expectedSettlementAt: ScalarText<'DateTime'> | null, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, refund: { settledAt: ScalarText<'DateTime'> | null } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, ledgerEntries: Array<{ id: string, kind: JournalKind, system: LedgerParty | null, account: { id: string, displayName: string } | null, amount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } }>, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
+export type FollowTransactionSubscription = { transactionUpdates: { cursor: string, status: TransactionStatus, terminal: boolean, transaction: { final: boolean, expectedSettlementAt: ScalarText<'DateTime'> | null, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, refund: { settledAt: ScalarText<'DateTime'> | null } | null, ledgerEntries: Array<{ id: string, kind: JournalKind, system: LedgerParty | null, account: { id: string, displayName: string } | null, amount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } }>, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
         { displayName: string, maskedNumber: string | null }
         & { __typename: 'AccountSource' | 'RealtimeFundingSource' | 'UmaSource' }
       ) | null, destination: (
         { displayName: string, maskedNumber: string | null }
         & { __typename: 'AccountDestination' | 'UmaDestination' }
-      ) } } };
+      ), timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }> } } };
 
 export type FollowTransactionsSubscriptionVariables = Exact<{
   of?: FollowedTransactionsInput | null | undefined;
@@ -1471,7 +1485,7 @@ export type SupportViewQueryVariables = Exact<{
 }>;
 
 
-export type SupportViewQuery = { viewer: { serverTime: ScalarText<'DateTime'>, feedCursor: string, environment: Environment }, customer: { id: string, name: string | null, platformCustomerId: string, umaAddress: string, customerType: CustomerType, kycStatus: KycStatus, isDeleted: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, metadata: Array<{ key: string, value: string }>, accounts: { edges: Array<{ cursor: string, node:
+export type SupportViewQuery = { viewer: { serverTime: ScalarText<'DateTime'>, feedCursor: string, environment: Environment }, customer: { updatedAt: ScalarText<'DateTime'>, id: string, name: string | null, platformCustomerId: string, umaAddress: string, customerType: CustomerType, kycStatus: KycStatus, isDeleted: boolean, createdAt: ScalarText<'DateTime'>, metadata: Array<{ key: string, value: string }>, accounts: { edges: Array<{ cursor: string, node:
           | (
             { statusReason: string | null, isDeleted: boolean, platformAccountId: string | null, defaultUmaDepositAccount: boolean, createdAt: ScalarText<'DateTime'>, id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, version: number, metadata: Array<{ key: string, value: string }>, currency: { code: string, symbol: string, decimals: number }, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo: { accountType: ExternalAccountType } }
             & { __typename: 'ExternalAccount' }
@@ -1480,13 +1494,13 @@ export type SupportViewQuery = { viewer: { serverTime: ScalarText<'DateTime'>, f
             { createdAt: ScalarText<'DateTime'>, id: string, version: number, displayName: string, maskedNumber: string, balance: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, currency: { code: string, symbol: string, decimals: number } }
             & { __typename: 'InternalAccount' }
           )
-         }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, transactionTotals: Array<{ type: TransactionType, status: TransactionStatus, count: number, amount: { formatted: string } }>, transactions: { totalCount: number, edges: Array<{ cursor: string, node: { reconciliationReference: string | null, settledAt: ScalarText<'DateTime'> | null, expectedSettlementAt: ScalarText<'DateTime'> | null, exchangeRate: string | null, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, requestedReceiverInformation: Array<{ name: string, mandatory: boolean }>, metadata: Array<{ key: string, value: string }>, ledgerEntries: Array<{ id: string, kind: JournalKind, system: LedgerParty | null, occurredAt: ScalarText<'DateTime'>, account: { id: string } | null, amount: { formatted: string } }>, fees: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, counterpartyInformation: Array<{ name: string, value: string }>, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, refund: { reference: string, initiatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, quote: { id: string, status: QuoteStatus, expiresAt: ScalarText<'DateTime'> } | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
+         }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, transactionTotals: Array<{ type: TransactionType, status: TransactionStatus, count: number, amount: { formatted: string } }>, transactions: { totalCount: number, edges: Array<{ cursor: string, node: { reconciliationReference: string | null, settledAt: ScalarText<'DateTime'> | null, expectedSettlementAt: ScalarText<'DateTime'> | null, exchangeRate: string | null, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, requestedReceiverInformation: Array<{ name: string, mandatory: boolean }>, metadata: Array<{ key: string, value: string }>, ledgerEntries: Array<{ id: string, kind: JournalKind, system: LedgerParty | null, occurredAt: ScalarText<'DateTime'>, account: { id: string } | null, amount: { formatted: string } }>, fees: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, counterpartyInformation: Array<{ name: string, value: string }>, refund: { reference: string, initiatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, quote: { id: string, status: QuoteStatus, expiresAt: ScalarText<'DateTime'> } | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
             { displayName: string, maskedNumber: string | null }
             & { __typename: 'AccountSource' | 'RealtimeFundingSource' | 'UmaSource' }
           ) | null, destination: (
             { displayName: string, maskedNumber: string | null }
             & { __typename: 'AccountDestination' | 'UmaDestination' }
-          ) } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null, webhookEndpoints: { edges: Array<{ node: { id: string, url: string, status: WebhookEndpointStatus, failingSince: ScalarText<'DateTime'> | null, deliveries: { edges: Array<{ cursor: string, node: { id: string, status: WebhookDeliveryStatus, nextAttemptAt: ScalarText<'DateTime'> | null, event: { id: string, type: EventType, occurredAt: ScalarText<'DateTime'>, transaction: { id: string } | null, customer: { id: string } | null }, attempts: Array<{ at: ScalarText<'DateTime'>, durationMs: number, responseStatus: number | null, error: string | null }> } }> } } }> } };
+          ), timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }> } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null, webhookEndpoints: { edges: Array<{ node: { id: string, url: string, status: WebhookEndpointStatus, failingSince: ScalarText<'DateTime'> | null, deliveries: { edges: Array<{ cursor: string, node: { id: string, status: WebhookDeliveryStatus, nextAttemptAt: ScalarText<'DateTime'> | null, event: { id: string, type: EventType, occurredAt: ScalarText<'DateTime'>, transaction: { id: string } | null, customer: { id: string } | null }, attempts: Array<{ at: ScalarText<'DateTime'>, durationMs: number, responseStatus: number | null, error: string | null }> } }> } } }> } };
 
 export type RefusedFragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
 
@@ -1703,7 +1717,7 @@ export type FollowPaymentSubscriptionVariables = Exact<{
 }>;
 
 
-export type FollowPaymentSubscription = { transactionUpdates: { cursor: string, status: TransactionStatus, terminal: boolean, transaction: { final: boolean, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, fees: { formatted: string } | null, refund: { settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'>, cursor: string }>, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
+export type FollowPaymentSubscription = { transactionUpdates: { cursor: string, status: TransactionStatus, terminal: boolean, transaction: { final: boolean, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, fees: { formatted: string } | null, refund: { settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, timeline: Array<{ cursor: string, status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
         { displayName: string, maskedNumber: string | null }
         & { __typename: 'AccountSource' | 'RealtimeFundingSource' | 'UmaSource' }
       ) | null, destination: (
@@ -1730,14 +1744,17 @@ export type MovesSubscriptionVariables = Exact<{ [key: string]: never; }>;
 export type MovesSubscription = { transactionUpdates: { cursor: string, previousStatus: TransactionStatus | null, status: TransactionStatus, occurredAt: ScalarText<'DateTime'>, transaction: { sentAmount: { formatted: string } | null, receivedAmount: { formatted: string } | null, customer: { name: string | null } | null } } };
 
 
+const CurrencyParts = `fragment CurrencyParts on Currency {
+  code
+  symbol
+  decimals
+}`;
 const MoneyParts = `fragment MoneyParts on Money {
   amount
   decimal
   formatted(locale: $locale)
   currency {
-    code
-    symbol
-    decimals
+    ...CurrencyParts
   }
 }`;
 const AccountParts = `fragment AccountParts on Account {
@@ -1746,9 +1763,7 @@ const AccountParts = `fragment AccountParts on Account {
   displayName
   maskedNumber
   currency {
-    code
-    symbol
-    decimals
+    ...CurrencyParts
   }
   ... on InternalAccount {
     balance {
@@ -1765,9 +1780,7 @@ const PayeeParts = `fragment PayeeParts on ExternalAccount {
   displayName
   maskedNumber
   currency {
-    code
-    symbol
-    decimals
+    ...CurrencyParts
   }
   status
   beneficiaryVerificationStatus
@@ -1806,6 +1819,25 @@ const TransactionParts = `fragment TransactionParts on Transaction {
     maskedNumber
   }
 }`;
+const TransactionPage = `fragment TransactionPage on TransactionConnection {
+  edges {
+    cursor
+    node {
+      ...TransactionParts
+    }
+  }
+  pageInfo {
+    hasNextPage
+    endCursor
+  }
+}`;
+const TimelineParts = `fragment TimelineParts on Transaction {
+  timeline {
+    status
+    reason
+    occurredAt
+  }
+}`;
 const ReceiptParts = `fragment ReceiptParts on Transaction {
   ...TransactionParts
   reconciliationReference
@@ -1819,11 +1851,7 @@ const ReceiptParts = `fragment ReceiptParts on Transaction {
     name
     value
   }
-  timeline {
-    status
-    reason
-    occurredAt
-  }
+  ...TimelineParts
   refund {
     amount {
       formatted(locale: $locale)
@@ -1902,6 +1930,16 @@ const PaymentRefusalParts = `fragment PaymentRefusalParts on UserError {
       }
     }
   }
+}`;
+const CustomerParts = `fragment CustomerParts on Customer {
+  id
+  name
+  platformCustomerId
+  umaAddress
+  customerType
+  kycStatus
+  isDeleted
+  createdAt
 }`;
 const DeliveryParts = `fragment DeliveryParts on WebhookDelivery {
   id
@@ -2031,7 +2069,7 @@ export const AddPayee = /* @__PURE__ */ operation<AddPayeeMutation, AddPayeeMuta
       }
     }
   }
-}`, PayeeParts, RefusalParts);
+}`, CurrencyParts, PayeeParts, RefusalParts);
 
 export const CancelQuote = /* @__PURE__ */ operation<CancelQuoteMutation, CancelQuoteMutationVariables>(`mutation CancelQuote($input: CancelQuoteInput!) {
   cancelQuote(input: $input) {
@@ -2069,7 +2107,7 @@ export const CreateQuote = /* @__PURE__ */ operation<CreateQuoteMutation, Create
     }
     ...PaymentRefusalParts
   }
-}`, MoneyParts, QuoteParts, RefusalParts, PaymentRefusalParts);
+}`, CurrencyParts, MoneyParts, QuoteParts, RefusalParts, PaymentRefusalParts);
 
 export const ExecuteQuote = /* @__PURE__ */ operation<ExecuteQuoteMutation, ExecuteQuoteMutationVariables>(`mutation ExecuteQuote($input: ExecuteQuoteInput!, $locale: String = "en") {
   executeQuote(input: $input) {
@@ -2100,7 +2138,7 @@ export const ExecuteQuote = /* @__PURE__ */ operation<ExecuteQuoteMutation, Exec
       }
     }
   }
-}`, MoneyParts, RefusalParts, PaymentRefusalParts);
+}`, CurrencyParts, MoneyParts, RefusalParts, PaymentRefusalParts);
 
 export const History = /* @__PURE__ */ operation<HistoryQuery, HistoryQueryVariables>(`query History($filter: TransactionFilter = {executed: true}, $orderBy: ListOrder = CREATED, $first: Int = 20, $after: String, $locale: String = "en") {
   viewer {
@@ -2108,18 +2146,9 @@ export const History = /* @__PURE__ */ operation<HistoryQuery, HistoryQueryVaria
   }
   transactions(first: $first, after: $after, filter: $filter, orderBy: $orderBy) {
     totalCount
-    edges {
-      cursor
-      node {
-        ...TransactionParts
-      }
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
+    ...TransactionPage
   }
-}`, MoneyParts, TransactionParts);
+}`, CurrencyParts, MoneyParts, TransactionParts, TransactionPage);
 
 export const Home = /* @__PURE__ */ operation<HomeQuery, HomeQueryVariables>(`query Home($recent: Int = 10, $locale: String = "en") {
   viewer {
@@ -2144,20 +2173,11 @@ export const Home = /* @__PURE__ */ operation<HomeQuery, HomeQueryVariables>(`qu
         }
       }
       transactions(first: $recent, filter: {executed: true}) {
-        edges {
-          cursor
-          node {
-            ...TransactionParts
-          }
-        }
-        pageInfo {
-          hasNextPage
-          endCursor
-        }
+        ...TransactionPage
       }
     }
   }
-}`, MoneyParts, AccountParts, TransactionParts);
+}`, CurrencyParts, MoneyParts, AccountParts, TransactionParts, TransactionPage);
 
 export const LookUpReceiver = /* @__PURE__ */ operation<LookUpReceiverMutation, LookUpReceiverMutationVariables>(`mutation LookUpReceiver($input: LookUpReceiverInput!, $locale: String = "en") {
   lookUpReceiver(input: $input) {
@@ -2171,10 +2191,8 @@ export const LookUpReceiver = /* @__PURE__ */ operation<LookUpReceiverMutation, 
         expiresAt
         supportedCurrencies {
           currency {
-            code
+            ...CurrencyParts
             name
-            symbol
-            decimals
           }
           estimatedExchangeRate
           minAmount {
@@ -2192,7 +2210,7 @@ export const LookUpReceiver = /* @__PURE__ */ operation<LookUpReceiverMutation, 
     }
     ...RefusalParts
   }
-}`, MoneyParts, RefusalParts);
+}`, CurrencyParts, MoneyParts, RefusalParts);
 
 export const PayIn = /* @__PURE__ */ operation<PayInQuery, PayInQueryVariables>(`query PayIn($quoteId: ID!, $locale: String = "en") {
   viewer {
@@ -2281,7 +2299,7 @@ export const PayIn = /* @__PURE__ */ operation<PayInQuery, PayInQueryVariables>(
       }
     }
   }
-}`, MoneyParts);
+}`, CurrencyParts, MoneyParts);
 
 export const PayeeForm = /* @__PURE__ */ operation<PayeeFormQuery, PayeeFormQueryVariables>(`query PayeeForm($currency: CurrencyCode) {
   externalAccountForms(currency: $currency) {
@@ -2291,9 +2309,7 @@ export const PayeeForm = /* @__PURE__ */ operation<PayeeFormQuery, PayeeFormQuer
     beneficiaryRequired
     exactlyOneOf
     currencies {
-      code
-      symbol
-      decimals
+      ...CurrencyParts
     }
     fields {
       name
@@ -2310,7 +2326,7 @@ export const PayeeForm = /* @__PURE__ */ operation<PayeeFormQuery, PayeeFormQuer
       }
     }
   }
-}`);
+}`, CurrencyParts);
 
 export const PayeePicker = /* @__PURE__ */ operation<PayeePickerQuery, PayeePickerQueryVariables>(`query PayeePicker($first: Int = 20, $after: String, $locale: String = "en") {
   viewer {
@@ -2380,7 +2396,7 @@ export const PayeePicker = /* @__PURE__ */ operation<PayeePickerQuery, PayeePick
       }
     }
   }
-}`, MoneyParts, AccountParts, PayeeParts);
+}`, CurrencyParts, MoneyParts, AccountParts, PayeeParts);
 
 export const Quote = /* @__PURE__ */ operation<QuoteQuery, QuoteQueryVariables>(`query Quote($quoteId: ID!, $locale: String = "en") {
   viewer {
@@ -2390,7 +2406,7 @@ export const Quote = /* @__PURE__ */ operation<QuoteQuery, QuoteQueryVariables>(
   quote(id: $quoteId) {
     ...QuoteParts
   }
-}`, MoneyParts, QuoteParts);
+}`, CurrencyParts, MoneyParts, QuoteParts);
 
 export const Receipt = /* @__PURE__ */ operation<ReceiptQuery, ReceiptQueryVariables>(`query Receipt($transactionId: ID!, $locale: String = "en") {
   viewer {
@@ -2410,7 +2426,7 @@ export const Receipt = /* @__PURE__ */ operation<ReceiptQuery, ReceiptQueryVaria
       }
     }
   }
-}`, MoneyParts, TransactionParts, ReceiptParts);
+}`, CurrencyParts, MoneyParts, TransactionParts, TimelineParts, ReceiptParts);
 
 export const Statement = /* @__PURE__ */ operation<StatementQuery, StatementQueryVariables>(`query Statement($accountId: ID!, $from: DateTime!, $to: DateTime!, $first: Int = 50, $after: String, $locale: String = "en") {
   account(id: $accountId) {
@@ -2493,29 +2509,16 @@ export const Transactions = /* @__PURE__ */ operation<TransactionsQuery, Transac
     feedCursor
   }
   transactions(filter: $filter, first: $first, after: $after) {
-    edges {
-      cursor
-      node {
-        ...TransactionParts
-      }
-    }
-    pageInfo {
-      endCursor
-      hasNextPage
-    }
+    ...TransactionPage
   }
-}`, MoneyParts, TransactionParts);
+}`, CurrencyParts, MoneyParts, TransactionParts, TransactionPage);
 
 export const Transaction = /* @__PURE__ */ operation<TransactionQuery, TransactionQueryVariables>(`query Transaction($id: ID!, $locale: String = "en") {
   transaction(id: $id) {
     ...TransactionParts
-    timeline {
-      status
-      reason
-      occurredAt
-    }
+    ...TimelineParts
   }
-}`, MoneyParts, TransactionParts);
+}`, CurrencyParts, MoneyParts, TransactionParts, TimelineParts);
 
 export const FollowTransaction = /* @__PURE__ */ operation<FollowTransactionSubscription, FollowTransactionSubscriptionVariables>(`subscription FollowTransaction($id: ID!, $locale: String = "en") {
   transactionUpdates(of: {transactionId: $id}) {
@@ -2529,11 +2532,7 @@ export const FollowTransaction = /* @__PURE__ */ operation<FollowTransactionSubs
       refund {
         settledAt
       }
-      timeline {
-        status
-        reason
-        occurredAt
-      }
+      ...TimelineParts
       ledgerEntries {
         id
         kind
@@ -2548,7 +2547,7 @@ export const FollowTransaction = /* @__PURE__ */ operation<FollowTransactionSubs
       }
     }
   }
-}`, MoneyParts, TransactionParts);
+}`, CurrencyParts, MoneyParts, TransactionParts, TimelineParts);
 
 export const FollowTransactions = /* @__PURE__ */ operation<FollowTransactionsSubscription, FollowTransactionsSubscriptionVariables>(`subscription FollowTransactions($of: FollowedTransactionsInput, $locale: String = "en") {
   transactionUpdates(of: $of) {
@@ -2560,22 +2559,13 @@ export const FollowTransactions = /* @__PURE__ */ operation<FollowTransactionsSu
       ...TransactionParts
     }
   }
-}`, MoneyParts, TransactionParts);
+}`, CurrencyParts, MoneyParts, TransactionParts);
 
 export const TransactionList = /* @__PURE__ */ operation<TransactionListSubscription, TransactionListSubscriptionVariables>(`subscription TransactionList($filter: TransactionFilter, $first: Int, $locale: String = "en") {
   transactionChanges(filter: $filter, waitMs: 100) {
     cursor
     snapshot(first: $first) {
-      edges {
-        cursor
-        node {
-          ...TransactionParts
-        }
-      }
-      pageInfo {
-        endCursor
-        hasNextPage
-      }
+      ...TransactionPage
     }
     changes {
       op
@@ -2585,7 +2575,7 @@ export const TransactionList = /* @__PURE__ */ operation<TransactionListSubscrip
       }
     }
   }
-}`, MoneyParts, TransactionParts);
+}`, CurrencyParts, MoneyParts, TransactionParts, TransactionPage);
 
 export const FollowAccounts = /* @__PURE__ */ operation<FollowAccountsSubscription, FollowAccountsSubscriptionVariables>(`subscription FollowAccounts($of: FollowedAccountsInput, $locale: String = "en") {
   accountUpdates(of: $of) {
@@ -2594,7 +2584,7 @@ export const FollowAccounts = /* @__PURE__ */ operation<FollowAccountsSubscripti
       ...AccountParts
     }
   }
-}`, MoneyParts, AccountParts);
+}`, CurrencyParts, MoneyParts, AccountParts);
 
 export const SupportSearch = /* @__PURE__ */ operation<SupportSearchQuery, SupportSearchQueryVariables>(`query SupportSearch($customer: CustomerFilter!, $payment: TransactionFilter) {
   customers(first: 10, filter: $customer) {
@@ -2602,14 +2592,7 @@ export const SupportSearch = /* @__PURE__ */ operation<SupportSearchQuery, Suppo
     edges {
       cursor
       node {
-        id
-        name
-        platformCustomerId
-        umaAddress
-        customerType
-        kycStatus
-        isDeleted
-        createdAt
+        ...CustomerParts
       }
     }
     pageInfo {
@@ -2643,7 +2626,7 @@ export const SupportSearch = /* @__PURE__ */ operation<SupportSearchQuery, Suppo
       endCursor
     }
   }
-}`);
+}`, CustomerParts);
 
 export const SupportView = /* @__PURE__ */ operation<SupportViewQuery, SupportViewQueryVariables>(`query SupportView($customerId: ID!, $payments: TransactionFilter, $first: Int = 20, $after: String, $locale: String = "en") {
   viewer {
@@ -2652,14 +2635,7 @@ export const SupportView = /* @__PURE__ */ operation<SupportViewQuery, SupportVi
     environment
   }
   customer(id: $customerId) {
-    id
-    name
-    platformCustomerId
-    umaAddress
-    customerType
-    kycStatus
-    isDeleted
-    createdAt
+    ...CustomerParts
     updatedAt
     metadata {
       key
@@ -2758,7 +2734,7 @@ export const SupportView = /* @__PURE__ */ operation<SupportViewQuery, SupportVi
       }
     }
   }
-}`, MoneyParts, AccountParts, PayeeParts, TransactionParts, ReceiptParts, DeliveryParts);
+}`, CurrencyParts, MoneyParts, AccountParts, PayeeParts, TransactionParts, TimelineParts, ReceiptParts, CustomerParts, DeliveryParts);
 
 export const Resend = /* @__PURE__ */ operation<ResendMutation, ResendMutationVariables>(`mutation Resend($deliveryId: ID!, $key: String!) {
   resendWebhookDelivery(input: {deliveryId: $deliveryId, idempotencyKey: $key}) {
@@ -2985,15 +2961,13 @@ export const FollowPayment = /* @__PURE__ */ operation<FollowPaymentSubscription
         }
         settledAt
       }
+      ...TimelineParts
       timeline {
-        status
-        reason
-        occurredAt
         cursor
       }
     }
   }
-}`, MoneyParts, TransactionParts);
+}`, CurrencyParts, MoneyParts, TransactionParts, TimelineParts);
 
 export const Deliveries = /* @__PURE__ */ operation<DeliveriesQuery, DeliveriesQueryVariables>(`query Deliveries($first: Int!, $filter: WebhookDeliveryFilter) {
   webhookEndpoints(first: 20) {
