@@ -4,7 +4,7 @@ import type * as of from './operations.ts';
 
 export type * from './operations.ts';
 export const AddPayee =
-  'sha256:00461769a411608510847be4af3e0f618db3451773aa861485a838376b58aefe' as Operation<of.AddPayeeMutation, of.AddPayeeMutationVariables>;
+  'sha256:26c6253cedc97a3d2ded86775f1ce4c77c20476efe9cb657a575caebaab2c75c' as Operation<of.AddPayeeMutation, of.AddPayeeMutationVariables>;
 export const CancelQuote =
   'sha256:7d3d9983cdf0b4ce8c5b45c278748a2999fd10ea2742013566bc2b4d37d6c226' as Operation<of.CancelQuoteMutation, of.CancelQuoteMutationVariables>;
 export const CreateQuote =
@@ -22,7 +22,7 @@ export const PayIn =
 export const PayeeForm =
   'sha256:e77cfc7a253657706b5f80cc021e7061e289bcb6b8968f26e158475a2340801f' as Operation<of.PayeeFormQuery, of.PayeeFormQueryVariables>;
 export const PayeePicker =
-  'sha256:c8529b706b7c71babbc1e7b236fc6135df30b4b53a2844fa88434421a233f45a' as Operation<of.PayeePickerQuery, of.PayeePickerQueryVariables>;
+  'sha256:0131c266cd66f8e6f884817dc66c73d23c81f4f717c9235a18ccf11570259c42' as Operation<of.PayeePickerQuery, of.PayeePickerQueryVariables>;
 export const Quote =
   'sha256:517768b38e6e9ffcb625c79dde2217eeb4d1150d9e21a45eebb4ed606c8b91c7' as Operation<of.QuoteQuery, of.QuoteQueryVariables>;
 export const Receipt =

@@ -1014,17 +1014,11 @@ export type AddPayeeMutationVariables = Exact<{
 
 export type AddPayeeMutation = { createExternalAccount:
     | (
-      { code: RefusalCode, message: string, existing:
-        | { id: string }
-        | { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo: { accountType: ExternalAccountType } }
-       | null, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+      { code: RefusalCode, message: string, existing: { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo: { accountType: ExternalAccountType } } | null, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
       & { __typename: 'ConflictError' }
     )
     | (
-      { replayed: boolean, warnings: Array<{ path: Array<string | number>, message: string }>, accountEdge: { cursor: string, node:
-          | { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo: { accountType: ExternalAccountType } }
-          | { id: string }
-         } }
+      { replayed: boolean, warnings: Array<{ path: Array<string | number>, message: string }>, accountEdge: { cursor: string, node: { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo: { accountType: ExternalAccountType } } } }
       & { __typename: 'CreateExternalAccountSuccess' }
     )
     | (
@@ -1312,10 +1306,7 @@ export type PayeePickerQueryVariables = Exact<{
 export type PayeePickerQuery = { viewer: { permissions: Array<Permission>, grants: Array<ClientGrant>, policies: Array<{ id: string, limits: Array<{ period: PolicyPeriod, renewsAt: ScalarText<'DateTime'> | null, leftPayments: number | null, leftAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null }> }>, customer: { id: string, kycStatus: KycStatus, sources: { edges: Array<{ cursor: string, node:
             | { status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, version: number, displayName: string, maskedNumber: string, currency: { code: string, symbol: string, decimals: number } }
             | { id: string, version: number, displayName: string, maskedNumber: string, balance: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, currency: { code: string, symbol: string, decimals: number } }
-           }> }, payees: { edges: Array<{ cursor: string, node:
-            | { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo: { accountType: ExternalAccountType } }
-            | { id: string }
-           }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, paidLast: { edges: Array<{ cursor: string, node: { id: string, createdAt: ScalarText<'DateTime'>, destination:
+           }> }, payees: { edges: Array<{ cursor: string, node: { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo: { accountType: ExternalAccountType } } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, paidLast: { edges: Array<{ cursor: string, node: { id: string, createdAt: ScalarText<'DateTime'>, destination:
               | (
                 { accountId: string, displayName: string, maskedNumber: string | null, currency: { code: string } }
                 & { __typename: 'AccountDestination' }
@@ -2056,7 +2047,6 @@ export const AddPayee = /* @__PURE__ */ operation<AddPayeeMutation, AddPayeeMuta
       accountEdge {
         cursor
         node {
-          id
           ...PayeeParts
         }
       }
@@ -2064,7 +2054,6 @@ export const AddPayee = /* @__PURE__ */ operation<AddPayeeMutation, AddPayeeMuta
     ...RefusalParts
     ... on ConflictError {
       existing {
-        id
         ...PayeeParts
       }
     }
@@ -2362,7 +2351,6 @@ export const PayeePicker = /* @__PURE__ */ operation<PayeePickerQuery, PayeePick
         edges {
           cursor
           node {
-            id
             ...PayeeParts
           }
         }
