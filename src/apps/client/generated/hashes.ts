@@ -46,31 +46,31 @@ export const SupportSearch =
 export const SupportView =
   'sha256:4f6ee319e028add3c165f59f91e00126cb09c68ed0e101a0e1013905d185318a' as Operation<of.SupportViewQuery, of.SupportViewQueryVariables>;
 export const Resend =
-  'sha256:191654c0529dbc5b65b86c448ebaa700e3a8a730c816d8b9831e18d65bee426f' as Operation<of.ResendMutation, of.ResendMutationVariables>;
+  'sha256:475b60a6332ba30cb6ebb8c4d1c3db2e183053d0e60ef559f339df25c872c50b' as Operation<of.ResendMutation, of.ResendMutationVariables>;
 export const Replay =
-  'sha256:d818634c58039481fbb55b36d42886a40c5a8c303954571a42360f57bdf1df68' as Operation<of.ReplayMutation, of.ReplayMutationVariables>;
+  'sha256:bf991aa8238379b4b5e1ee2aa9afe3f22d6957710fd67915de7ad68f4c31a676' as Operation<of.ReplayMutation, of.ReplayMutationVariables>;
 export const TestEndpoint =
-  'sha256:fd1d026dea29a093e2e1fe2432ea261820a02c0f376dfb437b54fc197d6f753d' as Operation<of.TestEndpointMutation, of.TestEndpointMutationVariables>;
+  'sha256:cc79bfbadad925142dffc302502f9a641ed0aeffd457b354ab15ccf8dea35e9b' as Operation<of.TestEndpointMutation, of.TestEndpointMutationVariables>;
 export const FindCustomer =
   'sha256:eff975e87dcddc80b8950a00da5d2cab7a72fd884a37c37bae0ad5446c9e3484' as Operation<of.FindCustomerQuery, of.FindCustomerQueryVariables>;
 export const CreateCustomer =
-  'sha256:64d0e9f2ab2a187ccb85554d6169c56d4b38252acd613adeb7dcc717d0a85520' as Operation<of.CreateCustomerMutation, of.CreateCustomerMutationVariables>;
+  'sha256:f2d7c27b591380dab04c58cd7c88b0903feb8c4e1181aaede9f2f78cfeab469a' as Operation<of.CreateCustomerMutation, of.CreateCustomerMutationVariables>;
 export const NoteOnCustomer =
-  'sha256:9e8cf6d63c27aff8a267072ef93e6e8be6214e9dff4f8b395dc06a65b0fe25b2' as Operation<of.NoteOnCustomerMutation, of.NoteOnCustomerMutationVariables>;
+  'sha256:5ad9b4992a3e9b393bf6e969f1726bd5c28bb8d3b48fc4212901274e8855c42c' as Operation<of.NoteOnCustomerMutation, of.NoteOnCustomerMutationVariables>;
 export const NameAccount =
-  'sha256:ed2089e3b3c4f8d7e8773c20649dd0206cf820105d1561ac92be4afff908dbbe' as Operation<of.NameAccountMutation, of.NameAccountMutationVariables>;
+  'sha256:d4accd74fa325059a678e884014c3254dcb8f5b583d8effd24bf7df036bd90e9' as Operation<of.NameAccountMutation, of.NameAccountMutationVariables>;
 export const Fund =
-  'sha256:30b71318ef4d8c5e5b3329bc03c004f4ed1e46401dec97c910220c0d62589742' as Operation<of.FundMutation, of.FundMutationVariables>;
+  'sha256:55cff9bbbdf2ca134c8224ab3a7901e8def2e39b5aa10d23a9cab806a90a886b' as Operation<of.FundMutation, of.FundMutationVariables>;
 export const SandboxQuote =
-  'sha256:85d25745ff5c4c9f9f85371c3a45dc57a727ba961a56e9d722cbe46aa5310bd1' as Operation<of.SandboxQuoteMutation, of.SandboxQuoteMutationVariables>;
+  'sha256:6ceb00ea94ddd60d6922bb3540858321e164a648cf1b339c0e1c0fa8240fedab' as Operation<of.SandboxQuoteMutation, of.SandboxQuoteMutationVariables>;
 export const Deposit =
-  'sha256:45fc529cfad6c967d37cfb032fcb9c78b23e460517f492fbb56374352917aa7f' as Operation<of.DepositMutation, of.DepositMutationVariables>;
+  'sha256:47604b326bc95124cfdf18eb349e832f8190a3017ca046ebfbc1b957387f5653' as Operation<of.DepositMutation, of.DepositMutationVariables>;
 export const TransferOut =
-  'sha256:963671153a0e8451e4baf928fa80715c4b939b24dc5bd19cad27d8322b4dd698' as Operation<of.TransferOutMutation, of.TransferOutMutationVariables>;
+  'sha256:261c2ab2f9ccfaa07a83a634017453d8901cdcd6146e066eeed54cbb48d86c36' as Operation<of.TransferOutMutation, of.TransferOutMutationVariables>;
 export const TransferIn =
-  'sha256:f6db57fc1949658c2d5095aa580f8c336c604191bd67b23a4330f92149e682d0' as Operation<of.TransferInMutation, of.TransferInMutationVariables>;
+  'sha256:496179a725f8571d47fe77ddee3cbb50cd9335b186b901b8026f92e1574f9a49' as Operation<of.TransferInMutation, of.TransferInMutationVariables>;
 export const ReceiveUma =
-  'sha256:2dff2bdadc73e85025ae14d4fcd573841a930c3853162d80cd12bee48d5da645' as Operation<of.ReceiveUmaMutation, of.ReceiveUmaMutationVariables>;
+  'sha256:ba2a6933110b08c29bcfbfb1acfd8d701adf19c5f1043e6aa02c85b2d71ca5f4' as Operation<of.ReceiveUmaMutation, of.ReceiveUmaMutationVariables>;
 export const Whoami =
   'sha256:a220fa99931e8792982243ac02da9653c75e0ab56a60e79e1a9ad88c46d2170e' as Operation<of.WhoamiQuery, of.WhoamiQueryVariables>;
 export const LatestEvents =

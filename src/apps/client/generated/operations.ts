@@ -1493,8 +1493,6 @@ export type SupportViewQuery = { viewer: { serverTime: ScalarText<'DateTime'>, f
             & { __typename: 'AccountDestination' | 'UmaDestination' }
           ), timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }> } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null, webhookEndpoints: { edges: Array<{ node: { id: string, url: string, status: WebhookEndpointStatus, failingSince: ScalarText<'DateTime'> | null, deliveries: { edges: Array<{ cursor: string, node: { id: string, status: WebhookDeliveryStatus, nextAttemptAt: ScalarText<'DateTime'> | null, event: { id: string, type: EventType, occurredAt: ScalarText<'DateTime'>, transaction: { id: string } | null, customer: { id: string } | null }, attempts: Array<{ at: ScalarText<'DateTime'>, durationMs: number, responseStatus: number | null, error: string | null }> } }> } } }> } };
 
-export type RefusedFragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
-
 export type ResendMutationVariables = Exact<{
   deliveryId: string;
   key: string;
@@ -1502,7 +1500,7 @@ export type ResendMutationVariables = Exact<{
 
 
 export type ResendMutation = { resendWebhookDelivery:
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { delivery: { id: string, status: WebhookDeliveryStatus } }
    };
 
@@ -1514,7 +1512,7 @@ export type ReplayMutationVariables = Exact<{
 
 
 export type ReplayMutation = { replayWebhookEvents:
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { count: number }
    };
 
@@ -1525,7 +1523,7 @@ export type TestEndpointMutationVariables = Exact<{
 
 
 export type TestEndpointMutation = { sendTestWebhook:
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { delivered: boolean, responseStatus: number | null }
    };
 
@@ -1548,7 +1546,7 @@ export type CreateCustomerMutationVariables = Exact<{
 
 
 export type CreateCustomerMutation = { createCustomer:
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { customer: { id: string, internal: { edges: Array<{ node: { id: string } }> }, dollars: { edges: Array<{ node: { id: string } }> }, euros: { edges: Array<{ node: { id: string } }> } } }
    };
 
@@ -1560,7 +1558,7 @@ export type NoteOnCustomerMutationVariables = Exact<{
 
 
 export type NoteOnCustomerMutation = { updateCustomer:
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { customer: { id: string } }
    };
 
@@ -1572,7 +1570,7 @@ export type NameAccountMutationVariables = Exact<{
 
 
 export type NameAccountMutation = { updateExternalAccount:
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { account: { id: string } }
    };
 
@@ -1584,7 +1582,7 @@ export type FundMutationVariables = Exact<{
 
 
 export type FundMutation = { sandboxFundAccount:
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { account: { id: string } }
    };
 
@@ -1595,7 +1593,7 @@ export type SandboxQuoteMutationVariables = Exact<{
 
 
 export type SandboxQuoteMutation = { createQuote:
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { quote: { id: string, status: QuoteStatus, transaction: { id: string, status: TransactionStatus } } }
    };
 
@@ -1607,7 +1605,7 @@ export type DepositMutationVariables = Exact<{
 
 
 export type DepositMutation = { sandboxSend:
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { transaction: { id: string, status: TransactionStatus } }
    };
 
@@ -1618,7 +1616,7 @@ export type TransferOutMutationVariables = Exact<{
 
 
 export type TransferOutMutation = { transferOut:
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { transaction: { id: string, status: TransactionStatus } }
    };
 
@@ -1629,7 +1627,7 @@ export type TransferInMutationVariables = Exact<{
 
 
 export type TransferInMutation = { transferIn:
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { transaction: { id: string, status: TransactionStatus } }
    };
 
@@ -1639,7 +1637,7 @@ export type ReceiveUmaMutationVariables = Exact<{
 
 
 export type ReceiveUmaMutation = { sandboxReceiveUma:
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { transaction: { id: string, status: TransactionStatus } }
    };
 
@@ -1947,11 +1945,6 @@ const DeliveryParts = `fragment DeliveryParts on WebhookDelivery {
     responseStatus
     error
   }
-}`;
-const Refused = `fragment Refused on UserError {
-  code
-  message
-  path
 }`;
 const Cast = `fragment Cast on Customer {
   id
@@ -2732,9 +2725,9 @@ export const Resend = /* @__PURE__ */ operation<ResendMutation, ResendMutationVa
         status
       }
     }
-    ...Refused
+    ...RefusalParts
   }
-}`, Refused);
+}`, RefusalParts);
 
 export const Replay = /* @__PURE__ */ operation<ReplayMutation, ReplayMutationVariables>(`mutation Replay($endpointId: ID!, $eventId: ID!, $key: String!) {
   replayWebhookEvents(
@@ -2743,9 +2736,9 @@ export const Replay = /* @__PURE__ */ operation<ReplayMutation, ReplayMutationVa
     ... on ReplayWebhookEventsSuccess {
       count
     }
-    ...Refused
+    ...RefusalParts
   }
-}`, Refused);
+}`, RefusalParts);
 
 export const TestEndpoint = /* @__PURE__ */ operation<TestEndpointMutation, TestEndpointMutationVariables>(`mutation TestEndpoint($endpointId: ID!, $key: String!) {
   sendTestWebhook(input: {endpointId: $endpointId, idempotencyKey: $key}) {
@@ -2753,9 +2746,9 @@ export const TestEndpoint = /* @__PURE__ */ operation<TestEndpointMutation, Test
       delivered
       responseStatus
     }
-    ...Refused
+    ...RefusalParts
   }
-}`, Refused);
+}`, RefusalParts);
 
 export const FindCustomer = /* @__PURE__ */ operation<FindCustomerQuery, FindCustomerQueryVariables>(`query FindCustomer($platformCustomerId: String!) {
   customers(first: 1, filter: {platformCustomerId: $platformCustomerId}) {
@@ -2776,9 +2769,9 @@ export const CreateCustomer = /* @__PURE__ */ operation<CreateCustomerMutation, 
         ...Cast
       }
     }
-    ...Refused
+    ...RefusalParts
   }
-}`, Refused, Cast, FirstAccount);
+}`, RefusalParts, Cast, FirstAccount);
 
 export const NoteOnCustomer = /* @__PURE__ */ operation<NoteOnCustomerMutation, NoteOnCustomerMutationVariables>(`mutation NoteOnCustomer($customerId: ID!, $value: String!, $key: String!) {
   updateCustomer(
@@ -2789,9 +2782,9 @@ export const NoteOnCustomer = /* @__PURE__ */ operation<NoteOnCustomerMutation, 
         id
       }
     }
-    ...Refused
+    ...RefusalParts
   }
-}`, Refused);
+}`, RefusalParts);
 
 export const NameAccount = /* @__PURE__ */ operation<NameAccountMutation, NameAccountMutationVariables>(`mutation NameAccount($accountId: ID!, $name: String!, $key: String!) {
   updateExternalAccount(
@@ -2802,9 +2795,9 @@ export const NameAccount = /* @__PURE__ */ operation<NameAccountMutation, NameAc
         id
       }
     }
-    ...Refused
+    ...RefusalParts
   }
-}`, Refused);
+}`, RefusalParts);
 
 export const Fund = /* @__PURE__ */ operation<FundMutation, FundMutationVariables>(`mutation Fund($accountId: ID!, $amount: Decimal!, $key: String!) {
   sandboxFundAccount(
@@ -2815,9 +2808,9 @@ export const Fund = /* @__PURE__ */ operation<FundMutation, FundMutationVariable
         id
       }
     }
-    ...Refused
+    ...RefusalParts
   }
-}`, Refused);
+}`, RefusalParts);
 
 export const SandboxQuote = /* @__PURE__ */ operation<SandboxQuoteMutation, SandboxQuoteMutationVariables>(`mutation SandboxQuote($input: CreateQuoteInput!, $scenario: SandboxScenarioInput) {
   createQuote(input: $input, sandboxScenario: $scenario) {
@@ -2831,9 +2824,9 @@ export const SandboxQuote = /* @__PURE__ */ operation<SandboxQuoteMutation, Sand
         }
       }
     }
-    ...Refused
+    ...RefusalParts
   }
-}`, Refused);
+}`, RefusalParts);
 
 export const Deposit = /* @__PURE__ */ operation<DepositMutation, DepositMutationVariables>(`mutation Deposit($quoteId: ID!, $scenario: SandboxScenarioInput, $key: String!) {
   sandboxSend(
@@ -2845,9 +2838,9 @@ export const Deposit = /* @__PURE__ */ operation<DepositMutation, DepositMutatio
         status
       }
     }
-    ...Refused
+    ...RefusalParts
   }
-}`, Refused);
+}`, RefusalParts);
 
 export const TransferOut = /* @__PURE__ */ operation<TransferOutMutation, TransferOutMutationVariables>(`mutation TransferOut($input: TransferOutInput!, $scenario: SandboxScenarioInput) {
   transferOut(input: $input, sandboxScenario: $scenario) {
@@ -2857,9 +2850,9 @@ export const TransferOut = /* @__PURE__ */ operation<TransferOutMutation, Transf
         status
       }
     }
-    ...Refused
+    ...RefusalParts
   }
-}`, Refused);
+}`, RefusalParts);
 
 export const TransferIn = /* @__PURE__ */ operation<TransferInMutation, TransferInMutationVariables>(`mutation TransferIn($input: TransferInInput!, $scenario: SandboxScenarioInput) {
   transferIn(input: $input, sandboxScenario: $scenario) {
@@ -2869,9 +2862,9 @@ export const TransferIn = /* @__PURE__ */ operation<TransferInMutation, Transfer
         status
       }
     }
-    ...Refused
+    ...RefusalParts
   }
-}`, Refused);
+}`, RefusalParts);
 
 export const ReceiveUma = /* @__PURE__ */ operation<ReceiveUmaMutation, ReceiveUmaMutationVariables>(`mutation ReceiveUma($input: SandboxReceiveUmaInput!) {
   sandboxReceiveUma(input: $input) {
@@ -2881,9 +2874,9 @@ export const ReceiveUma = /* @__PURE__ */ operation<ReceiveUmaMutation, ReceiveU
         status
       }
     }
-    ...Refused
+    ...RefusalParts
   }
-}`, Refused);
+}`, RefusalParts);
 
 export const Whoami = /* @__PURE__ */ operation<WhoamiQuery, WhoamiQueryVariables>(`query Whoami {
   viewer {
