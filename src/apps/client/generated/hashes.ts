@@ -6,7 +6,7 @@ export type * from './operations.ts';
 export const AddPayee =
   'sha256:26c6253cedc97a3d2ded86775f1ce4c77c20476efe9cb657a575caebaab2c75c' as Operation<of.AddPayeeMutation, of.AddPayeeMutationVariables>;
 export const CancelQuote =
-  'sha256:7d3d9983cdf0b4ce8c5b45c278748a2999fd10ea2742013566bc2b4d37d6c226' as Operation<of.CancelQuoteMutation, of.CancelQuoteMutationVariables>;
+  'sha256:5e5eb2ba3e84dc4618ca7f6b431eb225ed56a5a70a279d431f6afe5b413d6064' as Operation<of.CancelQuoteMutation, of.CancelQuoteMutationVariables>;
 export const CreateQuote =
   'sha256:70ef33dde0ce0240a688d7ea6d8dceb7081e1ed3efd9e9d1d1ec82d7805e3a32' as Operation<of.CreateQuoteMutation, of.CreateQuoteMutationVariables>;
 export const ExecuteQuote =

@@ -1038,15 +1038,15 @@ export type CancelQuoteMutation = { cancelQuote:
       & { __typename: 'CancelQuoteSuccess' }
     )
     | (
-      { code: RefusalCode, message: string, existing: { id: string } | null }
+      { code: RefusalCode, message: string, existing: { id: string } | null, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
       & { __typename: 'ConflictError' }
     )
     | (
-      { code: RefusalCode, message: string }
+      { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
       & { __typename: 'ForbiddenError' | 'IdempotencyMismatchError' | 'InvalidInputError' | 'NotFoundError' | 'OutcomeUnknownError' | 'UnavailableError' }
     )
     | (
-      { code: RefusalCode, message: string, expiredAt: ScalarText<'DateTime'> }
+      { expiredAt: ScalarText<'DateTime'>, code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
       & { __typename: 'QuoteExpiredError' }
     )
    };
@@ -2063,10 +2063,7 @@ export const CancelQuote = /* @__PURE__ */ operation<CancelQuoteMutation, Cancel
         version
       }
     }
-    ... on UserError {
-      code
-      message
-    }
+    ...RefusalParts
     ... on QuoteExpiredError {
       expiredAt
     }
@@ -2076,7 +2073,7 @@ export const CancelQuote = /* @__PURE__ */ operation<CancelQuoteMutation, Cancel
       }
     }
   }
-}`);
+}`, RefusalParts);
 
 export const CreateQuote = /* @__PURE__ */ operation<CreateQuoteMutation, CreateQuoteMutationVariables>(`mutation CreateQuote($input: CreateQuoteInput!, $locale: String = "en") {
   createQuote(input: $input) {
