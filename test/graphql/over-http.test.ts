@@ -381,13 +381,13 @@ describe('compression', () => {
   ];
 
   test.each(long)('a long response to %s is compressed for clients that accept it', async (_name, path, sent) => {
-      const plain = await bytesOf(path, 'identity', sent);
-      expect(plain.encoding).toBeUndefined();
-      const gzipped = await bytesOf(path, 'br;q=1.0, gzip;q=0.8, *;q=0.1', sent);
-      expect(gzipped.encoding).toBe('gzip');
-      expect(gzipped.vary).toContain('Accept-Encoding');
-      expect(gzipped.bytes.length).toBeLessThan(plain.bytes.length / 3);
-      expect(gunzipSync(gzipped.bytes).equals(plain.bytes)).toBe(true);
+    const plain = await bytesOf(path, 'identity', sent);
+    expect(plain.encoding).toBeUndefined();
+    const gzipped = await bytesOf(path, 'br;q=1.0, gzip;q=0.8, *;q=0.1', sent);
+    expect(gzipped.encoding).toBe('gzip');
+    expect(gzipped.vary).toContain('Accept-Encoding');
+    expect(gzipped.bytes.length).toBeLessThan(plain.bytes.length / 3);
+    expect(gunzipSync(gzipped.bytes).equals(plain.bytes)).toBe(true);
   });
 
   test.each(['gzip;q=0', 'br', 'x-gzip', '*;q=0', 'gzip;q=0, *'])('%s does not request gzip', async (accepted) => {

@@ -57,7 +57,9 @@ export const QuoteFilter = filterInput('QuoteFilter', ['A quote', 'quotes'], (t)
   sendingAccountId: t.id(
     found('index', 'Quotes that are paid from this account (`InternalAccount:…` or `ExternalAccount:…`).'),
   ),
-  receivingAccountId: t.id(found('index', 'Quotes that pay to this account (`InternalAccount:…` or `ExternalAccount:…`).')),
+  receivingAccountId: t.id(
+    found('index', 'Quotes that pay to this account (`InternalAccount:…` or `ExternalAccount:…`).'),
+  ),
   sendingUmaAddress: t.string({
     description: 'Quotes whose sender is the customer with this UMA address (case-insensitive).',
   }),

@@ -15,13 +15,13 @@ export type AccountCategory =
 
 /** An account as the destination of a payment. */
 export type AccountDestinationInput = {
-  /** The account that receives the money: InternalAccount:… or ExternalAccount:… */
+  /** The account that receives the money (`InternalAccount:…` or `ExternalAccount:…`). */
   accountId: string;
 };
 
 /** An account as the source of a payment. */
 export type AccountSourceInput = {
-  /** The account that pays: InternalAccount:…, or ExternalAccount:… for a bank account that the money is pulled from. */
+  /** The account that pays. Use `ExternalAccount:…` to pull the money from a bank account, otherwise `InternalAccount:…`. */
   accountId: string;
 };
 
@@ -116,7 +116,7 @@ export type CancelQuoteInput = {
   expectedVersion?: number | null | undefined;
   /** Makes retries safe: however often the same key is sent with the same input, the mutation takes effect once and returns the same response. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
-  /** The quote to cancel: Quote:… */
+  /** The quote to cancel (`Quote:…`). */
   quoteId: string;
 };
 
@@ -169,7 +169,7 @@ export type CreateQuoteInput = {
   lockedCurrencyAmount: AmountInput;
   /** The side whose amount is fixed; the other is computed. */
   lockedCurrencySide: LockedCurrencySide;
-  /** The receiver's lookup, required for a UMA destination: Lookup:… */
+  /** The receiver's lookup, required for a UMA destination (`Lookup:…`). */
   lookupId?: string | null | undefined;
   /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. A client token that sets them is refused with FORBIDDEN. The quote's transaction gets them, too. */
   metadata?: Array<MetadataInput> | null | undefined;
@@ -207,7 +207,7 @@ export type CustomerFilter = {
 
 /** A customer of the platform: set exactly one field. */
 export type CustomerReferenceInput =
-  {   /** The customer's id: Customer:… */
+  {   /** The customer's id (`Customer:…`). */
   customerId: string; umaAddress?: never; }
   |  { customerId?: never;   /** The customer's UMA address: $name@domain. */
   umaAddress: string; };
@@ -228,9 +228,9 @@ export type Environment =
 
 /** Conditions on events. An event must match all given conditions. */
 export type EventFilter = {
-  /** Events that concern this customer: Customer:… */
+  /** Events that concern this customer (`Customer:…`). */
   customerId?: string | null | undefined;
-  /** Events that concern this transaction or its quote: Transaction:… */
+  /** Events that concern this transaction or its quote (`Transaction:…`). */
   transactionId?: string | null | undefined;
   /** Events of any of these types. At most 100. */
   types?: Array<EventType> | null | undefined;
@@ -267,7 +267,7 @@ export type ExecuteQuoteInput = {
   expectedVersion?: number | null | undefined;
   /** Makes retries safe: however often the same key is sent with the same input, the mutation takes effect once and returns the same response. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
-  /** The quote to execute: Quote:… */
+  /** The quote to execute (`Quote:…`). */
   quoteId: string;
   /** Whether to only validate the payment. The service makes the payment, rolls it back and returns a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, the original result is returned. */
   validateOnly?: boolean | null | undefined;
@@ -375,18 +375,18 @@ export type FailureReason =
 
 /** The accounts that a stream covers: set exactly one field. */
 export type FollowedAccountsInput =
-  {   /** A single account: InternalAccount:… or ExternalAccount:… */
+  {   /** A single account (`InternalAccount:…` or `ExternalAccount:…`). */
   accountId: string; customerId?: never; }
-  |  { accountId?: never;   /** All accounts of this customer: Customer:… */
+  |  { accountId?: never;   /** All accounts of this customer (`Customer:…`). */
   customerId: string; };
 
 /** The transactions that a stream covers: set exactly one field. */
 export type FollowedTransactionsInput =
-  {   /** All transactions of this customer: Customer:… */
+  {   /** All transactions of this customer (`Customer:…`). */
   customerId: string; transactionId?: never; transactionIds?: never; }
-  |  { customerId?: never;   /** A single transaction: Transaction:… */
+  |  { customerId?: never;   /** A single transaction (`Transaction:…`). */
   transactionId: string; transactionIds?: never; }
-  |  { customerId?: never; transactionId?: never;   /** One or more transactions: Transaction:… At most 100. */
+  |  { customerId?: never; transactionId?: never;   /** One or more transactions (`Transaction:…`). At most 100. */
   transactionIds: Array<string>; };
 
 /** A bank account in the United Kingdom. */
@@ -443,7 +443,7 @@ export type JournalKind =
   | 'DEPOSIT'
   /** A provider moved a different amount than was agreed. */
   | 'DIFFERENCE'
-  /** A payment's money goes back to its source. */
+  /** The money of a payment is returned to its source. */
   | 'REFUND'
   /** The rail returns money that had moved to SUSPENSE. */
   | 'RESUMPTION'
@@ -677,7 +677,7 @@ export type QuoteStatus =
 export type RealtimeFundingSourceInput = {
   /** The currency of the deposit, such as USDC or BTC. */
   currency: string;
-  /** The customer who makes the deposit: Customer:… */
+  /** The customer who makes the deposit (`Customer:…`). */
   customerId: string;
 };
 
@@ -848,7 +848,7 @@ export type StreamEnd =
 
 /** Conditions on transactions. A transaction must match all given conditions. */
 export type TransactionFilter = {
-  /** Transactions from or to this account: InternalAccount:… or ExternalAccount:… */
+  /** Transactions from or to this account (`InternalAccount:…` or `ExternalAccount:…`). */
   accountId?: string | null | undefined;
   /** Transactions whose sent or received amount is in this range. */
   amount?: AmountRange | null | undefined;
@@ -858,7 +858,7 @@ export type TransactionFilter = {
   createdBefore?: ScalarText<'DateTime'> | null | undefined;
   /** Transactions whose sent or received amount is in the currency with this code. */
   currency?: string | null | undefined;
-  /** Transactions of this customer: Customer:… */
+  /** Transactions of this customer (`Customer:…`). */
   customerId?: string | null | undefined;
   /** True excludes payments whose quote was never executed or funded, which are PENDING and later EXPIRED. False returns only such payments. */
   executed?: boolean | null | undefined;
@@ -914,13 +914,13 @@ export type TransferInInput = {
   amount?: AmountInput | null | undefined;
   /** A note for the payment. */
   description?: string | null | undefined;
-  /** The account to credit: InternalAccount:… */
+  /** The account to credit (`InternalAccount:…`). */
   destinationAccountId: string;
   /** Makes retries safe: however often the same key is sent with the same input, the mutation takes effect once and returns the same response. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey: string;
   /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. A client token that sets them is refused with FORBIDDEN. */
   metadata?: Array<MetadataInput> | null | undefined;
-  /** The account to pull from: ExternalAccount:… */
+  /** The account to pull from (`ExternalAccount:…`). */
   sourceAccountId: string;
   /** Whether to only validate the payment. The service makes the payment, rolls it back and returns a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, the original result is returned. */
   validateOnly?: boolean | null | undefined;
@@ -932,13 +932,13 @@ export type TransferOutInput = {
   amount: AmountInput;
   /** A note for the payment. */
   description?: string | null | undefined;
-  /** The account to pay: ExternalAccount:… */
+  /** The account to pay (`ExternalAccount:…`). */
   destinationAccountId: string;
   /** Makes retries safe: however often the same key is sent with the same input, the mutation takes effect once and returns the same response. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey: string;
   /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. A client token that sets them is refused with FORBIDDEN. */
   metadata?: Array<MetadataInput> | null | undefined;
-  /** The account to debit: InternalAccount:… */
+  /** The account to debit (`InternalAccount:…`). */
   sourceAccountId: string;
   /** Whether to only validate the payment. The service makes the payment, rolls it back and returns a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, the original result is returned. */
   validateOnly?: boolean | null | undefined;

@@ -216,7 +216,10 @@ mutation('sandboxSetKycStatus', {
   description:
     "Sandbox only: sets the result of a customer's identity check, as its provider would. Any status may follow any other. When the customer's name changes, the check is repeated.",
   input: (t) => ({
-    customerId: t.id({ required: true, description: 'The customer whose identity check gets this result (`Customer:…`).' }),
+    customerId: t.id({
+      required: true,
+      description: 'The customer whose identity check gets this result (`Customer:…`).',
+    }),
     kycStatus: t.field(
       required(KycStatus, 'The new status. Only APPROVED and MANUALLY_APPROVED let the customer move money.'),
     ),

@@ -215,7 +215,9 @@ mutation('replayWebhookEvents', {
 mutation('resendWebhookDelivery', {
   description:
     'Resends a delivery, whatever its outcome was. The delivery keeps its id and its history of attempts. If the endpoint is disabled, the request is refused with CONFLICT.',
-  input: (t) => ({ deliveryId: t.id({ required: true, description: 'The delivery to resend (`WebhookDelivery:…`).' }) }),
+  input: (t) => ({
+    deliveryId: t.id({ required: true, description: 'The delivery to resend (`WebhookDelivery:…`).' }),
+  }),
   success: { delivery: { type: WebhookDelivery, description: 'The delivery, which is now PENDING.' } },
   resolve: (input, { webhooks, viewer }, key) => resend(webhooks, viewer, input, key),
 });
