@@ -78,16 +78,9 @@ async function listActs({ database }: Tools, { subject, limit }: { subject?: str
     take: limit,
     include: { platform: { select: { name: true } } },
   });
-  const rows = acts.map((one) => ({
-    at: one.at,
-    by: one.operator,
-    act: one.act,
-    subject: one.subject,
-    platform: one.platform?.name ?? null,
-    reason: one.reason,
-  }));
-  const data = acts.map(({ id, platformId, before, after }, position) => {
-    return { ...rows[position], id, platformId: platformId && publicId('Platform', platformId), before, after };
+  const data = acts.map(({ operator: by, platform, platformId, ...act }) => {
+    return { ...act, by, platform: platform?.name ?? null, platformId: platformId && publicId('Platform', platformId) };
   });
+  const rows = data.map(({ at, by, act, subject, platform, reason }) => ({ at, by, act, subject, platform, reason }));
   return { ...listed(rows, 'No act matches.'), data };
 }

@@ -5,7 +5,6 @@ import {
   lockSessions,
   nameOf,
   nameOfPrepared,
-  type PreparedTransaction,
   preparedTransactions,
   rootsOf,
 } from '../infra/database/blockers.ts';
@@ -25,17 +24,13 @@ async function show({ database }: Tools): Promise<Answer> {
   const prepared = waiting.length > 0 ? await preparedTransactions(database.pool) : [];
   const lines = [
     ...rootsOf(sessions).flatMap((root) => branch(root, sessions, 0, new Set())),
-    ...prepared.flatMap(linesOf),
+    ...prepared.flatMap((one) => [
+      nameOfPrepared(one),
+      `  To end it: rollback prepared '${one.gid}'. Its changes are lost: ask its owner first.`,
+    ]),
     ...waiting.flatMap((session) => branch(session, sessions, 1, new Set())),
   ];
   return { data, lines };
-}
-
-function linesOf(prepared: PreparedTransaction): string[] {
-  return [
-    nameOfPrepared(prepared),
-    `  To end it: rollback prepared '${prepared.gid}'. Its changes are lost: ask its owner first.`,
-  ];
 }
 
 /** Returns lines about a session and the sessions that wait for it. Each is listed once, even in a deadlock. */

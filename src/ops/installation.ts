@@ -1,7 +1,8 @@
 import { reencryptSecrets } from '../api/webhooks/endpoints/reencrypt.ts';
-import { type Answer, Failure, jsonOf, listed } from '../apps/terminal/answer.ts';
+import { type Answer, Failure, listed } from '../apps/terminal/answer.ts';
 import type { Program, Screen } from '../apps/terminal/program.ts';
 import { recordAct } from '../domain/access/operator-acts.ts';
+import { formatRate, type Rate } from '../domain/access/rates.ts';
 import { connectionName } from '../infra/database/connections/address.ts';
 import type { Database } from '../infra/database/database.ts';
 import { migrate } from '../infra/database/migrations/migrate.ts';
@@ -45,8 +46,9 @@ function shown(config: Config, name: keyof typeof settings): string | null {
   if (name === 'RAILS' && config.RAILS)
     return JSON.stringify(config.RAILS, (key, of) => (key === 'settings' ? hidden : of));
   if (name === 'OTEL_EXPORTER_OTLP_HEADERS') return config[name] === undefined ? null : 'set';
+  if (name === 'TRUSTED_PROXIES') return config[name].map((range) => range.join('/')).join(', ');
   const kind = keySettings.find((one) => name.startsWith(one));
-  if (!kind) return textOf(config[name]);
+  if (!kind) return formatSetting(config[name]);
   const [own = null, ...fallbacks] = idsOfKeys(config, kind).map((id) => `the key with the id ${id}`);
   return name === kind ? own : fallbacks.join(', ');
 }
@@ -58,11 +60,12 @@ function withoutPassword(text: string): string {
     .replace(/([?&](?:password|sslpassword)=)[^&#]*/gi, `$1${hidden}`);
 }
 
-function textOf(value: unknown): string | null {
+/** Formats a setting as in the environment, without passwords; null if it is not set. An object must be a rate. */
+export function formatSetting(value: unknown): string | null {
   if (value === undefined || value === null) return null;
   if (typeof value === 'boolean') return value ? 'on' : 'off';
-  if (Array.isArray(value)) return value.map(textOf).join(', ');
-  return typeof value === 'object' ? jsonOf(value, 0) : withoutPassword(String(value));
+  if (Array.isArray(value)) return value.map(formatSetting).join(', ');
+  return typeof value === 'object' ? formatRate(value as Rate) : withoutPassword(String(value));
 }
 
 export function addMigrate(program: Program): void {

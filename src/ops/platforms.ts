@@ -191,15 +191,11 @@ async function revokeToken(
 
 export function addPolicies(program: Program): void {
   const policy = program.command('policy').description('the policies of a platform, and the payments that they hold');
-  const [list, held] = [
-    'list the policies of a platform, and how much is left of their limits',
-    'list the payments of a platform that await approval by a second person, oldest first',
-  ];
   addCommand(policy, 'list', listPolicies)
-    .description(list)
+    .description('list the policies of a platform, and how much is left of their limits')
     .argument(...ofPlatform);
   addCommand(policy, 'held', listHeld)
-    .description(held)
+    .description('list the payments of a platform that await approval by a second person, oldest first')
     .argument(...ofPlatform);
 }
 

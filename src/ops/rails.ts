@@ -20,6 +20,7 @@ import { runConformance } from '../rails/conformance/run.ts';
 import type { RailTrial } from '../rails/conformance/trial.ts';
 import { railAddress } from '../rails/load-rails.ts';
 import { openConnections } from '../server/gateway.ts';
+import { wordsOf } from '../server/print-error.ts';
 import { listKeysInUse, missingKeys } from '../server/start/keys-in-use.ts';
 import { platformNamed } from './platforms.ts';
 import {
@@ -93,9 +94,7 @@ async function check({ database, payments }: Tools, name: string): Promise<Answe
   if (!rail) throw new Failure(`No rail is connected for ${tenant.environment} platforms: set RAILS.`);
   if (!rail.checkConnection) throw new Failure(`The rail ${rail.name} has no connection to check.`);
   const found = await rail.checkConnection().catch((error: unknown) => {
-    throw new Failure(
-      `The rail ${rail.name} cannot use the connection: ${error instanceof Error ? error.message : error}`,
-    );
+    throw new Failure(`The rail ${rail.name} cannot use the connection: ${wordsOf(error)}`);
   });
   return { data: { rail: rail.name, found }, lines: [`The rail ${rail.name} is connected: ${found}`] };
 }
@@ -117,7 +116,7 @@ async function tryRail(_job: Job, name: string): Promise<Answer> {
 
 async function trialOf(name: string): Promise<RailTrial> {
   const { trial }: { trial?: RailTrial } = await import(railAddress(name, process.cwd())).catch((error: unknown) => {
-    throw new InvalidArgumentError(`${name} cannot be loaded: ${error instanceof Error ? error.message : error}`);
+    throw new InvalidArgumentError(`${name} cannot be loaded: ${wordsOf(error)}`);
   });
   if (typeof trial?.open !== 'function' || typeof trial.order !== 'function')
     throw new InvalidArgumentError(`${name} exports no trial.`);
@@ -169,26 +168,20 @@ async function listDays({ database }: Tools, name: string, { from, to }: Period)
     orderBy: [{ periodFrom: 'asc' }, { periodTo: 'asc' }],
   });
   const rows = runs.flatMap(({ periodFrom, periodTo, finishedAt, failure, totals }) => {
-    const about = { from: periodFrom, to: periodTo };
     const currencies = trustedJson<readonly DayTotal[]>(totals);
-    const none = { currency: null, receivedHere: null, receivedThere: null, paidHere: null, paidThere: null };
-    const sums = currencies.length > 0 ? currencies.map(inMajor) : [{ ...none, booked: null, held: null }];
-    return sums.map((sum) => ({ ...about, ...sum, comparedAt: finishedAt, failure }));
+    const days = currencies.length > 0 ? currencies : [undefined];
+    return days.map((day) => ({ from: periodFrom, to: periodTo, ...inMajor(day), comparedAt: finishedAt, failure }));
   });
   return listed(rows, 'No day in this period was compared.');
 }
 
-function inMajor({ currency, ...sums }: DayTotal) {
-  const words = (units: string | null) => units && formatMajor(BigInt(units), requiredCurrency(currency));
-  return {
-    currency,
-    receivedHere: words(sums.receivedHere),
-    receivedThere: words(sums.receivedThere),
-    paidHere: words(sums.paidHere),
-    paidThere: words(sums.paidThere),
-    booked: words(sums.booked),
-    held: words(sums.held),
-  };
+const sums = ['receivedHere', 'receivedThere', 'paidHere', 'paidThere', 'booked', 'held'] as const;
+
+/** Formats the totals of a day in one currency. If the day has none, each is null. */
+function inMajor(day: DayTotal | undefined) {
+  const words = (units: string | null) => units && formatMajor(BigInt(units), requiredCurrency(day?.currency ?? ''));
+  const totals = sums.map((sum) => [sum, words(day?.[sum] ?? null)] as const);
+  return { currency: day?.currency ?? null, ...Object.fromEntries(totals) };
 }
 
 export function addDeposits(program: Program): void {

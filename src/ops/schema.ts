@@ -24,11 +24,11 @@ import { accountExamples } from '../core/account-examples.ts';
 import type { AccountDetails } from '../core/account-fields.ts';
 import { type AccountType, accountTypes } from '../core/account-types.ts';
 import { invalidFieldsOf, Refusal } from '../core/refusal.ts';
-import { formatRate, type Rate } from '../domain/access/rates.ts';
 import { checkAccountInfo } from '../domain/accounts/account-details.ts';
 import type { ExternalAccountType } from '../infra/database/generated/client/client.ts';
 import { secretSettings } from '../server/config.ts';
 import { settings } from '../server/settings.ts';
+import { formatSetting } from './installation.ts';
 
 /** The files that `npm run schema` writes, by path in the project. */
 const printed = { 'schema.graphql': printedSchema, 'docs/settings.md': settingsPage, 'docs/accounts.md': accountsPage };
@@ -107,14 +107,8 @@ ${rows.join('\n')}
 function shownDefault(setting: z.ZodType): string {
   const { shownDefault } = setting.meta() ?? {};
   if (typeof shownDefault === 'string') return shownDefault;
-  const value = setting.safeParse(undefined).data;
-  const text = value === undefined ? '' : typeof value === 'boolean' ? (value ? 'on' : 'off') : textOf(value);
-  return text === '' ? '' : `\`${text}\``;
-}
-
-function textOf(value: unknown): string {
-  if (Array.isArray(value)) return value.join(', ');
-  return typeof value === 'object' ? formatRate(value as Rate) : String(value);
+  const text = formatSetting(setting.safeParse(undefined).data);
+  return text ? `\`${text}\`` : '';
 }
 
 /** Generates the sections of docs/accounts.md from the declared account types and their examples. */

@@ -152,13 +152,14 @@ test('tokens are issued, listed and revoked, but the last one with MANAGE cannot
 test('settings are printed with their sources, and without secrets', async () => {
   const environment = {
     DATABASE_URL: 'postgres://gateway:hidden-password@db.example/payments?sslmode=verify-full&password=hidden-too',
-    PORT: '4321',
+    ...{ PORT: '4321', TRUSTED_PROXIES: '10.0.0.0/8,::1', RATE_LIMIT_PLATFORM: '100/500' },
     RAILS: '{"PRODUCTION": {"module": "acme", "settings": {"apiKey": "hidden-key"}}}',
     OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector:hidden@otel.example',
   };
   const rows: Data[] = await answer(['config', 'print'], environment);
   const row = (setting: string) => rows.find((one) => one.setting === setting);
   expect(row('PORT')).toEqual({ setting: 'PORT', value: '4321', from: 'environment' });
+  expect([row('TRUSTED_PROXIES').value, row('RATE_LIMIT_PLATFORM').value]).toEqual(['10.0.0.0/8, ::1/128', '100/500']);
   expect(row('HOST')).toEqual({ setting: 'HOST', value: '127.0.0.1', from: 'default' });
   expect(row('DATABASE_URL').value).toBe('postgres://gateway:***@db.example/payments?sslmode=verify-full&password=***');
   expect(row('SECRET_KEY').value).toBe(`the key with the id ${firstId}`);

@@ -1,16 +1,25 @@
 import { getOperationAST, parse } from 'graphql';
 import type { Client, SubscribePayload } from 'graphql-ws';
+import {
+  asapScheduler,
+  catchError,
+  finalize,
+  map,
+  Observable,
+  observeOn,
+  of,
+  ReplaySubject,
+  Subscription,
+  scan,
+  tap,
+} from 'rxjs';
+import { fromFetch } from 'rxjs/fetch';
 import { asPost } from '../client/operation.ts';
-import { openSocket } from './socket.ts';
+import { openSocket, resultsOf } from './socket.ts';
 import { missingIn } from './step.ts';
 
 interface Options {
   readonly headers?: Readonly<Record<string, unknown>>;
-}
-
-interface Observer {
-  next(result: object): void;
-  complete(): void;
 }
 
 /** The result of an operation, or the messages of a stream. */
@@ -32,10 +41,11 @@ export interface Cost {
 
 /** The operation of a tab. It continues while another tab is open. */
 interface Running {
+  /** Emits the latest answer and those that follow. */
+  readonly answers: ReplaySubject<Answer>;
   latest: Answer | undefined;
-  isOver: boolean;
-  observer: Observer | undefined;
-  readonly abort: () => void;
+  /** Closed when the operation is over. */
+  sending: Subscription;
 }
 
 interface OperationsOptions {
@@ -65,17 +75,24 @@ export class Operations {
   readonly fetcher = (given: SubscribePayload, options: Options = {}) => {
     const headers = this.#headersOf(options);
     const request = withOwnName(given);
-    if (request.operationName === 'IntrospectionQuery') return post(request, headers).then(({ result }) => result);
+    if (request.operationName === 'IntrospectionQuery') return post(request, headers).pipe(map(({ result }) => result));
     const tab = this.#openTab;
-    return {
-      subscribe: (observer: Observer) => {
-        const present = this.#byTab.get(tab);
-        const running = present && !present.isOver ? present : this.#start(request, headers);
-        this.#byTab.set(tab, running);
-        this.#announce();
-        return this.#show(running, observer);
-      },
-    };
+    return new Observable<object>((observer) => {
+      const present = this.#byTab.get(tab);
+      const running = present && !present.sending.closed ? present : this.#start(request, headers);
+      this.#byTab.set(tab, running);
+      this.#announce();
+      // GraphiQL expects the subscription first and its results afterwards.
+      const results = running.answers.pipe(
+        observeOn(asapScheduler),
+        map(({ result }) => result),
+      );
+      const shown = results.subscribe(observer);
+      return () => {
+        shown.unsubscribe();
+        if (!this.#isLeaving) running.sending.unsubscribe();
+      };
+    });
   };
 
   /** Opens a tab. Returns `run` if its operation is running, otherwise its last answer. Ends an outdated operation. */
@@ -83,7 +100,7 @@ export class Operations {
     this.#openTab = tab;
     if (isOutdated) this.close(tab);
     const running = this.#byTab.get(tab);
-    return running?.isOver === false ? 'run' : running?.latest;
+    return running?.sending.closed === false ? 'run' : running?.latest;
   }
 
   /** Returns the last answer to a tab's operation. Each answer is a new object. */
@@ -102,7 +119,7 @@ export class Operations {
   }
 
   close(tab: string): void {
-    this.#byTab.get(tab)?.abort();
+    this.#byTab.get(tab)?.sending.unsubscribe();
     this.#byTab.delete(tab);
   }
 
@@ -125,83 +142,56 @@ export class Operations {
     return { ...(authorization !== undefined && { authorization }), ...Object.fromEntries(given) };
   }
 
-  #show(running: Running, observer: Observer) {
-    running.observer = observer;
-    // GraphiQL expects the subscription first and its results afterwards.
-    queueMicrotask(() => {
-      if (running.observer !== observer) return;
-      if (running.latest) observer.next(running.latest.result);
-      if (running.isOver) observer.complete();
-    });
-    return {
-      unsubscribe: () => {
-        running.observer = undefined;
-        if (!this.#isLeaving) running.abort();
-      },
-    };
-  }
-
   #start(request: SubscribePayload, headers: Record<string, string>): Running {
-    const abort = new AbortController();
-    const running: Running = { latest: undefined, isOver: false, observer: undefined, abort: () => abort.abort() };
+    const running: Running = { answers: new ReplaySubject(1), latest: undefined, sending: Subscription.EMPTY };
     const startedAt = performance.now();
-    const show = ({ cost = running.latest?.cost, ...received }: Received) => {
+    const received = this.#received(request, headers).pipe(
+      catchError((error: unknown) => {
+        const { result, ...failed } = failure(error);
+        // The messages before the failure remain.
+        const { result: shown, bytes = 0 } = running.latest ?? {};
+        return of({ ...failed, bytes, result: { ...result, ...shown } });
+      }),
+      finalize(() => {
+        running.answers.complete();
+        this.#announce();
+      }),
+    );
+    running.sending = received.subscribe(({ cost = running.latest?.cost, ...received }) => {
       running.latest = { ...received, cost, milliseconds: performance.now() - startedAt };
       this.#announce();
-      running.observer?.next(received.result);
-    };
-    const end = () => {
-      running.isOver = true;
-      this.#announce();
-      running.observer?.complete();
-    };
-    abort.signal.addEventListener('abort', end);
-    const missing = missingIn(request.variables ?? {});
-    if (missing !== undefined) {
-      show({ ...failure(new Error(missing)), status: 'Not sent' });
-      end();
-    } else if (isSubscription(request)) this.#follow(request, headers, { show, end, signal: abort.signal });
-    else {
-      post(request, headers, abort.signal)
-        .then((received) => {
-          this.#take(request, received.result);
-          show(received);
-        })
-        .catch((error: unknown) => !abort.signal.aborted && show(failure(error)))
-        .finally(end);
-    }
+      running.answers.next(running.latest);
+    });
     return running;
   }
 
-  #follow(
-    request: SubscribePayload,
-    { authorization = '' }: Record<string, string>,
-    { show, end, signal }: { show: (received: Received) => void; end: () => void; signal: AbortSignal },
-  ): void {
-    let messages: readonly object[] = [];
-    let [count, bytes] = [0, 0];
-    const shown = () => ({ latest: messages[0], before: messages.slice(1) });
-    const unsubscribe = this.socket(authorization).subscribe(request, {
-      next: (message) => {
-        const { cost, result } = withoutCost(message);
-        this.#take(request, result);
-        messages = [result, ...messages].slice(0, shownMessages);
-        count += 1;
-        bytes += sizeOf(JSON.stringify(message));
-        show({ result: shown(), status: count === 1 ? '1 message' : `${count} messages`, bytes, cost });
-      },
-      error: (error) => {
-        const { result, ...failed } = failure(error);
-        show({ ...failed, bytes, result: { ...result, ...(count > 0 && shown()) } });
-        end();
-      },
-      complete: end,
-    });
-    signal.addEventListener('abort', unsubscribe);
+  /** Sends an operation, and emits its result or, for a subscription, all messages so far with each message. */
+  #received(request: SubscribePayload, headers: Record<string, string>): Observable<Received> {
+    const missing = missingIn(request.variables ?? {});
+    if (missing !== undefined) return of({ ...failure(new Error(missing)), status: 'Not sent' });
+    if (!isSubscription(request)) return post(request, headers).pipe(tap(({ result }) => this.#take(request, result)));
+    return resultsOf(this.socket(headers.authorization ?? ''), request).pipe(
+      map((message) => ({ ...withoutCost(message), bytes: sizeOf(JSON.stringify(message)) })),
+      tap(({ result }) => this.#take(request, result)),
+      scan(
+        ({ messages, count, bytes }, { result, ...message }) => ({
+          messages: [result, ...messages].slice(0, shownMessages),
+          count: count + 1,
+          ...message,
+          bytes: bytes + message.bytes,
+        }),
+        { messages: [] as readonly object[], count: 0, bytes: 0 },
+      ),
+      map(({ messages: [latest, ...before], count, ...received }) => ({
+        ...received,
+        result: { latest, before },
+        status: count === 1 ? '1 message' : `${count} messages`,
+      })),
+    );
   }
 
   #announce(): void {
-    this.#running = new Set([...this.#byTab].filter(([, { isOver }]) => !isOver).map(([tab]) => tab));
+    this.#running = new Set([...this.#byTab].filter(([, { sending }]) => !sending.closed).map(([tab]) => tab));
     for (const listener of this.#listeners) listener();
   }
 
@@ -241,19 +231,17 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-async function post(
-  request: SubscribePayload,
-  headers: Record<string, string>,
-  signal?: AbortSignal,
-): Promise<Received> {
+function post(request: SubscribePayload, headers: Record<string, string>): Observable<Received> {
   const { headers: usual, ...sent } = asPost(request);
-  const response = await fetch('graphql', { ...sent, headers: { ...usual, ...headers }, signal: signal ?? null });
-  const text = await response.text();
-  return {
-    ...withoutCost(JSON.parse(text)),
-    status: `${response.status} ${response.statusText}`,
-    bytes: sizeOf(text),
-  };
+  return fromFetch('graphql', {
+    ...sent,
+    headers: { ...usual, ...headers },
+    async selector(response) {
+      const text = await response.text();
+      const status = `${response.status} ${response.statusText}`;
+      return { ...withoutCost(JSON.parse(text)), status, bytes: sizeOf(text) };
+    },
+  });
 }
 
 /** Removes `extensions.cost`, which is longer than many results. */

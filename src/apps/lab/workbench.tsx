@@ -89,8 +89,7 @@ export default function Workbench(props: SessionProps) {
   useState(forgetLast);
   return (
     <GraphiQLProvider
-      // By its type, the fetcher must return GraphiQL's own kind of observable, but GraphiQL uses only `subscribe`.
-      fetcher={props.operations.fetcher as never}
+      fetcher={props.operations.fetcher}
       onPrettifyQuery={prettified}
       plugins={plugins}
       referencePlugin={schemaPlugin}

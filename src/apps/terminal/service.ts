@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { follow, StreamRefusedError } from '../client/follow.ts';
-import { Whoami } from '../client/generated/operations.ts';
+import { type RefusalPartsFragment, Whoami } from '../client/generated/operations.ts';
 import { asPost, type Operation, sentAs } from '../client/operation.ts';
 import { bodyOf } from '../client/payments.ts';
 import { Failure } from './answer.ts';
@@ -64,12 +64,13 @@ export class Service {
   async mutate<Result extends Readonly<Record<string, object>>, Variables>(
     document: Operation<Result, Variables>,
     variables: Variables,
-  ): Promise<Exclude<Result[keyof Result], Refusal>> {
+  ): Promise<Exclude<Result[keyof Result], RefusalPartsFragment>> {
     const [result = {}] = Object.values(await this.execute(document, variables));
     // Only the refusals in a result's union have a code.
-    if (!('code' in result)) return result as Exclude<Result[keyof Result], Refusal>;
-    const { code, message, fields, path = fields?.[0]?.path } = result as unknown as Refusal;
-    throw new Failure(`${message} (${code}${path ? `, ${path.join('.')}` : ''})`, code);
+    if (!('code' in result)) return result as Exclude<Result[keyof Result], RefusalPartsFragment>;
+    const { code, message, fields } = result as unknown as RefusalPartsFragment;
+    const [field] = fields;
+    throw new Failure(`${message} (${code}${field ? `, ${field.path.join('.')}` : ''})`, code);
   }
 
   /** Reads the caller and the end of the feed, which also verifies the credentials. */
@@ -160,12 +161,4 @@ export function causeOf(error: unknown): Error {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (cause instanceof AggregateError) return causeOf(cause.errors[0]);
   return cause instanceof Error ? cause : new Error(String(cause));
-}
-
-/** A refusal, as returned by every mutation. Operations select either `path` or `fields`. */
-interface Refusal {
-  readonly code: string;
-  readonly message: string;
-  readonly path?: readonly (string | number)[] | null;
-  readonly fields?: readonly { readonly path: readonly (string | number)[] }[];
 }

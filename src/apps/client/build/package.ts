@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { buildSchema, introspectionFromSchema } from 'graphql';
+import own from '../../../../package.json' with { type: 'json' };
 
 // `npm run client:build`: builds the client package (JavaScript, types, schema) and packs it in dist for npm.
 
@@ -20,14 +21,11 @@ const modules = (await readdir(folder))
   .map((name) => path.basename(name, '.js'));
 const generated = ['operations', 'hashes', 'documents', 'schema-facts'];
 const entry = (file: string) => ({ types: `./${file}.d.ts`, default: `./${file}.js` });
-const own = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as {
-  readonly version: string;
-  readonly license: string;
-  readonly devDependencies: Readonly<Record<string, string>>;
-  readonly dependencies: Readonly<Record<string, string>>;
-  readonly optionalDependencies: Readonly<Record<string, string>>;
+const versions: Readonly<Record<string, string>> = {
+  ...own.devDependencies,
+  ...own.optionalDependencies,
+  ...own.dependencies,
 };
-const versions = { ...own.devDependencies, ...own.optionalDependencies, ...own.dependencies };
 /** Returns the range of versions that are compatible with the version used in the tests. */
 const compatible = (name: string) => {
   if (!versions[name]) throw new Error(`package.json has no ${name}`);

@@ -4,73 +4,73 @@ import type * as of from './operations.ts';
 
 export type * from './operations.ts';
 export const AddPayee =
-  'sha256:cd1870a4479c2034566c95a6c70e43c619447ceb6a271b387ca48cd431dc9d28' as Operation<of.AddPayeeMutation, of.AddPayeeMutationVariables>;
+  'sha256:26c6253cedc97a3d2ded86775f1ce4c77c20476efe9cb657a575caebaab2c75c' as Operation<of.AddPayeeMutation, of.AddPayeeMutationVariables>;
 export const CancelQuote =
-  'sha256:7d3d9983cdf0b4ce8c5b45c278748a2999fd10ea2742013566bc2b4d37d6c226' as Operation<of.CancelQuoteMutation, of.CancelQuoteMutationVariables>;
+  'sha256:5e5eb2ba3e84dc4618ca7f6b431eb225ed56a5a70a279d431f6afe5b413d6064' as Operation<of.CancelQuoteMutation, of.CancelQuoteMutationVariables>;
 export const CreateQuote =
-  'sha256:c3c703d521852a53ff0dea943d2f4012c3adfea0e626064a98ba5cc154326623' as Operation<of.CreateQuoteMutation, of.CreateQuoteMutationVariables>;
+  'sha256:70ef33dde0ce0240a688d7ea6d8dceb7081e1ed3efd9e9d1d1ec82d7805e3a32' as Operation<of.CreateQuoteMutation, of.CreateQuoteMutationVariables>;
 export const ExecuteQuote =
-  'sha256:a3cc8277e0953e5f631df71593ad1598c2a471b80111ec3e6455ecdd9e68e26c' as Operation<of.ExecuteQuoteMutation, of.ExecuteQuoteMutationVariables>;
+  'sha256:156a933010a4cdb9e6bbd3644847cc942919a49875341bf2abe83b72a5bbf92d' as Operation<of.ExecuteQuoteMutation, of.ExecuteQuoteMutationVariables>;
 export const History =
-  'sha256:cfe270af6510c574daafe3da14063c8c6e281ab841a151e7cec87e5e0f786d7a' as Operation<of.HistoryQuery, of.HistoryQueryVariables>;
+  'sha256:ae3919535b9cdd55bf0dac1355adeffae1f05a413a7a2e494098b0c77fd79c5d' as Operation<of.HistoryQuery, of.HistoryQueryVariables>;
 export const Home =
-  'sha256:8adac79c32381bbd9dd2270d31ebd31d2a6291dc60accdd0f8a7503eae7ed4e4' as Operation<of.HomeQuery, of.HomeQueryVariables>;
+  'sha256:a96e02bfaa7c05926d5f6515cb8544082253dd5def4b4127bbbffa83749b7eaf' as Operation<of.HomeQuery, of.HomeQueryVariables>;
 export const LookUpReceiver =
-  'sha256:c8fab55d420c2e87c55c850e9370a14ddc172bfba93b30282d4d61b4f2120aa6' as Operation<of.LookUpReceiverMutation, of.LookUpReceiverMutationVariables>;
+  'sha256:b3117656da10e2659c3092b464165773c71fae64fa86ba3b817bd530380422b5' as Operation<of.LookUpReceiverMutation, of.LookUpReceiverMutationVariables>;
 export const PayIn =
-  'sha256:2787effcfcc2c5ac77336f4f6b585515eeb2b71de6caa420833a8026bc90d99f' as Operation<of.PayInQuery, of.PayInQueryVariables>;
+  'sha256:edc1043368a3572217a6e67396e4cfbdf3a4ded45eb2ecfbd13e823cd04fb0c4' as Operation<of.PayInQuery, of.PayInQueryVariables>;
 export const PayeeForm =
-  'sha256:1aa51609ba45a51687540f1e6f4762f4dc766b695a9c839ff788575f50b64703' as Operation<of.PayeeFormQuery, of.PayeeFormQueryVariables>;
+  'sha256:e77cfc7a253657706b5f80cc021e7061e289bcb6b8968f26e158475a2340801f' as Operation<of.PayeeFormQuery, of.PayeeFormQueryVariables>;
 export const PayeePicker =
-  'sha256:dff539b732a4f4f1664bf3d08de862b513912286cacda74b61afbb915250d676' as Operation<of.PayeePickerQuery, of.PayeePickerQueryVariables>;
+  'sha256:0131c266cd66f8e6f884817dc66c73d23c81f4f717c9235a18ccf11570259c42' as Operation<of.PayeePickerQuery, of.PayeePickerQueryVariables>;
 export const Quote =
-  'sha256:fce4338520b496b95c5ef844b9b320eea856da8a60ea227df5671f68d631fee8' as Operation<of.QuoteQuery, of.QuoteQueryVariables>;
+  'sha256:517768b38e6e9ffcb625c79dde2217eeb4d1150d9e21a45eebb4ed606c8b91c7' as Operation<of.QuoteQuery, of.QuoteQueryVariables>;
 export const Receipt =
-  'sha256:b41889d773a9651ebdd26cad14e39076f15deb86451c349c65c147164dd6edfe' as Operation<of.ReceiptQuery, of.ReceiptQueryVariables>;
+  'sha256:107157cb62322fb1bd68dc2484831bfd2384f771962abd43c5d05fc8dc0a9ccd' as Operation<of.ReceiptQuery, of.ReceiptQueryVariables>;
 export const Statement =
   'sha256:7ed70ce485ec3b11f4ba975989106fe86a45bcf97334a145730f3b6d303e9880' as Operation<of.StatementQuery, of.StatementQueryVariables>;
 export const Transactions =
-  'sha256:d47b28b6569d14c4662566e92f3ddbb524acbf5b7343709822912dd33f3620d3' as Operation<of.TransactionsQuery, of.TransactionsQueryVariables>;
+  'sha256:8ec96a9ce76d47285c16cb2e702dffe27bbad12a7e615b06dda586e8a6eefbc7' as Operation<of.TransactionsQuery, of.TransactionsQueryVariables>;
 export const Transaction =
-  'sha256:11f706c3b3c1bddcf94f14c69015a78db6da961acd926d724f26053785c2a1e6' as Operation<of.TransactionQuery, of.TransactionQueryVariables>;
+  'sha256:feaf8d8842b10f30e1a534e3c6f9676ab0ce7d506c9a47beb4cda0636518589a' as Operation<of.TransactionQuery, of.TransactionQueryVariables>;
 export const FollowTransaction =
-  'sha256:25ff032e768fbe8352d3d2dca3bb6e8655ce92a59bc668995ae8e4e998c398dc' as Operation<of.FollowTransactionSubscription, of.FollowTransactionSubscriptionVariables>;
+  'sha256:63d10c8da5c1a83d1675b380b87c35c44e989256a62403a966a312e91c981fa8' as Operation<of.FollowTransactionSubscription, of.FollowTransactionSubscriptionVariables>;
 export const FollowTransactions =
-  'sha256:1bfa2f818b746a9c88aa78f716f5c49d8d541eecb960cc73bdb41a88c718ee97' as Operation<of.FollowTransactionsSubscription, of.FollowTransactionsSubscriptionVariables>;
+  'sha256:be401f88a08062bc1b574f81f082ca4272eba6b54c0d403e57cdf0ebe2586875' as Operation<of.FollowTransactionsSubscription, of.FollowTransactionsSubscriptionVariables>;
 export const TransactionList =
-  'sha256:7f2b8a595bbb1eb1a558520ae976687b19bb88cd4d1665fe9425f4635b7bc24b' as Operation<of.TransactionListSubscription, of.TransactionListSubscriptionVariables>;
+  'sha256:2dc9c1062be2e9f38dcd608f81338b4952cf961e1f6937d19c257fa65c18662e' as Operation<of.TransactionListSubscription, of.TransactionListSubscriptionVariables>;
 export const FollowAccounts =
-  'sha256:57bb5f08ccf9188d23a602b62f2d06f0b1ce827a8fccd7b05a27fa895f1a4134' as Operation<of.FollowAccountsSubscription, of.FollowAccountsSubscriptionVariables>;
+  'sha256:88a21913b358d8965e7a577ced895ab45f07e6066ee7ca48c931cda9ad40d9c4' as Operation<of.FollowAccountsSubscription, of.FollowAccountsSubscriptionVariables>;
 export const SupportSearch =
-  'sha256:3b25f87cfad90736842347a34c342374d92f063967e08b9bdc4e19719777bf4b' as Operation<of.SupportSearchQuery, of.SupportSearchQueryVariables>;
+  'sha256:de282a199481f9f56b4e5f5e48232ae69ea04e29dd3cd7199990eca5e62a225c' as Operation<of.SupportSearchQuery, of.SupportSearchQueryVariables>;
 export const SupportView =
-  'sha256:617ca47f5eab25398dc64d148b2833916de7930a373f56e9b1c5a24e8b343974' as Operation<of.SupportViewQuery, of.SupportViewQueryVariables>;
+  'sha256:4f6ee319e028add3c165f59f91e00126cb09c68ed0e101a0e1013905d185318a' as Operation<of.SupportViewQuery, of.SupportViewQueryVariables>;
 export const Resend =
-  'sha256:191654c0529dbc5b65b86c448ebaa700e3a8a730c816d8b9831e18d65bee426f' as Operation<of.ResendMutation, of.ResendMutationVariables>;
+  'sha256:475b60a6332ba30cb6ebb8c4d1c3db2e183053d0e60ef559f339df25c872c50b' as Operation<of.ResendMutation, of.ResendMutationVariables>;
 export const Replay =
-  'sha256:d818634c58039481fbb55b36d42886a40c5a8c303954571a42360f57bdf1df68' as Operation<of.ReplayMutation, of.ReplayMutationVariables>;
+  'sha256:bf991aa8238379b4b5e1ee2aa9afe3f22d6957710fd67915de7ad68f4c31a676' as Operation<of.ReplayMutation, of.ReplayMutationVariables>;
 export const TestEndpoint =
-  'sha256:fd1d026dea29a093e2e1fe2432ea261820a02c0f376dfb437b54fc197d6f753d' as Operation<of.TestEndpointMutation, of.TestEndpointMutationVariables>;
+  'sha256:cc79bfbadad925142dffc302502f9a641ed0aeffd457b354ab15ccf8dea35e9b' as Operation<of.TestEndpointMutation, of.TestEndpointMutationVariables>;
 export const FindCustomer =
   'sha256:eff975e87dcddc80b8950a00da5d2cab7a72fd884a37c37bae0ad5446c9e3484' as Operation<of.FindCustomerQuery, of.FindCustomerQueryVariables>;
 export const CreateCustomer =
-  'sha256:64d0e9f2ab2a187ccb85554d6169c56d4b38252acd613adeb7dcc717d0a85520' as Operation<of.CreateCustomerMutation, of.CreateCustomerMutationVariables>;
+  'sha256:f2d7c27b591380dab04c58cd7c88b0903feb8c4e1181aaede9f2f78cfeab469a' as Operation<of.CreateCustomerMutation, of.CreateCustomerMutationVariables>;
 export const NoteOnCustomer =
-  'sha256:9e8cf6d63c27aff8a267072ef93e6e8be6214e9dff4f8b395dc06a65b0fe25b2' as Operation<of.NoteOnCustomerMutation, of.NoteOnCustomerMutationVariables>;
+  'sha256:5ad9b4992a3e9b393bf6e969f1726bd5c28bb8d3b48fc4212901274e8855c42c' as Operation<of.NoteOnCustomerMutation, of.NoteOnCustomerMutationVariables>;
 export const NameAccount =
-  'sha256:ed2089e3b3c4f8d7e8773c20649dd0206cf820105d1561ac92be4afff908dbbe' as Operation<of.NameAccountMutation, of.NameAccountMutationVariables>;
+  'sha256:d4accd74fa325059a678e884014c3254dcb8f5b583d8effd24bf7df036bd90e9' as Operation<of.NameAccountMutation, of.NameAccountMutationVariables>;
 export const Fund =
-  'sha256:30b71318ef4d8c5e5b3329bc03c004f4ed1e46401dec97c910220c0d62589742' as Operation<of.FundMutation, of.FundMutationVariables>;
+  'sha256:55cff9bbbdf2ca134c8224ab3a7901e8def2e39b5aa10d23a9cab806a90a886b' as Operation<of.FundMutation, of.FundMutationVariables>;
 export const SandboxQuote =
-  'sha256:85d25745ff5c4c9f9f85371c3a45dc57a727ba961a56e9d722cbe46aa5310bd1' as Operation<of.SandboxQuoteMutation, of.SandboxQuoteMutationVariables>;
+  'sha256:6ceb00ea94ddd60d6922bb3540858321e164a648cf1b339c0e1c0fa8240fedab' as Operation<of.SandboxQuoteMutation, of.SandboxQuoteMutationVariables>;
 export const Deposit =
-  'sha256:45fc529cfad6c967d37cfb032fcb9c78b23e460517f492fbb56374352917aa7f' as Operation<of.DepositMutation, of.DepositMutationVariables>;
+  'sha256:47604b326bc95124cfdf18eb349e832f8190a3017ca046ebfbc1b957387f5653' as Operation<of.DepositMutation, of.DepositMutationVariables>;
 export const TransferOut =
-  'sha256:963671153a0e8451e4baf928fa80715c4b939b24dc5bd19cad27d8322b4dd698' as Operation<of.TransferOutMutation, of.TransferOutMutationVariables>;
+  'sha256:261c2ab2f9ccfaa07a83a634017453d8901cdcd6146e066eeed54cbb48d86c36' as Operation<of.TransferOutMutation, of.TransferOutMutationVariables>;
 export const TransferIn =
-  'sha256:f6db57fc1949658c2d5095aa580f8c336c604191bd67b23a4330f92149e682d0' as Operation<of.TransferInMutation, of.TransferInMutationVariables>;
+  'sha256:496179a725f8571d47fe77ddee3cbb50cd9335b186b901b8026f92e1574f9a49' as Operation<of.TransferInMutation, of.TransferInMutationVariables>;
 export const ReceiveUma =
-  'sha256:2dff2bdadc73e85025ae14d4fcd573841a930c3853162d80cd12bee48d5da645' as Operation<of.ReceiveUmaMutation, of.ReceiveUmaMutationVariables>;
+  'sha256:ba2a6933110b08c29bcfbfb1acfd8d701adf19c5f1043e6aa02c85b2d71ca5f4' as Operation<of.ReceiveUmaMutation, of.ReceiveUmaMutationVariables>;
 export const Whoami =
   'sha256:a220fa99931e8792982243ac02da9653c75e0ab56a60e79e1a9ad88c46d2170e' as Operation<of.WhoamiQuery, of.WhoamiQueryVariables>;
 export const LatestEvents =
@@ -82,7 +82,7 @@ export const WebhookBodies =
 export const WebhookBody =
   'sha256:a86476c14c236add8ac1adf3f405e6777fedb23d867caad2524b51eacdb60ce1' as Operation<of.WebhookBodyQuery, of.WebhookBodyQueryVariables>;
 export const FollowPayment =
-  'sha256:f0b812bea126966f826b0819cd2301ead27ec5a00197e044cfd11a35b50052bd' as Operation<of.FollowPaymentSubscription, of.FollowPaymentSubscriptionVariables>;
+  'sha256:94b29e9e759cf62c2b1bb92bd297116c258c228acbdb3a2b1bdbbb4bf8e0552e' as Operation<of.FollowPaymentSubscription, of.FollowPaymentSubscriptionVariables>;
 export const Deliveries =
   'sha256:bc8cbe5ac090058eb30273d873ecba45db97e53df0505688a1c96aaa9a7ca9db' as Operation<of.DeliveriesQuery, of.DeliveriesQueryVariables>;
 export const StatusCounts =

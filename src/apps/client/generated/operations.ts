@@ -1014,17 +1014,11 @@ export type AddPayeeMutationVariables = Exact<{
 
 export type AddPayeeMutation = { createExternalAccount:
     | (
-      { code: RefusalCode, message: string, existing:
-        | { id: string }
-        | { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo: { accountType: ExternalAccountType } }
-       | null, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+      { code: RefusalCode, message: string, existing: { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo: { accountType: ExternalAccountType } } | null, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
       & { __typename: 'ConflictError' }
     )
     | (
-      { replayed: boolean, warnings: Array<{ path: Array<string | number>, message: string }>, accountEdge: { cursor: string, node:
-          | { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo: { accountType: ExternalAccountType } }
-          | { id: string }
-         } }
+      { replayed: boolean, warnings: Array<{ path: Array<string | number>, message: string }>, accountEdge: { cursor: string, node: { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo: { accountType: ExternalAccountType } } } }
       & { __typename: 'CreateExternalAccountSuccess' }
     )
     | (
@@ -1044,15 +1038,15 @@ export type CancelQuoteMutation = { cancelQuote:
       & { __typename: 'CancelQuoteSuccess' }
     )
     | (
-      { code: RefusalCode, message: string, existing: { id: string } | null }
+      { code: RefusalCode, message: string, existing: { id: string } | null, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
       & { __typename: 'ConflictError' }
     )
     | (
-      { code: RefusalCode, message: string }
+      { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
       & { __typename: 'ForbiddenError' | 'IdempotencyMismatchError' | 'InvalidInputError' | 'NotFoundError' | 'OutcomeUnknownError' | 'UnavailableError' }
     )
     | (
-      { code: RefusalCode, message: string, expiredAt: ScalarText<'DateTime'> }
+      { expiredAt: ScalarText<'DateTime'>, code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
       & { __typename: 'QuoteExpiredError' }
     )
    };
@@ -1123,6 +1117,8 @@ export type ExecuteQuoteMutation = { executeQuote:
     )
    };
 
+export type CurrencyPartsFragment = { code: string, symbol: string, decimals: number };
+
 export type MoneyPartsFragment = { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } };
 
 type AccountParts_ExternalAccount_Fragment = { status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, version: number, displayName: string, maskedNumber: string, currency: { code: string, symbol: string, decimals: number } };
@@ -1144,13 +1140,23 @@ export type TransactionPartsFragment = { id: string, version: number, type: Tran
     & { __typename: 'AccountDestination' | 'UmaDestination' }
   ) };
 
-export type ReceiptPartsFragment = { reconciliationReference: string | null, settledAt: ScalarText<'DateTime'> | null, expectedSettlementAt: ScalarText<'DateTime'> | null, exchangeRate: string | null, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, fees: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, counterpartyInformation: Array<{ name: string, value: string }>, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, refund: { reference: string, initiatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, quote: { id: string, status: QuoteStatus, expiresAt: ScalarText<'DateTime'> } | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
+export type TransactionPageFragment = { edges: Array<{ cursor: string, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
+        { displayName: string, maskedNumber: string | null }
+        & { __typename: 'AccountSource' | 'RealtimeFundingSource' | 'UmaSource' }
+      ) | null, destination: (
+        { displayName: string, maskedNumber: string | null }
+        & { __typename: 'AccountDestination' | 'UmaDestination' }
+      ) } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } };
+
+export type TimelinePartsFragment = { timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }> };
+
+export type ReceiptPartsFragment = { reconciliationReference: string | null, settledAt: ScalarText<'DateTime'> | null, expectedSettlementAt: ScalarText<'DateTime'> | null, exchangeRate: string | null, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, fees: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, counterpartyInformation: Array<{ name: string, value: string }>, refund: { reference: string, initiatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, quote: { id: string, status: QuoteStatus, expiresAt: ScalarText<'DateTime'> } | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
     { displayName: string, maskedNumber: string | null }
     & { __typename: 'AccountSource' | 'RealtimeFundingSource' | 'UmaSource' }
   ) | null, destination: (
     { displayName: string, maskedNumber: string | null }
     & { __typename: 'AccountDestination' | 'UmaDestination' }
-  ) };
+  ), timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }> };
 
 export type QuotePartsFragment = { id: string, status: QuoteStatus, version: number, createdAt: ScalarText<'DateTime'>, expiresAt: ScalarText<'DateTime'>, description: string | null, lockedCurrencySide: LockedCurrencySide, exchangeRate: string, totalSendingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, totalReceivingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, feesIncluded: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, source: { displayName: string, maskedNumber: string | null }, destination: { displayName: string, maskedNumber: string | null }, paymentInstructions: Array<(
     { accountType: ExternalAccountType, reference: string | null }
@@ -1170,6 +1176,8 @@ export type PaymentRefusalPartsFragment =
   | PaymentRefusalParts_InsufficientFundsError_Fragment
   | PaymentRefusalParts_LimitExceededError_Fragment
 ;
+
+export type CustomerPartsFragment = { id: string, name: string | null, platformCustomerId: string, umaAddress: string, customerType: CustomerType, kycStatus: KycStatus, isDeleted: boolean, createdAt: ScalarText<'DateTime'> };
 
 export type DeliveryPartsFragment = { id: string, status: WebhookDeliveryStatus, nextAttemptAt: ScalarText<'DateTime'> | null, event: { id: string, type: EventType, occurredAt: ScalarText<'DateTime'> }, attempts: Array<{ at: ScalarText<'DateTime'>, durationMs: number, responseStatus: number | null, error: string | null }> };
 
@@ -1219,7 +1227,7 @@ export type LookUpReceiverMutation = { lookUpReceiver:
       & { __typename: 'ConflictError' | 'ForbiddenError' | 'IdempotencyMismatchError' | 'InvalidInputError' | 'NotFoundError' | 'OutcomeUnknownError' | 'UnavailableError' }
     )
     | (
-      { serverTime: ScalarText<'DateTime'>, lookup: { id: string, umaAddress: string, vaspName: string | null, expiresAt: ScalarText<'DateTime'>, supportedCurrencies: Array<{ estimatedExchangeRate: string | null, currency: { code: string, name: string, symbol: string, decimals: number }, minAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, maxAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } }>, requiredPayerFields: Array<{ name: string, mandatory: boolean }> } }
+      { serverTime: ScalarText<'DateTime'>, lookup: { id: string, umaAddress: string, vaspName: string | null, expiresAt: ScalarText<'DateTime'>, supportedCurrencies: Array<{ estimatedExchangeRate: string | null, currency: { name: string, code: string, symbol: string, decimals: number }, minAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, maxAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } }>, requiredPayerFields: Array<{ name: string, mandatory: boolean }> } }
       & { __typename: 'LookUpReceiverSuccess' }
     )
    };
@@ -1298,10 +1306,7 @@ export type PayeePickerQueryVariables = Exact<{
 export type PayeePickerQuery = { viewer: { permissions: Array<Permission>, grants: Array<ClientGrant>, policies: Array<{ id: string, limits: Array<{ period: PolicyPeriod, renewsAt: ScalarText<'DateTime'> | null, leftPayments: number | null, leftAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null }> }>, customer: { id: string, kycStatus: KycStatus, sources: { edges: Array<{ cursor: string, node:
             | { status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, version: number, displayName: string, maskedNumber: string, currency: { code: string, symbol: string, decimals: number } }
             | { id: string, version: number, displayName: string, maskedNumber: string, balance: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, currency: { code: string, symbol: string, decimals: number } }
-           }> }, payees: { edges: Array<{ cursor: string, node:
-            | { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo: { accountType: ExternalAccountType } }
-            | { id: string }
-           }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, paidLast: { edges: Array<{ cursor: string, node: { id: string, createdAt: ScalarText<'DateTime'>, destination:
+           }> }, payees: { edges: Array<{ cursor: string, node: { id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, currency: { code: string, symbol: string, decimals: number }, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo: { accountType: ExternalAccountType } } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, paidLast: { edges: Array<{ cursor: string, node: { id: string, createdAt: ScalarText<'DateTime'>, destination:
               | (
                 { accountId: string, displayName: string, maskedNumber: string | null, currency: { code: string } }
                 & { __typename: 'AccountDestination' }
@@ -1347,7 +1352,7 @@ export type ReceiptQuery = { viewer: { serverTime: ScalarText<'DateTime'>, feedC
         { umaAddress: string, displayName: string, maskedNumber: string | null }
         & { __typename: 'UmaDestination' }
       )
-    , fees: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, counterpartyInformation: Array<{ name: string, value: string }>, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, refund: { reference: string, initiatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, quote: { id: string, status: QuoteStatus, expiresAt: ScalarText<'DateTime'> } | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null } | null };
+    , fees: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, counterpartyInformation: Array<{ name: string, value: string }>, refund: { reference: string, initiatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, quote: { id: string, status: QuoteStatus, expiresAt: ScalarText<'DateTime'> } | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }> } | null };
 
 export type StatementQueryVariables = Exact<{
   accountId: string;
@@ -1386,13 +1391,13 @@ export type TransactionQueryVariables = Exact<{
 }>;
 
 
-export type TransactionQuery = { transaction: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
+export type TransactionQuery = { transaction: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
       { displayName: string, maskedNumber: string | null }
       & { __typename: 'AccountSource' | 'RealtimeFundingSource' | 'UmaSource' }
     ) | null, destination: (
       { displayName: string, maskedNumber: string | null }
       & { __typename: 'AccountDestination' | 'UmaDestination' }
-    ) } | null };
+    ), timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }> } | null };
 
 export type FollowTransactionSubscriptionVariables = Exact<{
   id: string;
@@ -1400,13 +1405,13 @@ export type FollowTransactionSubscriptionVariables = Exact<{
 }>;
 
 
-export type FollowTransactionSubscription = { transactionUpdates: { cursor: string, status: TransactionStatus, terminal: boolean, transaction: { final: boolean, expectedSettlementAt: ScalarText<'DateTime'> | null, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, refund: { settledAt: ScalarText<'DateTime'> | null } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, ledgerEntries: Array<{ id: string, kind: JournalKind, system: LedgerParty | null, account: { id: string, displayName: string } | null, amount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } }>, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
+export type FollowTransactionSubscription = { transactionUpdates: { cursor: string, status: TransactionStatus, terminal: boolean, transaction: { final: boolean, expectedSettlementAt: ScalarText<'DateTime'> | null, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, refund: { settledAt: ScalarText<'DateTime'> | null } | null, ledgerEntries: Array<{ id: string, kind: JournalKind, system: LedgerParty | null, account: { id: string, displayName: string } | null, amount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } }>, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
         { displayName: string, maskedNumber: string | null }
         & { __typename: 'AccountSource' | 'RealtimeFundingSource' | 'UmaSource' }
       ) | null, destination: (
         { displayName: string, maskedNumber: string | null }
         & { __typename: 'AccountDestination' | 'UmaDestination' }
-      ) } } };
+      ), timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }> } } };
 
 export type FollowTransactionsSubscriptionVariables = Exact<{
   of?: FollowedTransactionsInput | null | undefined;
@@ -1471,7 +1476,7 @@ export type SupportViewQueryVariables = Exact<{
 }>;
 
 
-export type SupportViewQuery = { viewer: { serverTime: ScalarText<'DateTime'>, feedCursor: string, environment: Environment }, customer: { id: string, name: string | null, platformCustomerId: string, umaAddress: string, customerType: CustomerType, kycStatus: KycStatus, isDeleted: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, metadata: Array<{ key: string, value: string }>, accounts: { edges: Array<{ cursor: string, node:
+export type SupportViewQuery = { viewer: { serverTime: ScalarText<'DateTime'>, feedCursor: string, environment: Environment }, customer: { updatedAt: ScalarText<'DateTime'>, id: string, name: string | null, platformCustomerId: string, umaAddress: string, customerType: CustomerType, kycStatus: KycStatus, isDeleted: boolean, createdAt: ScalarText<'DateTime'>, metadata: Array<{ key: string, value: string }>, accounts: { edges: Array<{ cursor: string, node:
           | (
             { statusReason: string | null, isDeleted: boolean, platformAccountId: string | null, defaultUmaDepositAccount: boolean, createdAt: ScalarText<'DateTime'>, id: string, displayName: string, maskedNumber: string, status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, version: number, metadata: Array<{ key: string, value: string }>, currency: { code: string, symbol: string, decimals: number }, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo: { accountType: ExternalAccountType } }
             & { __typename: 'ExternalAccount' }
@@ -1480,15 +1485,13 @@ export type SupportViewQuery = { viewer: { serverTime: ScalarText<'DateTime'>, f
             { createdAt: ScalarText<'DateTime'>, id: string, version: number, displayName: string, maskedNumber: string, balance: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, currency: { code: string, symbol: string, decimals: number } }
             & { __typename: 'InternalAccount' }
           )
-         }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, transactionTotals: Array<{ type: TransactionType, status: TransactionStatus, count: number, amount: { formatted: string } }>, transactions: { totalCount: number, edges: Array<{ cursor: string, node: { reconciliationReference: string | null, settledAt: ScalarText<'DateTime'> | null, expectedSettlementAt: ScalarText<'DateTime'> | null, exchangeRate: string | null, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, requestedReceiverInformation: Array<{ name: string, mandatory: boolean }>, metadata: Array<{ key: string, value: string }>, ledgerEntries: Array<{ id: string, kind: JournalKind, system: LedgerParty | null, occurredAt: ScalarText<'DateTime'>, account: { id: string } | null, amount: { formatted: string } }>, fees: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, counterpartyInformation: Array<{ name: string, value: string }>, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, refund: { reference: string, initiatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, quote: { id: string, status: QuoteStatus, expiresAt: ScalarText<'DateTime'> } | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
+         }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, transactionTotals: Array<{ type: TransactionType, status: TransactionStatus, count: number, amount: { formatted: string } }>, transactions: { totalCount: number, edges: Array<{ cursor: string, node: { reconciliationReference: string | null, settledAt: ScalarText<'DateTime'> | null, expectedSettlementAt: ScalarText<'DateTime'> | null, exchangeRate: string | null, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, requestedReceiverInformation: Array<{ name: string, mandatory: boolean }>, metadata: Array<{ key: string, value: string }>, ledgerEntries: Array<{ id: string, kind: JournalKind, system: LedgerParty | null, occurredAt: ScalarText<'DateTime'>, account: { id: string } | null, amount: { formatted: string } }>, fees: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, counterpartyInformation: Array<{ name: string, value: string }>, refund: { reference: string, initiatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, quote: { id: string, status: QuoteStatus, expiresAt: ScalarText<'DateTime'> } | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
             { displayName: string, maskedNumber: string | null }
             & { __typename: 'AccountSource' | 'RealtimeFundingSource' | 'UmaSource' }
           ) | null, destination: (
             { displayName: string, maskedNumber: string | null }
             & { __typename: 'AccountDestination' | 'UmaDestination' }
-          ) } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null, webhookEndpoints: { edges: Array<{ node: { id: string, url: string, status: WebhookEndpointStatus, failingSince: ScalarText<'DateTime'> | null, deliveries: { edges: Array<{ cursor: string, node: { id: string, status: WebhookDeliveryStatus, nextAttemptAt: ScalarText<'DateTime'> | null, event: { id: string, type: EventType, occurredAt: ScalarText<'DateTime'>, transaction: { id: string } | null, customer: { id: string } | null }, attempts: Array<{ at: ScalarText<'DateTime'>, durationMs: number, responseStatus: number | null, error: string | null }> } }> } } }> } };
-
-export type RefusedFragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
+          ), timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }> } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null, webhookEndpoints: { edges: Array<{ node: { id: string, url: string, status: WebhookEndpointStatus, failingSince: ScalarText<'DateTime'> | null, deliveries: { edges: Array<{ cursor: string, node: { id: string, status: WebhookDeliveryStatus, nextAttemptAt: ScalarText<'DateTime'> | null, event: { id: string, type: EventType, occurredAt: ScalarText<'DateTime'>, transaction: { id: string } | null, customer: { id: string } | null }, attempts: Array<{ at: ScalarText<'DateTime'>, durationMs: number, responseStatus: number | null, error: string | null }> } }> } } }> } };
 
 export type ResendMutationVariables = Exact<{
   deliveryId: string;
@@ -1497,7 +1500,7 @@ export type ResendMutationVariables = Exact<{
 
 
 export type ResendMutation = { resendWebhookDelivery:
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { delivery: { id: string, status: WebhookDeliveryStatus } }
    };
 
@@ -1509,7 +1512,7 @@ export type ReplayMutationVariables = Exact<{
 
 
 export type ReplayMutation = { replayWebhookEvents:
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { count: number }
    };
 
@@ -1520,7 +1523,7 @@ export type TestEndpointMutationVariables = Exact<{
 
 
 export type TestEndpointMutation = { sendTestWebhook:
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { delivered: boolean, responseStatus: number | null }
    };
 
@@ -1543,7 +1546,7 @@ export type CreateCustomerMutationVariables = Exact<{
 
 
 export type CreateCustomerMutation = { createCustomer:
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { customer: { id: string, internal: { edges: Array<{ node: { id: string } }> }, dollars: { edges: Array<{ node: { id: string } }> }, euros: { edges: Array<{ node: { id: string } }> } } }
    };
 
@@ -1555,7 +1558,7 @@ export type NoteOnCustomerMutationVariables = Exact<{
 
 
 export type NoteOnCustomerMutation = { updateCustomer:
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { customer: { id: string } }
    };
 
@@ -1567,7 +1570,7 @@ export type NameAccountMutationVariables = Exact<{
 
 
 export type NameAccountMutation = { updateExternalAccount:
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { account: { id: string } }
    };
 
@@ -1579,7 +1582,7 @@ export type FundMutationVariables = Exact<{
 
 
 export type FundMutation = { sandboxFundAccount:
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { account: { id: string } }
    };
 
@@ -1590,7 +1593,7 @@ export type SandboxQuoteMutationVariables = Exact<{
 
 
 export type SandboxQuoteMutation = { createQuote:
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { quote: { id: string, status: QuoteStatus, transaction: { id: string, status: TransactionStatus } } }
    };
 
@@ -1602,7 +1605,7 @@ export type DepositMutationVariables = Exact<{
 
 
 export type DepositMutation = { sandboxSend:
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { transaction: { id: string, status: TransactionStatus } }
    };
 
@@ -1613,7 +1616,7 @@ export type TransferOutMutationVariables = Exact<{
 
 
 export type TransferOutMutation = { transferOut:
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { transaction: { id: string, status: TransactionStatus } }
    };
 
@@ -1624,7 +1627,7 @@ export type TransferInMutationVariables = Exact<{
 
 
 export type TransferInMutation = { transferIn:
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { transaction: { id: string, status: TransactionStatus } }
    };
 
@@ -1634,7 +1637,7 @@ export type ReceiveUmaMutationVariables = Exact<{
 
 
 export type ReceiveUmaMutation = { sandboxReceiveUma:
-    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { transaction: { id: string, status: TransactionStatus } }
    };
 
@@ -1703,7 +1706,7 @@ export type FollowPaymentSubscriptionVariables = Exact<{
 }>;
 
 
-export type FollowPaymentSubscription = { transactionUpdates: { cursor: string, status: TransactionStatus, terminal: boolean, transaction: { final: boolean, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, fees: { formatted: string } | null, refund: { settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'>, cursor: string }>, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
+export type FollowPaymentSubscription = { transactionUpdates: { cursor: string, status: TransactionStatus, terminal: boolean, transaction: { final: boolean, id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, approvalDueAt: ScalarText<'DateTime'> | null, fees: { formatted: string } | null, refund: { settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, timeline: Array<{ cursor: string, status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source: (
         { displayName: string, maskedNumber: string | null }
         & { __typename: 'AccountSource' | 'RealtimeFundingSource' | 'UmaSource' }
       ) | null, destination: (
@@ -1730,14 +1733,17 @@ export type MovesSubscriptionVariables = Exact<{ [key: string]: never; }>;
 export type MovesSubscription = { transactionUpdates: { cursor: string, previousStatus: TransactionStatus | null, status: TransactionStatus, occurredAt: ScalarText<'DateTime'>, transaction: { sentAmount: { formatted: string } | null, receivedAmount: { formatted: string } | null, customer: { name: string | null } | null } } };
 
 
+const CurrencyParts = `fragment CurrencyParts on Currency {
+  code
+  symbol
+  decimals
+}`;
 const MoneyParts = `fragment MoneyParts on Money {
   amount
   decimal
   formatted(locale: $locale)
   currency {
-    code
-    symbol
-    decimals
+    ...CurrencyParts
   }
 }`;
 const AccountParts = `fragment AccountParts on Account {
@@ -1746,9 +1752,7 @@ const AccountParts = `fragment AccountParts on Account {
   displayName
   maskedNumber
   currency {
-    code
-    symbol
-    decimals
+    ...CurrencyParts
   }
   ... on InternalAccount {
     balance {
@@ -1765,9 +1769,7 @@ const PayeeParts = `fragment PayeeParts on ExternalAccount {
   displayName
   maskedNumber
   currency {
-    code
-    symbol
-    decimals
+    ...CurrencyParts
   }
   status
   beneficiaryVerificationStatus
@@ -1806,6 +1808,25 @@ const TransactionParts = `fragment TransactionParts on Transaction {
     maskedNumber
   }
 }`;
+const TransactionPage = `fragment TransactionPage on TransactionConnection {
+  edges {
+    cursor
+    node {
+      ...TransactionParts
+    }
+  }
+  pageInfo {
+    hasNextPage
+    endCursor
+  }
+}`;
+const TimelineParts = `fragment TimelineParts on Transaction {
+  timeline {
+    status
+    reason
+    occurredAt
+  }
+}`;
 const ReceiptParts = `fragment ReceiptParts on Transaction {
   ...TransactionParts
   reconciliationReference
@@ -1819,11 +1840,7 @@ const ReceiptParts = `fragment ReceiptParts on Transaction {
     name
     value
   }
-  timeline {
-    status
-    reason
-    occurredAt
-  }
+  ...TimelineParts
   refund {
     amount {
       formatted(locale: $locale)
@@ -1903,6 +1920,16 @@ const PaymentRefusalParts = `fragment PaymentRefusalParts on UserError {
     }
   }
 }`;
+const CustomerParts = `fragment CustomerParts on Customer {
+  id
+  name
+  platformCustomerId
+  umaAddress
+  customerType
+  kycStatus
+  isDeleted
+  createdAt
+}`;
 const DeliveryParts = `fragment DeliveryParts on WebhookDelivery {
   id
   status
@@ -1918,11 +1945,6 @@ const DeliveryParts = `fragment DeliveryParts on WebhookDelivery {
     responseStatus
     error
   }
-}`;
-const Refused = `fragment Refused on UserError {
-  code
-  message
-  path
 }`;
 const Cast = `fragment Cast on Customer {
   id
@@ -2018,7 +2040,6 @@ export const AddPayee = /* @__PURE__ */ operation<AddPayeeMutation, AddPayeeMuta
       accountEdge {
         cursor
         node {
-          id
           ...PayeeParts
         }
       }
@@ -2026,12 +2047,11 @@ export const AddPayee = /* @__PURE__ */ operation<AddPayeeMutation, AddPayeeMuta
     ...RefusalParts
     ... on ConflictError {
       existing {
-        id
         ...PayeeParts
       }
     }
   }
-}`, PayeeParts, RefusalParts);
+}`, CurrencyParts, PayeeParts, RefusalParts);
 
 export const CancelQuote = /* @__PURE__ */ operation<CancelQuoteMutation, CancelQuoteMutationVariables>(`mutation CancelQuote($input: CancelQuoteInput!) {
   cancelQuote(input: $input) {
@@ -2043,10 +2063,7 @@ export const CancelQuote = /* @__PURE__ */ operation<CancelQuoteMutation, Cancel
         version
       }
     }
-    ... on UserError {
-      code
-      message
-    }
+    ...RefusalParts
     ... on QuoteExpiredError {
       expiredAt
     }
@@ -2056,7 +2073,7 @@ export const CancelQuote = /* @__PURE__ */ operation<CancelQuoteMutation, Cancel
       }
     }
   }
-}`);
+}`, RefusalParts);
 
 export const CreateQuote = /* @__PURE__ */ operation<CreateQuoteMutation, CreateQuoteMutationVariables>(`mutation CreateQuote($input: CreateQuoteInput!, $locale: String = "en") {
   createQuote(input: $input) {
@@ -2069,7 +2086,7 @@ export const CreateQuote = /* @__PURE__ */ operation<CreateQuoteMutation, Create
     }
     ...PaymentRefusalParts
   }
-}`, MoneyParts, QuoteParts, RefusalParts, PaymentRefusalParts);
+}`, CurrencyParts, MoneyParts, QuoteParts, RefusalParts, PaymentRefusalParts);
 
 export const ExecuteQuote = /* @__PURE__ */ operation<ExecuteQuoteMutation, ExecuteQuoteMutationVariables>(`mutation ExecuteQuote($input: ExecuteQuoteInput!, $locale: String = "en") {
   executeQuote(input: $input) {
@@ -2100,7 +2117,7 @@ export const ExecuteQuote = /* @__PURE__ */ operation<ExecuteQuoteMutation, Exec
       }
     }
   }
-}`, MoneyParts, RefusalParts, PaymentRefusalParts);
+}`, CurrencyParts, MoneyParts, RefusalParts, PaymentRefusalParts);
 
 export const History = /* @__PURE__ */ operation<HistoryQuery, HistoryQueryVariables>(`query History($filter: TransactionFilter = {executed: true}, $orderBy: ListOrder = CREATED, $first: Int = 20, $after: String, $locale: String = "en") {
   viewer {
@@ -2108,18 +2125,9 @@ export const History = /* @__PURE__ */ operation<HistoryQuery, HistoryQueryVaria
   }
   transactions(first: $first, after: $after, filter: $filter, orderBy: $orderBy) {
     totalCount
-    edges {
-      cursor
-      node {
-        ...TransactionParts
-      }
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
+    ...TransactionPage
   }
-}`, MoneyParts, TransactionParts);
+}`, CurrencyParts, MoneyParts, TransactionParts, TransactionPage);
 
 export const Home = /* @__PURE__ */ operation<HomeQuery, HomeQueryVariables>(`query Home($recent: Int = 10, $locale: String = "en") {
   viewer {
@@ -2144,20 +2152,11 @@ export const Home = /* @__PURE__ */ operation<HomeQuery, HomeQueryVariables>(`qu
         }
       }
       transactions(first: $recent, filter: {executed: true}) {
-        edges {
-          cursor
-          node {
-            ...TransactionParts
-          }
-        }
-        pageInfo {
-          hasNextPage
-          endCursor
-        }
+        ...TransactionPage
       }
     }
   }
-}`, MoneyParts, AccountParts, TransactionParts);
+}`, CurrencyParts, MoneyParts, AccountParts, TransactionParts, TransactionPage);
 
 export const LookUpReceiver = /* @__PURE__ */ operation<LookUpReceiverMutation, LookUpReceiverMutationVariables>(`mutation LookUpReceiver($input: LookUpReceiverInput!, $locale: String = "en") {
   lookUpReceiver(input: $input) {
@@ -2171,10 +2170,8 @@ export const LookUpReceiver = /* @__PURE__ */ operation<LookUpReceiverMutation, 
         expiresAt
         supportedCurrencies {
           currency {
-            code
+            ...CurrencyParts
             name
-            symbol
-            decimals
           }
           estimatedExchangeRate
           minAmount {
@@ -2192,7 +2189,7 @@ export const LookUpReceiver = /* @__PURE__ */ operation<LookUpReceiverMutation, 
     }
     ...RefusalParts
   }
-}`, MoneyParts, RefusalParts);
+}`, CurrencyParts, MoneyParts, RefusalParts);
 
 export const PayIn = /* @__PURE__ */ operation<PayInQuery, PayInQueryVariables>(`query PayIn($quoteId: ID!, $locale: String = "en") {
   viewer {
@@ -2281,7 +2278,7 @@ export const PayIn = /* @__PURE__ */ operation<PayInQuery, PayInQueryVariables>(
       }
     }
   }
-}`, MoneyParts);
+}`, CurrencyParts, MoneyParts);
 
 export const PayeeForm = /* @__PURE__ */ operation<PayeeFormQuery, PayeeFormQueryVariables>(`query PayeeForm($currency: CurrencyCode) {
   externalAccountForms(currency: $currency) {
@@ -2291,9 +2288,7 @@ export const PayeeForm = /* @__PURE__ */ operation<PayeeFormQuery, PayeeFormQuer
     beneficiaryRequired
     exactlyOneOf
     currencies {
-      code
-      symbol
-      decimals
+      ...CurrencyParts
     }
     fields {
       name
@@ -2310,7 +2305,7 @@ export const PayeeForm = /* @__PURE__ */ operation<PayeeFormQuery, PayeeFormQuer
       }
     }
   }
-}`);
+}`, CurrencyParts);
 
 export const PayeePicker = /* @__PURE__ */ operation<PayeePickerQuery, PayeePickerQueryVariables>(`query PayeePicker($first: Int = 20, $after: String, $locale: String = "en") {
   viewer {
@@ -2346,7 +2341,6 @@ export const PayeePicker = /* @__PURE__ */ operation<PayeePickerQuery, PayeePick
         edges {
           cursor
           node {
-            id
             ...PayeeParts
           }
         }
@@ -2380,7 +2374,7 @@ export const PayeePicker = /* @__PURE__ */ operation<PayeePickerQuery, PayeePick
       }
     }
   }
-}`, MoneyParts, AccountParts, PayeeParts);
+}`, CurrencyParts, MoneyParts, AccountParts, PayeeParts);
 
 export const Quote = /* @__PURE__ */ operation<QuoteQuery, QuoteQueryVariables>(`query Quote($quoteId: ID!, $locale: String = "en") {
   viewer {
@@ -2390,7 +2384,7 @@ export const Quote = /* @__PURE__ */ operation<QuoteQuery, QuoteQueryVariables>(
   quote(id: $quoteId) {
     ...QuoteParts
   }
-}`, MoneyParts, QuoteParts);
+}`, CurrencyParts, MoneyParts, QuoteParts);
 
 export const Receipt = /* @__PURE__ */ operation<ReceiptQuery, ReceiptQueryVariables>(`query Receipt($transactionId: ID!, $locale: String = "en") {
   viewer {
@@ -2410,7 +2404,7 @@ export const Receipt = /* @__PURE__ */ operation<ReceiptQuery, ReceiptQueryVaria
       }
     }
   }
-}`, MoneyParts, TransactionParts, ReceiptParts);
+}`, CurrencyParts, MoneyParts, TransactionParts, TimelineParts, ReceiptParts);
 
 export const Statement = /* @__PURE__ */ operation<StatementQuery, StatementQueryVariables>(`query Statement($accountId: ID!, $from: DateTime!, $to: DateTime!, $first: Int = 50, $after: String, $locale: String = "en") {
   account(id: $accountId) {
@@ -2493,29 +2487,16 @@ export const Transactions = /* @__PURE__ */ operation<TransactionsQuery, Transac
     feedCursor
   }
   transactions(filter: $filter, first: $first, after: $after) {
-    edges {
-      cursor
-      node {
-        ...TransactionParts
-      }
-    }
-    pageInfo {
-      endCursor
-      hasNextPage
-    }
+    ...TransactionPage
   }
-}`, MoneyParts, TransactionParts);
+}`, CurrencyParts, MoneyParts, TransactionParts, TransactionPage);
 
 export const Transaction = /* @__PURE__ */ operation<TransactionQuery, TransactionQueryVariables>(`query Transaction($id: ID!, $locale: String = "en") {
   transaction(id: $id) {
     ...TransactionParts
-    timeline {
-      status
-      reason
-      occurredAt
-    }
+    ...TimelineParts
   }
-}`, MoneyParts, TransactionParts);
+}`, CurrencyParts, MoneyParts, TransactionParts, TimelineParts);
 
 export const FollowTransaction = /* @__PURE__ */ operation<FollowTransactionSubscription, FollowTransactionSubscriptionVariables>(`subscription FollowTransaction($id: ID!, $locale: String = "en") {
   transactionUpdates(of: {transactionId: $id}) {
@@ -2529,11 +2510,7 @@ export const FollowTransaction = /* @__PURE__ */ operation<FollowTransactionSubs
       refund {
         settledAt
       }
-      timeline {
-        status
-        reason
-        occurredAt
-      }
+      ...TimelineParts
       ledgerEntries {
         id
         kind
@@ -2548,7 +2525,7 @@ export const FollowTransaction = /* @__PURE__ */ operation<FollowTransactionSubs
       }
     }
   }
-}`, MoneyParts, TransactionParts);
+}`, CurrencyParts, MoneyParts, TransactionParts, TimelineParts);
 
 export const FollowTransactions = /* @__PURE__ */ operation<FollowTransactionsSubscription, FollowTransactionsSubscriptionVariables>(`subscription FollowTransactions($of: FollowedTransactionsInput, $locale: String = "en") {
   transactionUpdates(of: $of) {
@@ -2560,22 +2537,13 @@ export const FollowTransactions = /* @__PURE__ */ operation<FollowTransactionsSu
       ...TransactionParts
     }
   }
-}`, MoneyParts, TransactionParts);
+}`, CurrencyParts, MoneyParts, TransactionParts);
 
 export const TransactionList = /* @__PURE__ */ operation<TransactionListSubscription, TransactionListSubscriptionVariables>(`subscription TransactionList($filter: TransactionFilter, $first: Int, $locale: String = "en") {
   transactionChanges(filter: $filter, waitMs: 100) {
     cursor
     snapshot(first: $first) {
-      edges {
-        cursor
-        node {
-          ...TransactionParts
-        }
-      }
-      pageInfo {
-        endCursor
-        hasNextPage
-      }
+      ...TransactionPage
     }
     changes {
       op
@@ -2585,7 +2553,7 @@ export const TransactionList = /* @__PURE__ */ operation<TransactionListSubscrip
       }
     }
   }
-}`, MoneyParts, TransactionParts);
+}`, CurrencyParts, MoneyParts, TransactionParts, TransactionPage);
 
 export const FollowAccounts = /* @__PURE__ */ operation<FollowAccountsSubscription, FollowAccountsSubscriptionVariables>(`subscription FollowAccounts($of: FollowedAccountsInput, $locale: String = "en") {
   accountUpdates(of: $of) {
@@ -2594,7 +2562,7 @@ export const FollowAccounts = /* @__PURE__ */ operation<FollowAccountsSubscripti
       ...AccountParts
     }
   }
-}`, MoneyParts, AccountParts);
+}`, CurrencyParts, MoneyParts, AccountParts);
 
 export const SupportSearch = /* @__PURE__ */ operation<SupportSearchQuery, SupportSearchQueryVariables>(`query SupportSearch($customer: CustomerFilter!, $payment: TransactionFilter) {
   customers(first: 10, filter: $customer) {
@@ -2602,14 +2570,7 @@ export const SupportSearch = /* @__PURE__ */ operation<SupportSearchQuery, Suppo
     edges {
       cursor
       node {
-        id
-        name
-        platformCustomerId
-        umaAddress
-        customerType
-        kycStatus
-        isDeleted
-        createdAt
+        ...CustomerParts
       }
     }
     pageInfo {
@@ -2643,7 +2604,7 @@ export const SupportSearch = /* @__PURE__ */ operation<SupportSearchQuery, Suppo
       endCursor
     }
   }
-}`);
+}`, CustomerParts);
 
 export const SupportView = /* @__PURE__ */ operation<SupportViewQuery, SupportViewQueryVariables>(`query SupportView($customerId: ID!, $payments: TransactionFilter, $first: Int = 20, $after: String, $locale: String = "en") {
   viewer {
@@ -2652,14 +2613,7 @@ export const SupportView = /* @__PURE__ */ operation<SupportViewQuery, SupportVi
     environment
   }
   customer(id: $customerId) {
-    id
-    name
-    platformCustomerId
-    umaAddress
-    customerType
-    kycStatus
-    isDeleted
-    createdAt
+    ...CustomerParts
     updatedAt
     metadata {
       key
@@ -2758,7 +2712,7 @@ export const SupportView = /* @__PURE__ */ operation<SupportViewQuery, SupportVi
       }
     }
   }
-}`, MoneyParts, AccountParts, PayeeParts, TransactionParts, ReceiptParts, DeliveryParts);
+}`, CurrencyParts, MoneyParts, AccountParts, PayeeParts, TransactionParts, TimelineParts, ReceiptParts, CustomerParts, DeliveryParts);
 
 export const Resend = /* @__PURE__ */ operation<ResendMutation, ResendMutationVariables>(`mutation Resend($deliveryId: ID!, $key: String!) {
   resendWebhookDelivery(input: {deliveryId: $deliveryId, idempotencyKey: $key}) {
@@ -2768,9 +2722,9 @@ export const Resend = /* @__PURE__ */ operation<ResendMutation, ResendMutationVa
         status
       }
     }
-    ...Refused
+    ...RefusalParts
   }
-}`, Refused);
+}`, RefusalParts);
 
 export const Replay = /* @__PURE__ */ operation<ReplayMutation, ReplayMutationVariables>(`mutation Replay($endpointId: ID!, $eventId: ID!, $key: String!) {
   replayWebhookEvents(
@@ -2779,9 +2733,9 @@ export const Replay = /* @__PURE__ */ operation<ReplayMutation, ReplayMutationVa
     ... on ReplayWebhookEventsSuccess {
       count
     }
-    ...Refused
+    ...RefusalParts
   }
-}`, Refused);
+}`, RefusalParts);
 
 export const TestEndpoint = /* @__PURE__ */ operation<TestEndpointMutation, TestEndpointMutationVariables>(`mutation TestEndpoint($endpointId: ID!, $key: String!) {
   sendTestWebhook(input: {endpointId: $endpointId, idempotencyKey: $key}) {
@@ -2789,9 +2743,9 @@ export const TestEndpoint = /* @__PURE__ */ operation<TestEndpointMutation, Test
       delivered
       responseStatus
     }
-    ...Refused
+    ...RefusalParts
   }
-}`, Refused);
+}`, RefusalParts);
 
 export const FindCustomer = /* @__PURE__ */ operation<FindCustomerQuery, FindCustomerQueryVariables>(`query FindCustomer($platformCustomerId: String!) {
   customers(first: 1, filter: {platformCustomerId: $platformCustomerId}) {
@@ -2812,9 +2766,9 @@ export const CreateCustomer = /* @__PURE__ */ operation<CreateCustomerMutation, 
         ...Cast
       }
     }
-    ...Refused
+    ...RefusalParts
   }
-}`, Refused, Cast, FirstAccount);
+}`, RefusalParts, Cast, FirstAccount);
 
 export const NoteOnCustomer = /* @__PURE__ */ operation<NoteOnCustomerMutation, NoteOnCustomerMutationVariables>(`mutation NoteOnCustomer($customerId: ID!, $value: String!, $key: String!) {
   updateCustomer(
@@ -2825,9 +2779,9 @@ export const NoteOnCustomer = /* @__PURE__ */ operation<NoteOnCustomerMutation, 
         id
       }
     }
-    ...Refused
+    ...RefusalParts
   }
-}`, Refused);
+}`, RefusalParts);
 
 export const NameAccount = /* @__PURE__ */ operation<NameAccountMutation, NameAccountMutationVariables>(`mutation NameAccount($accountId: ID!, $name: String!, $key: String!) {
   updateExternalAccount(
@@ -2838,9 +2792,9 @@ export const NameAccount = /* @__PURE__ */ operation<NameAccountMutation, NameAc
         id
       }
     }
-    ...Refused
+    ...RefusalParts
   }
-}`, Refused);
+}`, RefusalParts);
 
 export const Fund = /* @__PURE__ */ operation<FundMutation, FundMutationVariables>(`mutation Fund($accountId: ID!, $amount: Decimal!, $key: String!) {
   sandboxFundAccount(
@@ -2851,9 +2805,9 @@ export const Fund = /* @__PURE__ */ operation<FundMutation, FundMutationVariable
         id
       }
     }
-    ...Refused
+    ...RefusalParts
   }
-}`, Refused);
+}`, RefusalParts);
 
 export const SandboxQuote = /* @__PURE__ */ operation<SandboxQuoteMutation, SandboxQuoteMutationVariables>(`mutation SandboxQuote($input: CreateQuoteInput!, $scenario: SandboxScenarioInput) {
   createQuote(input: $input, sandboxScenario: $scenario) {
@@ -2867,9 +2821,9 @@ export const SandboxQuote = /* @__PURE__ */ operation<SandboxQuoteMutation, Sand
         }
       }
     }
-    ...Refused
+    ...RefusalParts
   }
-}`, Refused);
+}`, RefusalParts);
 
 export const Deposit = /* @__PURE__ */ operation<DepositMutation, DepositMutationVariables>(`mutation Deposit($quoteId: ID!, $scenario: SandboxScenarioInput, $key: String!) {
   sandboxSend(
@@ -2881,9 +2835,9 @@ export const Deposit = /* @__PURE__ */ operation<DepositMutation, DepositMutatio
         status
       }
     }
-    ...Refused
+    ...RefusalParts
   }
-}`, Refused);
+}`, RefusalParts);
 
 export const TransferOut = /* @__PURE__ */ operation<TransferOutMutation, TransferOutMutationVariables>(`mutation TransferOut($input: TransferOutInput!, $scenario: SandboxScenarioInput) {
   transferOut(input: $input, sandboxScenario: $scenario) {
@@ -2893,9 +2847,9 @@ export const TransferOut = /* @__PURE__ */ operation<TransferOutMutation, Transf
         status
       }
     }
-    ...Refused
+    ...RefusalParts
   }
-}`, Refused);
+}`, RefusalParts);
 
 export const TransferIn = /* @__PURE__ */ operation<TransferInMutation, TransferInMutationVariables>(`mutation TransferIn($input: TransferInInput!, $scenario: SandboxScenarioInput) {
   transferIn(input: $input, sandboxScenario: $scenario) {
@@ -2905,9 +2859,9 @@ export const TransferIn = /* @__PURE__ */ operation<TransferInMutation, Transfer
         status
       }
     }
-    ...Refused
+    ...RefusalParts
   }
-}`, Refused);
+}`, RefusalParts);
 
 export const ReceiveUma = /* @__PURE__ */ operation<ReceiveUmaMutation, ReceiveUmaMutationVariables>(`mutation ReceiveUma($input: SandboxReceiveUmaInput!) {
   sandboxReceiveUma(input: $input) {
@@ -2917,9 +2871,9 @@ export const ReceiveUma = /* @__PURE__ */ operation<ReceiveUmaMutation, ReceiveU
         status
       }
     }
-    ...Refused
+    ...RefusalParts
   }
-}`, Refused);
+}`, RefusalParts);
 
 export const Whoami = /* @__PURE__ */ operation<WhoamiQuery, WhoamiQueryVariables>(`query Whoami {
   viewer {
@@ -2985,15 +2939,13 @@ export const FollowPayment = /* @__PURE__ */ operation<FollowPaymentSubscription
         }
         settledAt
       }
+      ...TimelineParts
       timeline {
-        status
-        reason
-        occurredAt
         cursor
       }
     }
   }
-}`, MoneyParts, TransactionParts);
+}`, CurrencyParts, MoneyParts, TransactionParts, TimelineParts);
 
 export const Deliveries = /* @__PURE__ */ operation<DeliveriesQuery, DeliveriesQueryVariables>(`query Deliveries($first: Int!, $filter: WebhookDeliveryFilter) {
   webhookEndpoints(first: 20) {
