@@ -1,4 +1,5 @@
 import {
+  assertObjectType,
   type GraphQLField,
   type GraphQLInterfaceType,
   type GraphQLNamedType,
@@ -50,6 +51,23 @@ export function modelOf(type: GraphQLNamedType): string | undefined {
 /** Returns how a type's variant is determined, and who may see its rows. */
 export function typeReadOf(type: GraphQLNamedType): TypeRead | undefined {
   return type.extensions.read as TypeRead | undefined;
+}
+
+/** Returns the model of a type's rows, and who may see them. @throws Error if rows of the type cannot be read by id */
+export function rowsOf(type: GraphQLNamedType) {
+  const [model, visible] = [modelOf(type), typeReadOf(type)?.visible];
+  if (!model || !visible)
+    throw new Error(`a field reads rows of ${type}, which has no table, or no rule for who may see its rows`);
+  return { model, visible };
+}
+
+/** Returns the column, with its value, that selects a type's rows if they share a table with types of an interface. */
+export function variantOf(type: GraphQLObjectType): readonly [column: string, value: string] | undefined {
+  for (const { variants } of type.getInterfaces().map((one) => typeReadOf(one) ?? {})) {
+    const [value] = Object.entries(variants?.types ?? {}).find(([, name]) => name === type.name) ?? [];
+    if (variants && value !== undefined) return [variants.by, value];
+  }
+  return undefined;
 }
 
 /**
@@ -130,13 +148,9 @@ function notReadable(field: string): Error {
   );
 }
 
-function requireRules(schema: GraphQLSchema, { name, extensions: { read } }: Field): void {
+function requireRules(schema: GraphQLSchema, { extensions: { read } }: Field): void {
   if (read?.kind !== 'node') return;
-  for (const one of read.types) {
-    const type = schema.getType(one);
-    if (!type || !modelOf(type) || !typeReadOf(type)?.visible)
-      throw new Error(`${name} reads rows of ${one}, which has no table, or no rule for who may see its rows`);
-  }
+  for (const one of read.types) rowsOf(assertObjectType(schema.getType(one)));
 }
 
 /**

@@ -161,6 +161,10 @@ export const limitsOf: MadeRead = () => ({
   costs: 'past',
 });
 
+/** A payment's reconciliation reference, which is null while the payment is CREATED. */
+export const referenceOf: MadeRead = () =>
+  leaf(({ row }) => [`case when ${row}.status <> 'CREATED' then to_json(${row}.reference)::text end`]);
+
 /** The policy of the row, if the viewer may see it. */
 export const policyOf: MadeRead = () => ({
   kind: 'row',

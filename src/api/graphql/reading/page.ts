@@ -1,11 +1,11 @@
 import {
+  assertCompositeType,
+  assertObjectType,
   type FieldNode,
   type GraphQLCompositeType,
   type GraphQLField,
   type GraphQLObjectType,
   getNamedType,
-  isCompositeType,
-  isObjectType,
 } from 'graphql';
 import type { KeyBound, Page } from '../../../core/paging.ts';
 import { type ListRows, listRows } from '../../../infra/database/list-rows.ts';
@@ -18,24 +18,22 @@ import { Part, type Piece, type Run, type Sql, sql, textOfRun } from './sql.ts';
 export class LeftToExecutor extends Error {}
 
 /** A field of the response, with its key. `below` has all nodes that select it, and `node` is the first one. */
-export interface SelectedField {
+export interface ReadField {
   readonly key: string;
-  /** Undefined for `__typename`. */
-  readonly field: GraphQLField<unknown, unknown> | undefined;
+  readonly field: GraphQLField<unknown, unknown>;
   readonly node: FieldNode;
   readonly below: readonly FieldNode[];
 }
 
-export interface ReadField extends SelectedField {
-  readonly field: GraphQLField<unknown, unknown>;
-}
+/** A selected field, or `__typename`, for which `field` is undefined. */
+export type SelectedField = ReadField | (Omit<ReadField, 'field'> & { readonly field: undefined });
 
 /** The part of the planner that a PageWriter uses. */
 export interface DocumentWalker {
   alias(): string;
   value(type: GraphQLCompositeType, nodes: readonly FieldNode[], env: Env): Sql;
   /** Writes an object of the response; `each` writes the value of one field. */
-  object(type: GraphQLObjectType, nodes: readonly FieldNode[], each: (selected: SelectedField) => Sql): Sql;
+  object(type: GraphQLObjectType, nodes: readonly FieldNode[], each: (selected: ReadField) => Sql): Sql;
 }
 
 interface PageQuery {
@@ -103,14 +101,12 @@ export class PageWriter {
     return sql`(select ${connection} from (select ${rows}s.*, row_number() over () as n from (${selected}) ${rows}s) ${rows} having true)`;
   }
 
-  #object(selected: SelectedField): Sql {
-    const type = compositeOf(selected);
-    if (!isObjectType(type)) throw new LeftToExecutor(`${selected.key} is not an object`);
-    return this.#planner.object(type, selected.below, (one) => this.#field(one));
+  #object({ field, below }: ReadField): Sql {
+    return this.#planner.object(assertObjectType(getNamedType(field.type)), below, (one) => this.#field(one));
   }
 
   /** Writes a field of the connection, of an edge, or of `pageInfo`. No two of these fields have the same name. */
-  #field(selected: SelectedField): Sql {
+  #field(selected: ReadField): Sql {
     switch (selected.node.name.value) {
       case 'edges':
         return this.#list(this.#object(selected));
@@ -137,8 +133,8 @@ export class PageWriter {
     }
   }
 
-  #node(selected: SelectedField): Sql {
-    return this.#planner.value(compositeOf(selected), selected.below, { row: this.#row });
+  #node({ field, below }: ReadField): Sql {
+    return this.#planner.value(assertCompositeType(getNamedType(field.type)), below, { row: this.#row });
   }
 
   /** Writes a list with one item for each row of the page; `item` is an expression on the table's row. */
@@ -206,10 +202,4 @@ export class PageWriter {
       return { page, key, where: read.where(run.viewer, args) };
     });
   }
-}
-
-function compositeOf({ key, field }: SelectedField): GraphQLCompositeType {
-  const type = field && getNamedType(field.type);
-  if (!isCompositeType(type)) throw new LeftToExecutor(`${key} is not an object`);
-  return type;
 }

@@ -1,4 +1,6 @@
 import {
+  assertCompositeType,
+  assertObjectType,
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLAbstractType,
@@ -8,16 +10,14 @@ import {
   getNamedType,
   getNullableType,
   isAbstractType,
-  isCompositeType,
   isListType,
   isNonNullType,
-  isObjectType,
 } from 'graphql';
 // The executor's own function, which the graphql package does not export from its root.
 import { collectSubfields } from 'graphql/execution/collectFields.js';
 import { type IdType, uuidOf } from '../../../core/ids.ts';
 import { conditionsOf, tableOf } from '../../../infra/database/conditions.ts';
-import { modelOf, typeReadOf } from './derive.ts';
+import { rowsOf, typeReadOf, variantOf } from './derive.ts';
 import { notSequencedPlaceholder } from './finish.ts';
 import { type DocumentWalker, LeftToExecutor, PageWriter, type ReadField, type SelectedField } from './page.ts';
 import { textAt } from './paths.ts';
@@ -81,12 +81,10 @@ export class Planner implements DocumentWalker {
   }
 
   #objectType(name: string): GraphQLObjectType {
-    const type = this.#options.schema.getType(name);
-    if (!isObjectType(type)) throw new Error(`${name} is not an object type`);
-    return type;
+    return assertObjectType(this.#options.schema.getType(name));
   }
 
-  object(type: GraphQLObjectType, nodes: readonly FieldNode[], each: (selected: SelectedField) => Sql): Sql {
+  object(type: GraphQLObjectType, nodes: readonly FieldNode[], each: (selected: ReadField) => Sql): Sql {
     const { isTyped } = this.#options;
     const parts: (string | Sql)[] = [isTyped ? `{"${typeKey}":"${type.name}"` : '{'];
     for (const [at, selected] of this.selectedFields(type, nodes).entries()) {
@@ -101,30 +99,29 @@ export class Planner implements DocumentWalker {
   }
 
   /** Writes a field, unless it needs its own permission, which only the executor checks. */
-  openField(selected: SelectedField, env: Env): Sql {
+  openField(selected: ReadField, env: Env): Sql {
     const { key, field } = selected;
-    if (field?.extensions.pothosOptions?.authScopes) throw new LeftToExecutor(`${key} needs a permission`);
+    if (field.extensions.pothosOptions?.authScopes) throw new LeftToExecutor(`${key} needs a permission`);
     return this.field(selected, env);
   }
 
   /** Writes the SQL expression of a field, which returns JSON as text. */
-  field(selected: SelectedField, env: Env, read = selected.field?.extensions.read): Sql {
-    const { field, node } = selected;
-    if (!field || !read) throw new LeftToExecutor(`${node.name.value} is resolved`);
-    const value = this.#read({ ...selected, field }, read, env);
+  field(selected: ReadField, env: Env, read = selected.field.extensions.read): Sql {
+    const { field } = selected;
+    if (!read) throw new LeftToExecutor(`${field.name} is resolved`);
+    const value = this.#read(selected, read, env);
     // If the arguments are invalid, the run replaces only this field with an error and reads the other fields.
     return field.args.length === 0 ? value : [new Part(value, { isGuarded: true })];
   }
 
   #read(selected: ReadField, read: Read, env: Env): Sql {
     const { field, node, below } = selected;
-    const type = getNamedType(field.type);
     const args = (run: Run) => run.args(field, node);
     if (read.kind === 'leaf') {
       const expression = read.sql(env, args);
       return isNonNullType(field.type) ? expression : sql`coalesce(${expression}, 'null')`;
     }
-    if (!isCompositeType(type)) throw new Error(`${field.name} is read as an object but is not one`);
+    const type = assertCompositeType(getNamedType(field.type));
     switch (read.kind) {
       case 'value': {
         const value = this.value(type, below, read.env(env));
@@ -197,8 +194,8 @@ export class Planner implements DocumentWalker {
 
   /** Writes a query for the rows of a type that have the given uuids. It returns the columns `json` and `id`. */
   #rowsOfType(type: GraphQLObjectType, below: readonly FieldNode[], uuidsOf: (run: Run) => readonly string[]): Sql {
-    const [model, { visible } = {}] = [modelOf(type), typeReadOf(type)];
-    if (!model || !visible) throw new Error(`${type} has no table, or no rule for who may see its rows`);
+    const { model, visible } = rowsOf(type);
+    const [column, value = ''] = variantOf(type) ?? [];
     const alias = this.alias();
     const json = this.#row(type, below, { row: alias });
     const conditions = (run: Run) => {
@@ -206,18 +203,9 @@ export class Planner implements DocumentWalker {
       const id = uuids.length === 1 ? uuids[0] : { in: uuids };
       return conditionsOf(model, alias, { id, AND: [visible(run.viewer)] }, run);
     };
-    return sql`select ${json} as json, ${alias}.id from ${tableOf(model)} ${alias} where ${conditions}${onlyOf(type, alias)}`;
+    const only = column === undefined ? '' : ` and ${textAt(undefined, column)({ row: alias })} = ${literal(value)}`;
+    return sql`select ${json} as json, ${alias}.id from ${tableOf(model)} ${alias} where ${conditions}${only}`;
   }
-}
-
-/** Writes the condition that selects a type's rows, if they share a table with the other types of an interface. */
-function onlyOf(type: GraphQLObjectType, alias: string): string {
-  for (const { variants } of type.getInterfaces().map((one) => typeReadOf(one) ?? {})) {
-    const [value] = Object.entries(variants?.types ?? {}).find(([, name]) => name === type.name) ?? [];
-    if (variants && value !== undefined)
-      return ` and ${textAt(undefined, variants.by)({ row: alias })} = ${literal(value)}`;
-  }
-  return '';
 }
 
 /** Returns the uuid in a public id, if the id is of one of these types of the schema. */

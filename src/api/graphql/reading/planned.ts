@@ -1,4 +1,5 @@
 import {
+  assertObjectType,
   type FieldNode,
   type GraphQLNamedType,
   type GraphQLResolveInfo,
@@ -104,8 +105,7 @@ export function findFurtherRead(info: GraphQLResolveInfo, showsExisting: boolean
 
 /** Returns the names of the fields that a document selects from the object being resolved. */
 export function selectedNames(info: GraphQLResolveInfo): ReadonlySet<string> {
-  const type = getNamedType(info.returnType);
-  if (!isObjectType(type)) throw new Error(`${type.name} is not an object type`);
+  const type = assertObjectType(getNamedType(info.returnType));
   const selected = plannerOf(info).selectedFields(type, info.fieldNodes);
   return new Set(selected.map(({ node }) => node.name.value));
 }

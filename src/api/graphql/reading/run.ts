@@ -159,30 +159,22 @@ function answerTooLarge(limit: number): GraphQLError {
   return new GraphQLError(message, { extensions: { code: 'COST_LIMIT_EXCEEDED', budget: 'answerBytes', limit } });
 }
 
-type Extensions = NonNullable<ExecutionResult['extensions']>;
-
 /** A response that the database has written. Its text is sent unchanged, and is parsed only if its data is needed. */
 export class TextAnswer {
-  readonly #data: string;
-  readonly #extensions: Extensions | undefined;
+  readonly text: string;
 
-  constructor(data: string, extensions?: Extensions) {
-    this.#data = data;
-    this.#extensions = extensions;
-  }
-
-  get text(): string {
-    const extensions = this.#extensions ? `,"extensions":${JSON.stringify(this.#extensions)}` : '';
-    return `{"data":${this.#data}${extensions}}`;
+  constructor(text: string) {
+    this.text = text;
   }
 
   get result(): ExecutionResult {
     return JSON.parse(this.text);
   }
+}
 
-  with(extensions: Extensions): TextAnswer {
-    return new TextAnswer(this.#data, extensions);
-  }
+/** Adds extensions to a response that is already JSON and has none. */
+export function withExtensions(json: string, extensions: object): string {
+  return `${json.slice(0, -1)},"extensions":${JSON.stringify(extensions)}}`;
 }
 
 /**
@@ -203,7 +195,7 @@ export async function answerByPlan(args: Prepared): Promise<TextAnswer | undefin
   if (!statement) return undefined;
   try {
     const { json, errors } = await runStatement(statement, { variables: coerced }, context);
-    return errors.length > 0 ? undefined : new TextAnswer(json);
+    return errors.length > 0 ? undefined : new TextAnswer(`{"data":${json}}`);
   } catch (error) {
     faults.set(context, error);
     return undefined;

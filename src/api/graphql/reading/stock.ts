@@ -1,13 +1,13 @@
 import { brandWithType } from '@pothos/core';
 import { queryFromInfo } from '@pothos/plugin-prisma';
-import { type GraphQLResolveInfo, getNamedType, isAbstractType } from 'graphql';
+import { assertObjectType, type GraphQLResolveInfo, getNamedType, isAbstractType } from 'graphql';
 import { oncePer } from '../../../core/once-per.ts';
 import { pairsOf } from '../../../infra/database/conditions.ts';
 import type { PrismaClient } from '../../../infra/database/generated/client/client.ts';
 import { fieldName } from '../../../infra/database/rows.ts';
 import type { Context } from '../context.ts';
 import { parsePage } from '../paging.ts';
-import { modelOf, typeReadOf } from './derive.ts';
+import { modelOf, rowsOf, variantOf } from './derive.ts';
 import type { ManyOptions } from './kinds.ts';
 import { requireRelation } from './paths.ts';
 import { knownUuid } from './plan.ts';
@@ -96,28 +96,18 @@ export async function stockRows(
 /** Reads the row with a public id of one of these types, if the caller may see it. */
 export async function stockNode(id: string, types: readonly string[], context: Context, info: GraphQLResolveInfo) {
   const uuid = knownUuid(id, types);
+  if (uuid === undefined) return null;
   const [typeName = ''] = id.split(':', 1);
-  const type = info.schema.getType(typeName);
-  const model = type && modelOf(type);
-  const { visible } = (type && typeReadOf(type)) ?? {};
-  if (!model || uuid === undefined || !visible) return null;
+  const type = assertObjectType(info.schema.getType(typeName));
+  const { model, visible } = rowsOf(type);
+  const [column, value] = variantOf(type) ?? [];
   const row = await delegateOf(context, model).findFirst({
     ...queryFromInfo({ context, info, ...(isAbstractType(getNamedType(info.returnType)) && { typeName }) }),
-    where: { AND: [{ id: uuid }, visible(context.viewer)] },
+    where: { AND: [{ id: uuid }, visible(context.viewer), column === undefined ? {} : { [column]: value }] },
   });
   // This is a type of the schema. The compiler knows only the types of models.
   if (row) brandWithType(row, typeName as never);
-  return row && isOfType(row, typeName, info) ? row : null;
-}
-
-/** Several types can share a table. */
-function isOfType(row: Row, typeName: string, { schema }: GraphQLResolveInfo): boolean {
-  const type = schema.getType(typeName);
-  const interfaces = type && 'getInterfaces' in type ? type.getInterfaces() : [];
-  return interfaces.every((one) => {
-    const { variants } = typeReadOf(one) ?? {};
-    return !variants || variants.types[String(row[variants.by])] === typeName;
-  });
+  return row;
 }
 
 /** Reads a page of a list, restricted to the rows that a row's relations lead to. */

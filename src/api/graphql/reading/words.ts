@@ -16,7 +16,7 @@ import { columnName } from '../../../infra/database/rows.ts';
 import type { Context } from '../context.ts';
 import { ifVisible, inJson, isNull, type MadeRead, type ManyOptions, rowAt, rowsBelow, rowThere } from './kinds.ts';
 import * as paths from './paths.ts';
-import { type Env, exposedRead, leaf, type PageRead } from './reads.ts';
+import { type Env, leaf, type PageRead } from './reads.ts';
 import { literal, type Sql, sql } from './sql.ts';
 import { stockNode, stockPage, stockRows } from './stock.ts';
 
@@ -129,12 +129,6 @@ declare global {
       required(column: Name<ParentShape>, type: TypeParam<Types>, options: Options): FieldRef<Types, unknown, Kind>;
       /** A column, or a member of a JSON value, that may be null. */
       optional(column: Name<ParentShape>, type: TypeParam<Types>, options: Described): FieldRef<Types, unknown, Kind>;
-      /** A string that is null while another column has a certain value. */
-      nullWhile<Other extends Name<ParentShape>>(
-        other: readonly [column: Other, value: ParentShape[Other] & string],
-        column: Column<ParentShape, string>,
-        options: Described,
-      ): FieldRef<Types, unknown, Kind>;
       /** The row that one or more relations lead to, if the caller may see it. */
       seen(
         relation: string | readonly string[],
@@ -327,23 +321,10 @@ const words = {
     });
   },
   required(this: Builder, ...[column, type, options]: Given<'required'>) {
-    const read: MadeRead = ({ field }) => exposedRead(field, column);
-    return ofRow(this, type, read, options, (row) => {
-      if (row[column] === null) throw new Error(`a row of this type has no ${column}`);
-      return row[column];
-    });
+    return this.expose(column, { ...options, type });
   },
   optional(this: Builder, ...[column, type, options]: Given<'optional'>) {
-    const read: MadeRead = ({ field }) => exposedRead(field, column);
-    return ofRow(this, type, read, { ...options, nullable: true }, (row) => row[column]);
-  },
-  nullWhile(this: Builder, ...[[other, value], column, options]: Given<'nullWhile'>) {
-    const read: MadeRead = () =>
-      leaf(({ row }) => [
-        `case when ${row}.${columnName(other)} <> ${literal(value)} then to_json(${row}.${columnName(column)})::text end`,
-      ]);
-    const shown = (row: Row) => (row[other] === value ? null : row[column]);
-    return ofRow(this, 'String', read, { ...options, nullable: true }, shown);
+    return this.expose(column, { ...options, type, nullable: true });
   },
   seen(this: Builder, ...[relations, type, visible, options]: Given<'seen'>) {
     const path = paths.stepsOf(relations);
@@ -352,11 +333,10 @@ const words = {
       return found;
     });
   },
-  many(this: Builder, ...[relations, type, { orderBy, only, visible, completeBy, ...options }]: Given<'many'>) {
-    const rows = { orderBy, ...(only && { only }), ...(visible && { visible }), ...(completeBy && { completeBy }) };
+  many(this: Builder, ...[relations, type, options]: Given<'many'>) {
     const path = paths.stepsOf(relations);
-    return ofOthers(this, [type], rowsAt(path, rows), options, (row, _args, ...rest) =>
-      stockRows(path, rows, row, ...rest),
+    return ofOthers(this, [type], rowsAt(path, options), options, (row, _args, ...rest) =>
+      stockRows(path, options, row, ...rest),
     );
   },
   page(this: Builder, ...[{ connection, read, args }, { of = [], ...options }]: Given<'page'>) {

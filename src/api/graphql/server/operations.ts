@@ -8,7 +8,6 @@ import {
   getOperationAST,
   Kind,
   type OperationDefinitionNode,
-  visit,
 } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import { oncePer } from '../../../core/once-per.ts';
@@ -28,7 +27,7 @@ import { badRequest, failure, invalidInput, rateLimited, unprocessableStatus, wi
 import { documentBudget } from '../limits/budget.ts';
 import type { DocumentSize } from '../limits/document-size.ts';
 import { Documents, removeSuggestions } from '../limits/documents.ts';
-import { answerByPlan, TextAnswer } from '../reading/run.ts';
+import { answerByPlan, TextAnswer, withExtensions } from '../reading/run.ts';
 import type { Message } from '../schema/streams/stream.ts';
 import { asOutcomeUnknown, isTemporaryFailure } from './present-error.ts';
 import { isSafe } from './read-operation.ts';
@@ -172,7 +171,7 @@ export class Operations {
     if (answer) return answer;
     // Reads the cursor first, so that a list in the same query includes all changes before it. If both were read in
     // parallel, a change between the two reads could be missed.
-    if (selectsFeedCursor(args.document))
+    if (mentionsFeedCursor(args.document))
       context.feedHead = await feedHead(context.payments.database, context.viewer.platformId);
     return execute(args);
   }
@@ -239,15 +238,8 @@ export class Operations {
   }
 }
 
-const selectsFeedCursor = oncePer((document: DocumentNode) => {
-  let isFound = false;
-  visit(document, {
-    Field({ name }) {
-      isFound ||= name.value === 'feedCursor';
-    },
-  });
-  return isFound;
-});
+/** Returns whether a document may select the feed's cursor, because its text contains the field's name. */
+const mentionsFeedCursor = oncePer((document: DocumentNode) => document.loc?.source.body.includes('feedCursor'));
 
 /** Returns the `after` that a client sent: null if it has no cursor yet, undefined if it sent none. */
 function afterIn({ extensions }: OperationParams): string | null | undefined {
@@ -278,7 +270,7 @@ function costReport({ size }: MeasuredOperation) {
 
 function withCost(answer: ExecutionResult | TextAnswer, cost: object): ExecutionResult | TextAnswer {
   return answer instanceof TextAnswer
-    ? answer.with({ cost })
+    ? new TextAnswer(withExtensions(answer.text, { cost }))
     : { ...answer, extensions: { ...answer.extensions, cost } };
 }
 

@@ -16,6 +16,7 @@ import type { Session, Sessions } from '../../../domain/access/tokens/sessions.t
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
 import type { Context, Farewell, Prepared } from '../context.ts';
 import { failure } from '../failure.ts';
+import { withExtensions } from '../reading/run.ts';
 import type { Message } from '../schema/streams/stream.ts';
 import type { SentDocuments } from './sent-documents.ts';
 
@@ -158,7 +159,7 @@ export function streamMessages(
           const place = placeOf(value);
           const extensions = extensionsOf(place, isFirst);
           isFirst = false;
-          const more = extensions ? `${text.slice(0, -1)},"extensions":${JSON.stringify(extensions)}}` : text;
+          const more = extensions ? withExtensions(text, extensions) : text;
           return { done: false, value: { text: more, ...place } };
         }
       } catch (error) {

@@ -4,8 +4,10 @@ import { whereTransactions } from '../../../../domain/commands/filters.ts';
 import { feedCursor } from '../../../../domain/events/cursor.ts';
 import { isFinal, terminalTransactionStatuses } from '../../../../domain/settlement/finality.ts';
 import { alsoInDatabase } from '../../reading/computed.ts';
+import { referenceOf } from '../../reading/kinds.ts';
 import { firstOf } from '../../reading/paths.ts';
 import { totalsOf } from '../../reading/statement-reads.ts';
+import { made } from '../../reading/words.ts';
 import { builder } from '../builder.ts';
 import { JournalKind, LedgerParty, TransactionStatus, TransactionType } from '../enums.ts';
 import { TransactionFilter } from '../filters.ts';
@@ -113,8 +115,11 @@ builder.prismaObjectFields(Transaction, (t) => ({
       "The customer whose payment this is. Null if it is the platform's own, or if the viewer may not see the customer: `owner` says which.",
   }),
   quote: t.relation('quote', { nullable: true, description: "The payment's quote; null for transfers without one." }),
-  reconciliationReference: t.nullWhile(['status', 'CREATED'], 'reference', {
+  reconciliationReference: t.string({
+    nullable: true,
     description: 'The reference by which both sides identify the payment; null while it is CREATED.',
+    ...made(referenceOf),
+    resolve: ({ status, reference }) => (status === 'CREATED' ? null : reference),
   }),
   counterpartyInformation: t.entries('counterpartyInformation', InformationField, ['name', 'value'], {
     description: 'What is known about the other party, for payments to or from UMA addresses.',

@@ -1,16 +1,11 @@
 import type { ArgBuilder, EnumRef, FieldMap, InputFieldMap, InputShapeFromFields } from '@pothos/core';
 import { money } from '../../../../core/currencies.ts';
-import type { Channel } from '../../../../domain/events/channel.ts';
 import { eventsOfNoun, type FollowedNoun } from '../../../../domain/events/reads.ts';
 import {
-  type Finality,
   finalityOf,
-  isFinal,
   terminalQuoteStatuses,
   terminalTransactionStatuses,
 } from '../../../../domain/settlement/finality.ts';
-import type { Event } from '../../../../infra/database/generated/client/client.ts';
-import { rowFromSnapshot } from '../../../../infra/database/rows.ts';
 import type { Context } from '../../context.ts';
 import { invalidInput } from '../../failure.ts';
 import { readAround } from '../../reading/planned.ts';
@@ -185,8 +180,7 @@ follow('Customer', Customer, {
       noun: 'Customer',
       ids: [customerId],
       field: 'customerId',
-      isLast: ({ snapshot }) => rowFromSnapshot('Customer', snapshot).isDeleted,
-      hasEnded: ({ isDeleted }) => isDeleted,
+      isLast: ({ isDeleted }) => isDeleted,
     });
   },
 });
@@ -211,8 +205,7 @@ follow('Quote', Quote, {
       noun: 'Quote',
       ids: [quoteId],
       field: 'quoteId',
-      isLast: (event) => event.terminal,
-      hasEnded: ({ status }) => terminalQuoteStatuses.has(status),
+      isLast: ({ status }) => terminalQuoteStatuses.has(status),
     }),
 });
 
@@ -260,54 +253,9 @@ follow('Transaction', Transaction, {
     if (!ids) return followAll('Transaction', of?.customerId, after, context);
     const field = `of.${of?.transactionIds ? 'transactionIds' : 'transactionId'}`;
     if (ids.length < 1) throw invalidInput('name at least one transaction', field);
-    return watchRows(context, after, { noun: 'Transaction', ids, field, ...ends(context, until) });
+    const end: Pick<RowStream<'Transaction'>, 'isLast' | 'readFinality'> = until === 'TERMINAL'
+      ? { isLast: ({ status }) => terminalTransactionStatuses.has(status) }
+      : { readFinality: ({ platformId, id }) => finalityOf(context.payments.database, platformId, id) };
+    return watchRows(context, after, { noun: 'Transaction', ids, field, ...end });
   },
 });
-
-/** Returns the stream options that determine when a transaction in the stream has ended. */
-function ends(
-  { payments: { database } }: Context,
-  until: typeof StreamEnd.$inferType,
-): Pick<RowStream<'Transaction'>, 'isLast' | 'hasEnded' | 'endLater'> {
-  if (until === 'TERMINAL')
-    return { isLast: (event) => event.terminal, hasEnded: ({ status }) => terminalTransactionStatuses.has(status) };
-  return {
-    hasEnded: (row) => isFinal(database, row),
-    endLater: ({ platformId, id }, following) =>
-      endWhenFinal(following, async () => finalityOf(database, platformId, id)),
-  };
-}
-
-/** How long to wait, in milliseconds, before checking again whether a rail still watches for a bank return. */
-const lookMs = { least: 1_000, most: 60_000, afterFailure: 5_000 } as const;
-
-/**
- * Ends a single-transaction stream once its reader has seen the last possible version. When a rail stops watching for a
- * return, no status changes and no event is created, so this function polls.
- * @returns a function to call with each version that is sent to the reader
- */
-function endWhenFinal(
-  channel: Pick<Channel<Event>, 'ended' | 'end'>,
-  look: () => Promise<Finality | undefined>,
-): (version: number) => void {
-  let shown = 0;
-  let timer: NodeJS.Timeout | undefined;
-  const check = async (): Promise<void> => {
-    if (channel.ended) return;
-    const finality = await look();
-    if (!finality) return;
-    const { isFinal, version, dueInMs } = finality;
-    // If there is a later version, its event is sent first.
-    if (isFinal && version <= shown) channel.end();
-    else if (dueInMs !== null) again(Math.min(Math.max(dueInMs, lookMs.least), lookMs.most));
-  };
-  const again = (ms: number) => {
-    clearTimeout(timer);
-    // If the database is unreachable, it is polled again.
-    timer = setTimeout(() => check().catch(() => again(lookMs.afterFailure)), ms).unref();
-  };
-  return (version) => {
-    shown = Math.max(shown, version);
-    again(0);
-  };
-}

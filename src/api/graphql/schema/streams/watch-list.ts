@@ -1,12 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { accountNameIn, uuidOf } from '../../../../core/ids.ts';
 import { oncePer } from '../../../../core/once-per.ts';
-import type { Viewer } from '../../../../domain/access/caller.ts';
 import type { Channel } from '../../../../domain/events/channel.ts';
 import { eventsOfNoun, type FollowedNoun, feedHead } from '../../../../domain/events/reads.ts';
 import type { Event } from '../../../../infra/database/generated/client/client.ts';
 import { matchesNone, NotFollowable, type Predicate, predicateOf } from '../../../../infra/database/predicates.ts';
-import type { Noun } from '../../../../infra/database/read-rows.ts';
 import { rowFromSnapshot } from '../../../../infra/database/rows.ts';
 import type { Context } from '../../context.ts';
 import { failure, invalidInput } from '../../failure.ts';
@@ -15,6 +13,7 @@ import { type After, filterOf, type Message, placeOf, positionAfter, refuseExpir
 import { visibleRows } from './visible-ids.ts';
 
 type Row = Readonly<Record<string, unknown>>;
+type Filter = Readonly<Record<string, unknown>>;
 
 export interface ListChange extends Message {
   /** How the change affects the list: the row enters it, changes in it, or leaves it. */
@@ -30,7 +29,7 @@ export interface ListMessage extends Message {
 }
 
 export interface ListArguments {
-  readonly filter: Readonly<Record<string, unknown>> | null | undefined;
+  readonly filter: Filter | null | undefined;
   readonly after: After;
   readonly snapshot: boolean;
   readonly waitMs: number;
@@ -53,8 +52,9 @@ export async function watchList(
   const noun = read.model as FollowedNoun;
   const { types } = eventsOfNoun[noun];
   const resumeAfter = positionAfter(after, context);
-  const followed = await followFilter(context, read, filter ?? {});
-  const wanted = filterOf(types, followed);
+  await checkFollowable(context, read, filter ?? {});
+  const predicate = predicateOf(read.model, read.where(context.viewer, { filter }));
+  const wanted = filterOf(types, { customerId: uuidOf(String(filter?.customerId), 'Customer') });
   if (resumeAfter !== undefined) await refuseExpired(resumeAfter, wanted, context);
   // Read before the page, so that no change is missed. A change made in between is in the page and is sent, too.
   const from = resumeAfter ?? (await feedHead(context.payments.database, context.viewer.platformId));
@@ -65,12 +65,12 @@ export async function watchList(
     snapshot && resumeAfter === undefined
       ? { ...placeOf(from, context.payments.cursors, context.viewer.platformId), changes: [], snapshotOf: { filter } }
       : undefined;
-  return listStream(context, channel, { noun, followed, waitMs, first });
+  return listStream(context, channel, { noun, predicate, waitMs, first });
 }
 
 interface Following {
   readonly noun: FollowedNoun;
-  readonly followed: FollowedFilter;
+  readonly predicate: Predicate;
   readonly waitMs: number;
   readonly first: ListMessage | undefined;
 }
@@ -79,7 +79,7 @@ interface Following {
 function listStream(
   context: Context,
   channel: Channel<Event>,
-  { noun, followed, waitMs, first }: Following,
+  { noun, predicate, waitMs, first }: Following,
 ): AsyncIterableIterator<ListMessage, undefined> {
   const { feed, payments } = context;
   const ready = first ? [first] : [];
@@ -89,7 +89,7 @@ function listStream(
 
   /** Returns how an event affects the list; undefined if it concerns other rows. */
   async function changeOf(event: Event): Promise<ListChange | undefined> {
-    const { matches, references } = followed.predicate;
+    const { matches, references } = predicate;
     const previous = await feed.previous.of(event);
     const now = rowOf(event, noun);
     const before = previous && rowOf(previous, noun);
@@ -178,63 +178,31 @@ function sharedMessage(last: Event, place: Message, changes: readonly ListChange
   return message;
 }
 
-/** A list's filter for changed rows, compiled from the same conditions that read the list. */
-interface FollowedFilter {
-  readonly predicate: Predicate;
-  /** The customer who owns all of the rows, if the filter names one. */
-  readonly customerId: string | undefined;
-}
+const nouns = ['Customer', 'Transaction', 'Quote'] as const;
 
 /**
- * Compiles a list's filter.
+ * Checks that a list can be followed by each of its filter's conditions.
  * @throws GraphQLError INVALID_INPUT, naming the condition, if a change to a row does not show whether the row meets
  *   it; NOT_FOUND for an id that the caller may not see, because no change would ever match
  */
-async function followFilter(context: Context, read: PageRead, filter: object): Promise<FollowedFilter> {
+async function checkFollowable(context: Context, { model, where }: PageRead, filter: Filter): Promise<void> {
   const { viewer } = context;
-  const given = Object.entries(filter).filter(([, value]) => value !== null && value !== undefined);
-  for (const [name, value] of given) {
-    refuseUnfollowable(read, viewer, name, value);
-    await refuseUnknown(context, read, name, value);
-  }
-  const where = read.where(viewer, { filter });
-  const customerId = equalIn(where, read.model === 'Customer' ? 'id' : 'customerId');
-  return { predicate: predicateOf(read.model, where), customerId };
-}
-
-function refuseUnfollowable(read: PageRead, viewer: Viewer, name: string, value: unknown): void {
-  try {
-    predicateOf(read.model, read.where(viewer, { filter: { [name]: value } }));
-  } catch (error) {
-    if (!(error instanceof NotFollowable)) throw error;
-    throw invalidInput(
-      `a list cannot be followed by ${name}: a change to a row does not show whether the condition holds`,
-      `filter.${name}`,
-    );
-  }
-}
-
-const nouns = ['Customer', 'Transaction', 'Quote'] as const;
-
-async function refuseUnknown(context: Context, read: PageRead, name: string, value: unknown): Promise<void> {
-  const { viewer } = context;
-  const nothing = matchesNone(read.where(viewer, { filter: { [name]: value } }));
-  if (nothing && !matchesNone(read.where(viewer, { filter: {} })))
-    throw failure('NOT_FOUND', `nothing that is visible here matches ${name}`, { field: `filter.${name}` });
-  if (typeof value !== 'string') return;
-  const noun: Noun | undefined =
-    accountNameIn(value) === undefined ? nouns.find((one) => uuidOf(value, one) !== undefined) : 'Account';
-  if (noun) await visibleRows(context, noun, [value], `filter.${name}`);
-}
-
-function equalIn(where: object, field: string): string | undefined {
-  for (const [name, condition] of Object.entries(where)) {
-    if (name === field && typeof condition === 'string') return condition;
-    if (name !== 'AND') continue;
-    for (const part of [condition].flat()) {
-      const found = equalIn(part as object, field);
-      if (found !== undefined) return found;
+  const matchesUnfiltered = !matchesNone(where(viewer, { filter: {} }));
+  for (const [name, value] of Object.entries(filter)) {
+    if (value === null || value === undefined) continue;
+    const field = `filter.${name}`;
+    const condition = where(viewer, { filter: { [name]: value } });
+    try {
+      predicateOf(model, condition);
+    } catch (error) {
+      if (!(error instanceof NotFollowable)) throw error;
+      const message = `a list cannot be followed by ${name}: a change to a row does not show whether the condition holds`;
+      throw invalidInput(message, field);
     }
+    if (matchesUnfiltered && matchesNone(condition))
+      throw failure('NOT_FOUND', `nothing that is visible here matches ${name}`, { field });
+    if (typeof value !== 'string') continue;
+    const noun = accountNameIn(value) ? 'Account' : nouns.find((one) => uuidOf(value, one) !== undefined);
+    if (noun) await visibleRows(context, noun, [value], field);
   }
-  return undefined;
 }

@@ -2,33 +2,34 @@ import { type Channel, mapChannel, only } from '../../../../domain/events/channe
 import type { FeedPosition } from '../../../../domain/events/cursor.ts';
 import { eventsOfNoun, type FollowedNoun, feedHead, nounOf, subjectIdOf } from '../../../../domain/events/reads.ts';
 import type { Subject } from '../../../../domain/events/subscribers.ts';
+import type { Finality } from '../../../../domain/settlement/finality.ts';
 import type { Event } from '../../../../infra/database/generated/client/client.ts';
 import type { SnapshotRows } from '../../../../infra/database/rows.ts';
 import type { Context } from '../../context.ts';
 import { type After, placeOf, positionAfter, type RowUpdate, refuseExpired, subscribe, updatesOf } from './stream.ts';
 import { visibleRows } from './visible-ids.ts';
 
-/** A stream's rows, and the condition under which each of them ends; by default, they never end. */
+/** A stream's rows, and how to recognize that one of them has ended; by default, they never end. */
 export interface RowStream<Noun extends FollowedNoun> {
   readonly noun: Noun;
   /** The public ids of the rows, and the argument that names them. */
   readonly ids: readonly string[];
   readonly field: string;
-  readonly isLast?: (event: Event) => boolean;
-  /** Whether this version of the row is its last. The version's own event may not have been written yet. */
-  readonly hasEnded?: (row: SnapshotRows[Noun]) => boolean | Promise<boolean>;
-  /** Watches a row whose end creates no event. Returns a function to call with each version sent to the reader. */
-  readonly endLater?: (
-    row: SnapshotRows[Noun],
-    following: Pick<Channel<Event>, 'ended' | 'end'>,
-  ) => (version: number) => void;
+  /** Whether this version of a row is its last. */
+  readonly isLast?: (row: SnapshotRows[Noun]) => boolean;
+  /** Reads whether a row has ended, for rows whose end creates no event. */
+  readonly readFinality?: (row: SnapshotRows[Noun]) => Promise<Finality | undefined>;
 }
+
+/** How long to wait, in milliseconds, before reading again whether a row has ended. */
+const lookMs = { least: 1_000, most: 60_000, afterFailure: 5_000 } as const;
 
 /** Returns the id under which the feed stores a row's events: for a quote, its transaction's id. */
 const subjectId = (row: SnapshotRows[FollowedNoun]) => ('transactionId' in row ? row.transactionId : row.id);
 
 interface OpenRow {
   readonly row: { readonly version: number };
+  /** Whether this version of the row is its last. The version's own event may not have been written yet. */
   readonly hasEnded: boolean;
   /** The version of the row that was sent as its current state; 0 if none was. */
   shown: number;
@@ -55,21 +56,24 @@ export async function watchRows<Noun extends FollowedNoun>(
   const subject: Subject = { of, ids: rows.map(subjectId) };
   if (resumeAfter !== undefined) await refuseExpired(resumeAfter, { subject, types, wants: () => true }, context);
   const open = new Map<string, OpenRow>();
-  for (const row of rows)
-    open.set(subjectId(row), { row, hasEnded: (await stream.hasEnded?.(row)) ?? false, shown: 0 });
-  const versions = new Map(rows.map((row) => [subjectId(row), row.version]));
-  const latestOf = (wanted: ReadonlyMap<string, number>) => context.feed.latest(platformId, stream.noun, wanted);
+  for (const row of rows) {
+    const finality = await stream.readFinality?.(row);
+    const hasEnded = stream.isLast?.(row) ?? (finality?.isFinal === true && finality.version === row.version);
+    open.set(subjectId(row), { row, hasEnded, shown: 0 });
+  }
   const { presentStates, follow } = rowsFollower(context, stream, rows, open);
 
+  // A resumed stream needs only the last events of rows that have ended.
+  const wanted = [...open].filter(([, { hasEnded }]) => hasEnded || resumeAfter === undefined);
+  const versions = new Map(wanted.map(([id, { row }]) => [id, row.version]));
+  const latest =
+    versions.size > 0 ? await context.feed.latest(platformId, stream.noun, versions) : new Map<string, Event>();
   if (resumeAfter !== undefined) {
-    const ended = new Map([...versions].filter(([id]) => open.get(id)?.hasEnded));
-    const ends = ended.size > 0 ? await latestOf(ended) : [];
-    for (const [id, end] of ends) if (end.sequence <= resumeAfter.sequence) open.delete(id);
+    for (const [id, end] of latest) if (end.sequence <= resumeAfter.sequence) open.delete(id);
     await context.resumePoint?.begin(resumeAfter.sequence);
     return open.size === 0 ? only() : follow(resumeAfter.sequence, subject, []);
   }
 
-  const latest = await latestOf(versions);
   const firsts = presentStates(latest, head);
   // The latest events were read together, after `head`. Up to the last of them, the feed has no other events of these
   // rows.
@@ -88,7 +92,7 @@ export async function watchRows<Noun extends FollowedNoun>(
 /** Returns the functions that emit the current states of a stream's rows and watch the rows that are still open. */
 function rowsFollower<Noun extends FollowedNoun>(
   context: Context,
-  { noun, isLast, endLater }: RowStream<Noun>,
+  { noun, isLast, readFinality }: RowStream<Noun>,
   rows: readonly SnapshotRows[Noun][],
   open: Map<string, OpenRow>,
 ) {
@@ -97,7 +101,8 @@ function rowsFollower<Noun extends FollowedNoun>(
 
   const ends = (event: Event): boolean => {
     const state = open.get(subjectIdOf(event));
-    return isLast?.(event) || (state?.hasEnded === true && event.version === state.row.version);
+    const isLastKnown = state?.hasEnded === true && event.version === state.row.version;
+    return isLastKnown || isLast?.(toUpdate(event, payments.cursors).row) === true;
   };
 
   /** Returns the current states of all rows in feed order. A client that resumes after one of them gets the rest. */
@@ -124,7 +129,7 @@ function rowsFollower<Noun extends FollowedNoun>(
       return state !== undefined && (event.version > state.shown || (event.version === state.shown && ends(event)));
     };
     const channel = await subscribe(context, from, { subject, types: eventsOfNoun[noun].types, wants });
-    for (const row of endLater ? rows : []) awaitEnd(channel, row);
+    for (const row of rows) awaitEnd(channel, row);
     const show = (event: Event) => {
       const id = subjectIdOf(event);
       const state = open.get(id);
@@ -142,20 +147,37 @@ function rowsFollower<Noun extends FollowedNoun>(
     return mapChannel(channel, show, firsts);
   }
 
+  /**
+   * Ends a row once the reader has seen its last possible version. When a rail stops watching for a return, no status
+   * changes and no event is created, so this function polls.
+   */
   function awaitEnd(channel: Channel<Event>, row: SnapshotRows[Noun]): void {
     const id = subjectId(row);
     const state = open.get(id);
-    if (!state || state.hasEnded) return;
-    state.onShown = endLater?.(row, {
-      get ended() {
-        return channel.ended || !open.has(id);
-      },
-      end: () => {
+    if (!readFinality || !state || state.hasEnded) return;
+    let { shown } = state;
+    let timer: NodeJS.Timeout | undefined;
+    const check = async (): Promise<void> => {
+      if (channel.ended || !open.has(id)) return;
+      const finality = await readFinality(row);
+      if (!finality) return;
+      const { isFinal, version, dueInMs } = finality;
+      // If there is a later version, its event is sent first.
+      if (isFinal && version <= shown) {
         open.delete(id);
         if (open.size === 0) channel.end();
-      },
-    });
-    if (state.shown > 0) state.onShown?.(state.shown);
+      } else if (dueInMs !== null) again(Math.min(Math.max(dueInMs, lookMs.least), lookMs.most));
+    };
+    const again = (ms: number) => {
+      clearTimeout(timer);
+      // If the database is unreachable, it is polled again.
+      timer = setTimeout(() => check().catch(() => again(lookMs.afterFailure)), ms).unref();
+    };
+    state.onShown = (version) => {
+      shown = Math.max(shown, version);
+      again(0);
+    };
+    if (shown > 0) again(0);
   }
 
   return { presentStates, follow };
