@@ -2,6 +2,8 @@ interface Operations {
   readonly specSelectors: { taggedOperations(): { readonly size: number } };
 }
 
+const noneFound = 'No operation contains all of these words. The webhooks are always listed.';
+
 export const replacedComponents = {
   wrapComponents: {
     /** Shows an operation's path as text instead of a link, which would be nested in the button for the operation. */
@@ -15,7 +17,7 @@ export const replacedComponents = {
       (props: Operations) =>
         props.specSelectors.taggedOperations().size > 0
           ? React.createElement(original, props)
-          : React.createElement('p', { role: 'status' }, 'No operation contains all of these words.'),
+          : React.createElement('p', { role: 'status' }, noneFound),
   },
 };
 
