@@ -2,8 +2,6 @@ interface Operations {
   readonly specSelectors: { taggedOperations(): { readonly size: number } };
 }
 
-const noneFound = 'No operation contains all of these words. The webhooks are always listed.';
-
 export const replacedComponents = {
   wrapComponents: {
     /** Shows an operation's path as text instead of a link, which would be nested in the button for the operation. */
@@ -17,7 +15,7 @@ export const replacedComponents = {
       (props: Operations) =>
         props.specSelectors.taggedOperations().size > 0
           ? React.createElement(original, props)
-          : React.createElement('p', { role: 'status' }, noneFound),
+          : React.createElement('p', { role: 'status' }, 'No operation has these words; webhooks are always listed.'),
   },
 };
 
