@@ -203,7 +203,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
         const words = (await said.allTextContents()).join(' ');
         if (isTaken)
           expect(words, JSON.stringify(details)).toMatch(
-            /^(?:The payee is added\.|You have this payee already\.)(?!.*Outside the sandbox)/,
+            /^(?:The payee is added\.|You have this payee already: .+\.)(?!.*Outside the sandbox)/,
           );
         // Some addresses with the wrong capitalization are refused only in PRODUCTION.
         else if (words.startsWith('The payee is added.'))
@@ -484,7 +484,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await page.getByText('live', { exact: true }).waitFor();
     const options = page.getByLabel('To').locator('option');
     await options.first().waitFor({ state: 'attached' });
-    for (const added of ['The payee is added.', 'You have this payee already.']) {
+    for (const added of ['The payee is added.', 'You have this payee already: Ada Waiting •••• 3204.']) {
       const form = await fillPayee(page, 'Ada Waiting', '000123204');
       await form.getByText(added).waitFor();
       await form.getByText('Its bank is still checking the account. It can be paid once that is done.').waitFor();

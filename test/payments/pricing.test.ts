@@ -218,7 +218,7 @@ describe('the bounds', () => {
     const terms = { serviceFixedFee: 300n, counterpartyFixedFee: 50n };
     const ask = (amount: bigint) =>
       request('USD', 'EUR', 'SENDING', amount, terms, { fixedFee: 150n, variableFeeRate: '0' });
-    expect(refused(ask(500n))).toEqual(outOfRange('the fixed fees of 5.00 USD leave nothing of 5.00 USD'));
+    expect(refused(ask(500n))).toEqual(outOfRange('the amount must be more than the fixed fees of 5.00 USD'));
     expect(quoted(ask(501n)).totalReceivingAmount).toBe(1n);
   });
 

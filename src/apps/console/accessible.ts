@@ -15,7 +15,7 @@ export const replacedComponents = {
       (props: Operations) =>
         props.specSelectors.taggedOperations().size > 0
           ? React.createElement(original, props)
-          : React.createElement('p', { role: 'status' }, 'No operation contains all of these words.'),
+          : React.createElement('p', { role: 'status' }, 'No operation has these words; webhooks are always listed.'),
   },
 };
 

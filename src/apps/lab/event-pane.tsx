@@ -18,7 +18,7 @@ const shown = 200;
  */
 function useFeed(socket: Client) {
   const [state, setState] = useState<keyof typeof stateWords>('connecting');
-  const [events, setEvents] = useState<readonly FeedEvent[]>([]);
+  const [events, setEvents] = useState<readonly FeedEvent[]>();
   const [reason, setReason] = useState('');
   const newest = useRef<string>(undefined);
   const isFollowing = state === 'connecting' || state === 'live';
@@ -35,7 +35,7 @@ function useFeed(socket: Client) {
     ).subscribe({
       next(added) {
         newest.current = added[0]?.cursor ?? newest.current;
-        setEvents((known) => [...added, ...known].slice(0, shown));
+        setEvents((known = []) => [...added, ...known].slice(0, shown));
       },
       error(error: unknown) {
         const [first] = Array.isArray(error) ? error : [error];
@@ -102,9 +102,9 @@ export function EventPane({ socket, onPick }: EventPaneProps) {
         </button>
       </header>
       {state === 'refused' && <p role="alert">{reason.replace(/[^.]$/, '$&.')}</p>}
-      {events.length === 0 && state !== 'refused' && <p className="quiet">Nothing has happened yet.</p>}
+      {events?.length === 0 && state !== 'refused' && <p className="quiet">Nothing has happened yet.</p>}
       <ol>
-        {events.map((event) => (
+        {events?.map((event) => (
           <li key={event.id} data-transaction={paymentOf(event)}>
             <button
               type="button"

@@ -15,6 +15,8 @@ export const openSocket = (authorization: string): Client =>
       shouldRetry: (error) => !(error instanceof CloseEvent && error.code === forbidden),
       // An unanswered ping means that the connection is dead, for example after a change of network.
       keepAlive: 10_000,
+      // Keeps the connection from the end of one operation to the start of the next.
+      lazyCloseTimeout: 1_000,
     }),
   );
 

@@ -30,13 +30,14 @@ export function DocumentTools({ authorization }: { readonly authorization: strin
     note.current?.showPopover();
   };
   const copy = ({ what, write }: Copy) => {
+    const query = queryEditor?.getValue() ?? '';
     const variables = parseObject(variableEditor?.getValue() ?? '') ?? {};
-    const missing = (write === asCurl || write === asCode) && missingIn(variables);
+    const isWhole = write === asCurl || write === asCode;
+    const missing = query.trim() ? isWhole && missingIn(variables) : 'This tab is empty: enter an operation first.';
     if (missing) return show('Nothing was copied.', missing);
     const written = write({
       url: new URL('graphql', location.href).href,
-      query: queryEditor?.getValue() ?? '',
-      variables,
+      ...{ query, variables },
       authorization: String(parseObject(headerEditor?.getValue() ?? '')?.authorization ?? authorization),
     });
     show(`Copy ${what}:`, written);

@@ -12,7 +12,7 @@ import {
   type PayeePickerQuery,
 } from '../client/generated/documents.ts';
 import { wordOf } from './payment.tsx';
-import { locale, messageText, noConnection, reasonOf, useReconnected } from './service.ts';
+import { accountText, locale, messageText, noConnection, reasonOf, useReconnected } from './service.ts';
 
 /** The kinds of payees in words. */
 export const kinds: Readonly<Record<ExternalAccountType, string>> = {
@@ -128,7 +128,7 @@ export function NewPayee({ customerId, listed, onAdded, onChecked }: NewPayeePro
         setAdded(added + 1);
         show(result.accountEdge.node, 'The payee is added.', ...warnings);
       } else if (result?.__typename === 'ConflictError' && result.existing && 'status' in result.existing) {
-        show(result.existing, 'You have this payee already.');
+        show(result.existing, `You have this payee already: ${accountText(result.existing)}.`);
       } else if (result && 'message' in result) setOutcome(refused(form, result));
     } catch (error) {
       setOutcome({ refusal: reasonOf(error) });

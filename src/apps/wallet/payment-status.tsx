@@ -3,8 +3,8 @@ import { type LiveTransaction, useConnectionState, useTransaction } from '../cli
 import { PaymentDrawing, wordOf } from './payment.tsx';
 import { locale, noConnectionText, reasonOf, statusText } from './service.ts';
 
-/** The reasons for failures, as shown to customers. */
-const reasons: Readonly<Record<FailureReason, string>> = {
+/** Why payments end without success, as shown to customers. */
+const reasons: Readonly<Record<FailureReason | 'REFUNDED' | 'REJECTED', string>> = {
   LNURLP_FAILED: 'The receiver’s address could not be found.',
   MISSING_MANDATORY_PAYEE_DATA: 'The receiver’s details are incomplete.',
   OFFRAMP_FAILED: 'The money could not be delivered.',
@@ -13,6 +13,8 @@ const reasons: Readonly<Record<FailureReason, string>> = {
   PAY_REQUEST_FAILED: 'The receiver’s provider did not answer.',
   QUOTE_EXECUTION_FAILED: 'The payment could not be made.',
   QUOTE_EXPIRED: 'The quote had expired.',
+  REFUNDED: 'The bank returned the money.',
+  REJECTED: 'The payment was refused.',
 };
 
 /** Shows a payment as its customer sees it, with the entries of the customer's own accounts, and follows it. */
@@ -45,11 +47,11 @@ export function PaymentStatus({ id }: { id: string }) {
   );
 }
 
-/** Returns a payment's states from CREATED on, without its quote's PENDING state, and with the reason for a failure. */
+/** Returns a payment's states from CREATED on, without its quote's PENDING state. Adds why it was not paid. */
 function statesOf({ timeline, failureReason }: LiveTransaction) {
   const created = timeline.findIndex(({ status }) => status === 'CREATED');
-  return timeline.slice(Math.max(created, 0)).map(({ status, occurredAt }) => ({
-    ...{ status, occurredAt },
-    reason: status === 'FAILED' && failureReason ? reasons[failureReason] : null,
-  }));
+  return timeline.slice(Math.max(created, 0)).map(({ status, occurredAt }) => {
+    const why = status === 'FAILED' ? failureReason : status === 'REFUNDED' || status === 'REJECTED' ? status : null;
+    return { status, occurredAt, reason: why && reasons[why] };
+  });
 }

@@ -107,8 +107,7 @@ function priceFromSending(terms: Terms): Pricing | PricingRefusal {
   const { request, fixedFees } = terms;
   const send = request.lockedAmount;
   if (send <= fixedFees) {
-    const [fees, sent] = [formatMajor(fixedFees, request.sending), formatMajor(send, request.sending)];
-    return outOfRange(`the fixed fees of ${fees} leave nothing of ${sent}`);
+    return outOfRange(`the amount must be more than the fixed fees of ${formatMajor(fixedFees, request.sending)}`);
   }
   const receive = convertToReceiving(terms, send);
   return (
