@@ -301,27 +301,20 @@ const anyCall = fc.oneof(
 
 test('commands on existing records have the same effect and outcome in both APIs, field by field', async () => {
   const done = new Set<string>();
-  await fc.assert(
-    fc.asyncProperty(anyCall, fc.boolean(), async (make, restFirst) => {
-      const call = make();
-      const outcome = await madeOnBoth({ platform: t.platform, rest }, call, restFirst);
-      if (!('record' in outcome)) return;
-      done.add(call.mutation);
-      if (call.mutation === 'createExternalAccount') outside.push(outcome.record.id);
-      if (call.mutation === 'sandboxReceiveUma') announced.push(outcome.record.id);
-    }),
-    // Enough runs that every command below almost certainly succeeds at least once.
-    { numRuns: 300 },
-  );
-  // A run in which everything is refused would prove little.
-  expect([...done].sort()).toEqual(
-    expect.arrayContaining([
-      'createExternalAccount',
-      'createQuote',
-      'sandboxReceiveUma',
-      'sandboxSend',
-      'updateCustomer',
-      'updateExternalAccount',
-    ]),
-  );
+  const wanted = [
+    ...['createExternalAccount', 'createQuote', 'sandboxReceiveUma', 'sandboxSend'],
+    ...['updateCustomer', 'updateExternalAccount'],
+  ];
+  const property = fc.asyncProperty(anyCall, fc.boolean(), async (make, restFirst) => {
+    const call = make();
+    const outcome = await madeOnBoth({ platform: t.platform, rest }, call, restFirst);
+    if (!('record' in outcome)) return;
+    done.add(call.mutation);
+    if (call.mutation === 'createExternalAccount') outside.push(outcome.record.id);
+    if (call.mutation === 'sandboxReceiveUma') announced.push(outcome.record.id);
+  });
+  // A run in which a command is always refused proves little about it, so the runs go on until each has succeeded.
+  for (let rounds = 0; rounds < 10 && !wanted.every((command) => done.has(command)); rounds += 1)
+    await fc.assert(property, { numRuns: 300 });
+  expect([...done]).toEqual(expect.arrayContaining(wanted));
 });
