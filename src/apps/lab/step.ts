@@ -38,8 +38,8 @@ export interface WrittenStep {
   /** The values of variables that no response provides. */
   readonly variables?: Readonly<Record<string, string>>;
   /**
-   * Returns the values in the step's response that other tabs use, or undefined if there are none. `source` is the
-   * account that pays.
+   * Picks the values that other tabs use out of the step's response. Undefined if it contains none.
+   * @param source the id of the paying account
    */
   readonly gives?: (
     data: Data,

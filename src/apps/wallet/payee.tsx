@@ -65,7 +65,7 @@ interface Outcome {
   readonly faults?: Readonly<Record<string, string>>;
   readonly refusal?: string;
   readonly notes?: readonly string[];
-  /** The new payee as last read. It is kept here even if it becomes INACTIVE and leaves the list. */
+  /** The new payee. An INACTIVE payee is no longer in the list, but stays here. */
   readonly payee?: Payee;
 }
 

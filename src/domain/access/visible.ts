@@ -149,7 +149,7 @@ export function sharedForCallers<Row>(statement: Statement<Row>) {
     loadersOf(on).memo(JSON.stringify({ platformId, bound })).load(values);
 }
 
-/** The maximum number of callers' scopes for which a loader is kept. */
+/** How many loaders are kept. Each scope (a platform, or what a token is bound to) has its own. */
 const maxLoaders = 2_000;
 
 /** Requests make their calls in different ticks, so a batch is sent only after all sockets have been read. */

@@ -123,7 +123,7 @@ export interface TransactionMove extends Move<model.TransactionStatus> {
   readonly set?: Changes<model.Transaction>;
   /** Whether the refund that `set` starts has to wait in suspense. It then has no settlement time yet. */
   readonly refundWaits?: boolean | undefined;
-  /** Whether the move pays a refund that waits in suspense. Refused if there is none. `to` is the current status. */
+  /** Whether to pay the refund that waits in suspense. Refused if none waits. `to` must be the current status. */
   readonly paysRefund?: boolean | undefined;
   /** When settlement is expected, in milliseconds from now. */
   readonly expectedInMs?: number | undefined;

@@ -336,7 +336,7 @@ export async function readBalances(payments: Payments, tenant: Tenant): Promise<
   });
 }
 
-/** Returns whether the provider's excess over the books matches the difference on record (zero if there is none). */
+/** Returns whether the provider holds as much more than the books as is known already (nothing, by default). */
 export function agrees({ beyondLow, beyondHigh }: Beyond, known: Beyond | undefined): boolean {
   return beyondLow <= (known?.beyondHigh ?? 0n) && beyondHigh >= (known?.beyondLow ?? 0n);
 }

@@ -28,9 +28,9 @@ interface ReplicaSettings {
 export type Replicas = NonNullable<ReturnType<typeof openReplicas>>;
 
 /**
- * Opens the standbys listed in the settings, which serve reads; returns undefined if there are none. A read includes
- * everything that was acknowledged to any client before the read began: the replica must have replayed the log up to
- * the end that the primary reports. If no replica has, the primary serves the read.
+ * Opens the replicas in the settings, which serve reads. Returns undefined if there are none. A read includes every
+ * change that was acknowledged to any client before the read began. For this, the replica must have replayed the log up
+ * to the end that the primary reports. If no replica has done so, the primary serves the read.
  */
 export function openReplicas(
   database: Pick<Database, 'connectionFor'>,
