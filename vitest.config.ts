@@ -27,7 +27,7 @@ if (memoryDisk) process.env.TMPDIR ??= memoryDisk;
 
 /**
  * The long checks of `npm run test:deep`: random documents, event orders and faults, proofs, tests of a whole API or in
- * a browser, and tests that take long because they start, stop or break processes, servers and providers.
+ * a browser, and tests that are slow because they start, stop or break processes, servers and providers.
  */
 export const deep = [
   'access/{expected-versions,same-tick,token-parents}',
@@ -112,7 +112,7 @@ export default defineConfig({
           name: 'shared',
           include: ['test/**/*.test.ts'],
           exclude: ['test/soak/**', ...mocking, ...deep],
-          // Node itself loads the modules, as in production. The whole run then takes a seventh less CPU time.
+          // Node itself loads the modules, as in production. This saves a seventh of the CPU time of the whole run.
           experimental: { viteModuleRunner: false, nodeLoader: false },
         },
       },

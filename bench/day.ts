@@ -15,8 +15,8 @@ import { machine } from './report.ts';
 import { writesOf } from './writes.ts';
 
 /**
- * `npm run bench:day`: runs a large installation under a day's mixed load, with each hour compressed into a minute:
- * quiet at night, and a share of the installation's capacity at noon. Autovacuum looks for work every second instead of
+ * `npm run bench:day`: runs a large installation under a day's mixed load, with each hour compressed into a minute. The
+ * load peaks at noon, at a share of the installation's capacity. Autovacuum looks for work every second instead of
  * every minute. Prints how memory, handles and latencies change, how the database grows, what autovacuum does, the most
  * expensive statements with their plans, and the indexes that no statement used.
  */
@@ -192,6 +192,6 @@ async function planOf(client: pg.Client, query: string): Promise<string> {
     const scans = rows.flatMap((row) => /\b(?:\w+ )?(?:Only )?Scan.*/.exec(row['QUERY PLAN'])?.[0] ?? []);
     return scans.join('; ') || (rows[0]?.['QUERY PLAN'] ?? '');
   } catch {
-    return 'no plan: a statement inside a function, with its variables';
+    return 'no plan: the statement is inside a function and uses its variables';
   }
 }

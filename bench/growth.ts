@@ -65,8 +65,8 @@ const gateways: Server[] = [];
 try {
   const prepared: Prepared[] = [];
   for (const size of sizes) prepared.push(await prepare(server.url, size, (line) => console.log(`preparing: ${line}`)));
-  console.log(`${machine()}. Sizes: ${sizes.join(', ')} payments. ${options.seconds} s a measurement, in turns.`);
-  for (const one of prepared) console.log(`bytes a payment, of ${one.transactions}: ${await bytesEach(one)}`);
+  console.log(`${machine()}. Sizes: ${sizes.join(', ')} payments. ${options.seconds} s per measurement, in turns.`);
+  for (const one of prepared) console.log(`bytes per payment, with ${one.transactions}: ${await bytesEach(one)}`);
   for (const { url } of prepared) gateways.push(await startGateway(url));
   const cases = await Promise.all(prepared.map(casesOf));
   const headers = { authorization: basicAuthorization(credentials), 'content-type': 'application/json' };

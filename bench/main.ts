@@ -22,7 +22,7 @@ const { values: options } = parseArgs({
 });
 const rows = Number(options.rows ?? (options.quick ? 50_000 : 1_000_000));
 if (!Number.isSafeInteger(rows) || rows < 10_000) {
-  console.error('--rows is a number of transactions, at least 10000');
+  console.error('--rows must be a number of transactions, at least 10000');
   process.exit(2);
 }
 // A quick run checks that everything works; its figures are only approximate.
@@ -45,7 +45,7 @@ try {
   const small = await prepare(server.url, 10_000, log);
   const prepared = rows === 10_000 ? small : await prepare(server.url, rows, log);
   const { sound, ...measured } = await runAll(prepared, small, timing, new RegExp(options.only));
-  const setting = `${new Date().toISOString().slice(0, 10)}, ${options.quick ? 'quick' : 'full'} run over ${rows} transactions of ${prepared.customers} customers, ${timing.measureMs / 1000} s a measurement. ${machine()}.`;
+  const setting = `${new Date().toISOString().slice(0, 10)}, ${options.quick ? 'quick' : 'full'} run over ${rows} transactions of ${prepared.customers} customers, ${timing.measureMs / 1000} s per measurement. ${machine()}.`;
   const run: Saved = { setting, ...measured };
   console.log(`\n${setting}\n\n${markdown(run)}\n`);
   if (earlier) console.log(`${comparison(run, earlier)}\n`);

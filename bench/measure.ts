@@ -8,7 +8,7 @@ import type { RequestJob } from './load/requests.ts';
 import type { StatementJob } from './load/statements.ts';
 import type { Said, Told, Turn } from './load/tool.ts';
 
-/** The duration of a measurement, and the number of turns in which contestants alternate. */
+/** The duration of a measurement, and the number of alternating turns into which it is divided. */
 export interface Timing extends Turn {
   readonly turns: number;
 }
@@ -132,7 +132,7 @@ export const requests = (job: RequestJob, server: Server): Contestant => ({ tool
 /** Builds a contestant that has no server, and therefore no processor time. */
 export const statements = (job: StatementJob): Contestant => ({ tool: 'statements', job });
 
-/** Adds up the time between calls to `begin` and `end`, by the given clock. NaN if the clock cannot be read. */
+/** Adds up the given clock's time between calls to `begin` and `end`. NaN if the clock cannot be read. */
 function stopwatch(read: () => number | undefined) {
   let used = 0;
   let before = 0;

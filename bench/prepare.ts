@@ -50,7 +50,7 @@ export async function prepare(serverUrl: string, transactions: number, log: (lin
       platformId = await newPlatform(url.href);
       await fill(client, platformId, customers, transactions, log);
       await client.query('insert into bench.filled values ($1)', [platformId]);
-    } else log(`the database with ${transactions} transactions exists already`);
+    } else log(`the database with ${transactions} transactions already exists`);
     await client.query(peerFunctions);
     return { url: url.href, platformId, customers, transactions };
   } finally {

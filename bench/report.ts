@@ -3,8 +3,8 @@ import type { Result } from './measure.ts';
 import type { Speed } from './speed.ts';
 
 /**
- * The gateway as in production, and the gateway with settlement and notifications deferred until after the measurement,
- * which is comparable to the peers.
+ * The gateway as it runs in production, and, for comparison with the peers, the gateway with settlement and
+ * notifications deferred until after the measurement.
  */
 const ours = ['gateway', 'gateway, settling later'] as const;
 
@@ -85,9 +85,9 @@ export function comparison(now: Saved, before: Saved): string {
     return `| ${name} | ${contestant} | ${change.toFixed(2)} | ${(change * slowness).toFixed(2)} | ± ${round(blur)} % | ${cpu} |`;
   });
   return [
-    `Against: ${before.setting} The same piece of work takes ${works[0].toFixed(2)} times as long in Node now, and ${works[1].toFixed(2)} times in Postgres.`,
+    `Compared with: ${before.setting} The same piece of work takes ${works[0].toFixed(2)} times as long in Node now, and ${works[1].toFixed(2)} times in Postgres.`,
     '',
-    '| times what it was | who | requests/s | at equal speed | noise | CPU | of Postgres |',
+    '| relative to the earlier run | who | requests/s | at equal speed | noise | CPU | of Postgres |',
     '|---|---|--:|--:|--:|--:|--:|',
     ...lines,
   ].join('\n');
@@ -100,7 +100,7 @@ export function markdown({ rows, facts, speeds }: Saved): string {
     ({ case: name, contestant, result, statements }) =>
       `| ${name} | ${contestant} | ${round(result.perSecond)} | ${round(result.p50, 1)} | ${round(result.p99, 1)} | ${round(result.cpuMicros)} | ${round(result.postgresMicros)} | ${round(statements, 1)} |`,
   );
-  // The spread of the turns: the lowest and the highest ratio of two consecutive turns.
+  // The lowest and the highest ratio of the two contestants' rates in a single round.
   const spread = (a: Result | undefined, b: Result | undefined) => {
     const each = (a?.turns ?? []).flatMap((one, at) => {
       const other = b?.turns[at];

@@ -113,7 +113,7 @@ export async function runAll(
   return { rows, facts, speeds, sound: breaches.length === 0 && rows.every(({ result }) => result.wrong === 0) };
 }
 
-/** Replaces cursors with their types, so that responses can be compared. Only the gateway encrypts its cursors. */
+/** Replaces each cursor with its type. Only the gateway encrypts its cursors, so their values never match. */
 const withoutCursors = (answer: unknown) =>
   JSON.parse(JSON.stringify(answer), (key, value) => (key.endsWith('Cursor') ? typeof value : value));
 
@@ -162,7 +162,7 @@ async function countReads(
     const theirs = await post(hand.url, plainHeaders, byHandBodies(one.name, one.values)[0]);
     if (!isDeepStrictEqual(withoutCursors(ours), withoutCursors(theirs))) {
       throw new Error(
-        `${one.name}: not the same answer\n${JSON.stringify(ours).slice(0, 1500)}\n${JSON.stringify(theirs).slice(0, 1500)}`,
+        `${one.name}: different answers\n${JSON.stringify(ours).slice(0, 1500)}\n${JSON.stringify(theirs).slice(0, 1500)}`,
       );
     }
   }
@@ -216,8 +216,8 @@ async function measureReads(
 const firstUse = '20 transactions with customer, first use of the document';
 
 /**
- * Measures documents that were never sent before, and so must be parsed, validated and planned. Uses separate servers,
- * since such documents fill a server's caches.
+ * Measures documents that have never been sent before, so they must be parsed, validated and planned. Uses separate
+ * servers, because such documents fill a server's caches.
  */
 async function measureFirstUses(
   prepared: Prepared,
@@ -226,7 +226,7 @@ async function measureFirstUses(
   add: (row: Row) => void,
 ): Promise<void> {
   const list = (await readCases(prepared, peerOrder)).find(({ name }) => firstUse.startsWith(name));
-  if (!list) throw new Error('the list is not measured any more');
+  if (!list) throw new Error('the list is no longer among the read cases');
   const servers = await Promise.all([startGateway(prepared.url), startPostGraphile(prepared.url)]);
   const [gateway, peer] = servers;
   const load = { connections: connections.reads };
@@ -379,8 +379,8 @@ async function measureSubscribers(prepared: Prepared, timing: Timing): Promise<F
 }
 
 /**
- * Adds a few quotes and orders and analyzes the database, because the plans that Postgres makes for empty tables are
- * bad for filled ones. In a real installation, autovacuum analyzes the tables within a minute of the first rows.
+ * Adds a few quotes and orders and analyzes the database, because Postgres' plans for empty tables are slow once the
+ * tables have rows. In a real installation, autovacuum analyzes the tables within a minute of the first rows.
  */
 async function warmTables(prepared: Prepared, gateway: Server, writes: Writes, timing: Timing): Promise<void> {
   const brief = { warmUpMs: 0, measureMs: timing.warmUpMs };
@@ -396,7 +396,7 @@ async function warmTables(prepared: Prepared, gateway: Server, writes: Writes, t
 }
 
 /**
- * Measures payments under the same conditions as the peers, which do not settle payments: no worker runs.
+ * Measures payments without a worker, because the peers do not settle payments either.
  * `measureWrites` measures the gateway together with settlement.
  */
 async function comparePayments(prepared: Prepared, timing: Timing, add: (row: Row) => void): Promise<void> {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 
-/** How long a fixed piece of work takes in Node and another in Postgres, in milliseconds. */
+/** The durations of one fixed workload in Node and of another in Postgres, in milliseconds. */
 export interface Speed {
   readonly node: number;
   readonly postgres: number;
@@ -22,8 +22,8 @@ function workInNode(): void {
 const workInPostgres = `select count(*), sum(hashtextextended(n::text, 0) % 1000) from generate_series(1, 200000) n group by n % 7`;
 
 /**
- * Measures the machine's speed, because rented machines differ by a factor of three and change their speed within an
- * hour. Takes the median of nine runs of each piece of work.
+ * Measures the machine's speed, because rented machines differ in speed by a factor of three, and each one's speed
+ * changes within an hour. Takes the median of nine runs of each workload.
  */
 export async function measureSpeed(url: string): Promise<Speed> {
   const client = new pg.Client({ connectionString: url });

@@ -20,12 +20,12 @@ const idle = [
 ] as const;
 
 /**
- * The numbers of clients that reconnect after their instance crashes, of processes that run these clients, and of
- * customers that they follow. Each client has missed one payment.
+ * How many clients reconnect after their instance crashes, how many processes run these clients, and how many customers
+ * they follow. Each client has missed one payment.
  */
 const returning = { clients: 10_000, processes: 2, customers: 300 } as const;
 
-/** Measurements of at least this duration open all idle subscriptions; shorter ones open fewer. */
+/** Measurements of at least this duration use the numbers above; shorter ones use proportionally fewer. */
 const fullMs = 10_000;
 
 export interface Streams {
@@ -41,7 +41,7 @@ export interface Streams {
 }
 
 /**
- * Measures one subscriber per customer, following that customer's payments on a separate instance. Every transfer
+ * Measures subscribers on a separate instance, each of which follows the payments of one customer. Every transfer
  * causes two changes: when it begins and when it ends. Then measures subscribers that follow the whole platform,
  * clients that reconnect after a crash, and thousands of idle subscriptions.
  */
@@ -143,13 +143,13 @@ async function measureBesideReplays(instance: Server, streams: Streams): Promise
 }
 
 /**
- * Measures subscribers with the same document that all follow the whole platform, so that each change is executed once
- * and sent to all. A hundred subscribers show the cost of a message; a thousand show how the rate and latency of
- * payments compare with those without subscribers.
+ * Measures subscribers that all follow the whole platform with the same document, which is executed only once per
+ * change. A hundred subscribers show the cost of a message; a thousand show how much subscribers affect the rate and
+ * latency of payments.
  */
 async function measureFollowersOfAll(instance: Server, streams: Streams): Promise<Fact[]> {
   const { gateway, transfers, measureMs } = streams;
-  // A transfer causes two changes, so 50 changes/s are 50,000 messages/s for a thousand subscribers.
+  // A transfer causes two changes, so 25 transfers/s send 50,000 messages/s to a thousand subscribers.
   const send = (perSecond: number, ms = measureMs) =>
     measure(requests({ ...transfers, rate: perSecond, connections: 32 }, gateway), { warmUpMs: 0, measureMs: ms });
   await send(25, 1_000);
@@ -182,7 +182,7 @@ async function measureFollowersOfAll(instance: Server, streams: Streams): Promis
   ];
 }
 
-/** Measures how thousands of clients recover when their instance is killed and restarted at the same address. */
+/** Measures how quickly thousands of clients recover after their instance is killed and restarted at its address. */
 async function measureReturn(streams: Streams): Promise<Fact> {
   const { gateway, authorization, transfers, measureMs } = streams;
   const customerIds = streams.customerIds.slice(0, returning.customers);
@@ -223,7 +223,7 @@ async function measureReturn(streams: Streams): Promise<Fact> {
   };
 }
 
-/** Returns the arrivals once all expected messages have arrived, or none has arrived for ten seconds. */
+/** Returns the arrivals once all expected messages have arrived, or once no message has arrived for ten seconds. */
 async function arrived(subscribers: ChildProcess, expected: number): Promise<Arrivals> {
   let last = -1;
   for (let unchanged = 0; ; ) {
@@ -270,7 +270,7 @@ async function measureIdle(
 async function answerOf<Message>(tool: ChildProcess): Promise<Message> {
   const over = new AbortController();
   const ended = once(tool, 'exit', over).then(([code]) => {
-    throw new Error(`a load tool ended with ${code}`);
+    throw new Error(`a load tool exited with code ${code}`);
   });
   try {
     const [message] = await Promise.race([once(tool, 'message', over), ended]);
@@ -282,7 +282,7 @@ async function answerOf<Message>(tool: ChildProcess): Promise<Message> {
 }
 
 /**
- * Starts subscribers in a separate process, each for one customer's payments or for all, and waits until they are open.
+ * Starts subscribers in a separate process, and waits until they are open. Each follows one customer, or all customers.
  */
 async function subscribe(
   instance: Server,
@@ -297,7 +297,7 @@ async function subscribe(
   const job: SubscriberJob = { url: instance.url, authorization, customerIds, perSocket, sampled };
   child.send(job);
   await answerOf(child);
-  // The last operations may still be in transit to the server when the last socket has reported.
+  // When the last socket reports, its last operations may still be on their way to the server.
   await settled(instance.pid);
   return child;
 }

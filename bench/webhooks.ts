@@ -5,10 +5,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { cpuOf, type Server } from './measure.ts';
 import type { Fact } from './report.ts';
 
-/** The time limit for the last delivery, in milliseconds. */
+/** How long to wait for the last delivery, in milliseconds. */
 const patienceMs = 60_000;
 
-/** Measures the delivery of all payment events since a cursor, replayed to one endpoint that accepts everything. */
+/** Replays all payment events since a cursor to one endpoint, which accepts them all, and measures the delivery. */
 export async function measureDeliveries(
   gateway: Server,
   headers: Readonly<Record<string, string>>,

@@ -6,7 +6,7 @@ interface Table {
   readonly name: string;
   /** The number of rows inserted, updated or deleted. */
   readonly versions: number;
-  /** The row versions that needed no index entries. */
+  /** How many of the row versions needed no index entries. */
   readonly heapOnly: number;
   readonly entries: number;
 }

@@ -26,7 +26,7 @@ export async function runCommands(args: readonly string[], screen: Screen): Prom
   addDevelopers(program);
   const operators = program
     .command('ops')
-    .description('Operates and repairs the service, with the settings of the service (docs/settings.md).')
+    .description('Operates and repairs the service, with the same settings as the service (docs/settings.md).')
     .summary('operator commands')
     .option('--json', 'print the answer as JSON');
   if (args.includes('ops')) (await import('./ops/program.ts')).addOperators(operators);

@@ -48,7 +48,7 @@ describe.each(cases)('%s', (_what, environment) => {
   });
 });
 
-test.runIf(canMount())('a disk that fills up while the cluster is created', async () => {
+test.runIf(canMount())('a disk that fills up while the cluster is created is reported with a remedy', async () => {
   const dataDir = path.join(parent, 'data');
   const { status, stderr } = run(dataDir, {}, onDiskOfItsOwn(parent, 'size=8m'));
   expect(stderr).toMatch(
@@ -58,7 +58,7 @@ test.runIf(canMount())('a disk that fills up while the cluster is created', asyn
   expect(status).toBe(1);
 });
 
-test.runIf(canMount())('as root, if no folder can be created for the user who runs Postgres', async () => {
+test.runIf(canMount())('startup as root fails if no folder can be created for the user who runs Postgres', async () => {
   const dataDir = path.join(parent, 'data');
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const { status, stderr } = run(dataDir, keys, onDiskOfItsOwn('/var/lib', 'ro'));

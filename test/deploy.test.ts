@@ -50,7 +50,7 @@ describe.each(files)('%s', (file) => {
   });
 });
 
-test('the secrets of compose.yaml are created once, readable by this user alone, and appear on no page', async () => {
+test('the secrets of compose.yaml are created once, are readable only by this user, and appear on no page', async () => {
   const folder = mkdtempSync(path.join(root, 'deploy', 'compose-test-'));
   try {
     cpSync(path.join(root, 'deploy/compose/make-secrets.sh'), path.join(folder, 'make-secrets.sh'));
@@ -103,7 +103,7 @@ function faultsOf(objects: readonly { readonly apiVersion: string; readonly kind
   }
 }
 
-test('Kubernetes objects use only fields that the Kubernetes API declares, and have all that it requires', () => {
+test('Kubernetes objects use only fields that the Kubernetes API declares, and all fields that it requires', () => {
   const objects = globSync('deploy/kubernetes/*.yaml', { cwd: root }).flatMap((file) =>
     parseAllDocuments(read(file)).map((document) => document.toJS()),
   );

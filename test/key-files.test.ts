@@ -39,7 +39,7 @@ describe.each([
   const find = async () => (await findKeys({ ...settings(), ...other }))[setting];
   const file = () => path.join(directory, name);
 
-  test('concurrent first calls get the same key, whose file only this user can read', async () => {
+  test('concurrent first calls get the same key, and only this user can read its file', async () => {
     const keys = await Promise.all(Array.from({ length: 8 }, () => find()));
     for (const key of keys) expect(key).toEqual(keys[0]);
     const stored = await readFile(file(), 'utf8');

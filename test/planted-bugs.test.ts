@@ -12,7 +12,7 @@ test('there are at least thirty bugs, in SQL and in TypeScript, each named once'
   expect(bugs.length - inSql.length).toBeGreaterThanOrEqual(12);
 });
 
-test.each(bugs.map((bug) => [bug.name, bug] as const))('can be planted, and its test exists: %s', (_name, bug) => {
+test.each(bugs.map((bug) => [bug.name, bug] as const))('each can be planted, and its test exists: %s', (_name, bug) => {
   expect(planted('.', bug).size).toBeGreaterThan(0);
   const { file, title } = bug.caughtBy;
   const source = readFileSync(file, 'utf8');

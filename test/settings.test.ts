@@ -27,7 +27,7 @@ describe('a secret can be read from a file that a setting names', () => {
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20secret, x-tenant=payments',
   };
 
-  test('also the headers for a collector, in the format that OpenTelemetry defines', () => {
+  test('the headers for a collector have the format that OpenTelemetry defines', () => {
     const read = (text: string) => readConfig({ OTEL_EXPORTER_OTLP_HEADERS: text }).OTEL_EXPORTER_OTLP_HEADERS;
     expect(read(values.OTEL_EXPORTER_OTLP_HEADERS)).toEqual({ authorization: 'Bearer secret', 'x-tenant': 'payments' });
     expect(() => read('a secret')).toThrow(/^(?!.*a secret).*OTEL_EXPORTER_OTLP_HEADERS must be headers/s);

@@ -159,7 +159,7 @@ test('shell variables for another Postgres do not affect the embedded server', a
   expect(await gateway.end('SIGTERM')).toBe(0);
 });
 
-test('a port that is in use stops startup and is named, and no process keeps running', async () => {
+test('if a port is in use, startup fails and names the port, and no process keeps running', async () => {
   const other = createServer();
   const port = await listen(other);
   const database = await ownDatabase();

@@ -1,7 +1,7 @@
 import { WebSocket } from 'ws';
 import { percentile } from './latencies.ts';
 
-/** Clients with a socket and a subscription each, which reconnect automatically when their socket breaks. */
+/** Clients, each with one socket and one subscription, that reconnect automatically when the connection is lost. */
 export interface ReturningJob {
   readonly url: string;
   readonly authorization: string;
@@ -11,15 +11,15 @@ export interface ReturningJob {
    * The cursor after which each client subscribes. A client has caught up when it has received all changes after it.
    */
   readonly after: string;
-  /** The number of each customer's changes after that cursor. */
+  /** The number of changes to each customer's payments after that cursor. */
   readonly changes: number;
 }
 
-/** The times at which clients had caught up, in milliseconds after the start signal. */
+/** How long after the start signal the clients caught up, in milliseconds. */
 export interface Returned {
   readonly p50: number;
   readonly last: number;
-  /** How many attempts to connect failed. */
+  /** The number of failed attempts to connect. */
   readonly failures: number;
 }
 

@@ -9,13 +9,13 @@ export interface SubscriberJob {
   readonly customerIds: readonly (string | null)[];
   /** The number of operations on each socket. */
   readonly perSocket: number;
-  /** One subscriber in this many records the times of its messages. The rest only count them, which is cheaper. */
+  /** One in this many subscribers records the times of its messages. The others only count them, which is cheaper. */
   readonly sampled: number;
 }
 
 /** The messages that arrived, and the time in ms from the change (by the database's clock) to the arrival. */
 export interface Arrivals {
-  /** The number of all messages. Times are measured for the sampled subscribers only. */
+  /** The total number of messages. Times are measured for the sampled subscribers only. */
   readonly messages: number;
   readonly p50: number;
   readonly p99: number;

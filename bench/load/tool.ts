@@ -9,15 +9,15 @@ export interface Turn {
 /** The messages to a load tool: its job once, then its turns, and finally the request for its results. */
 export type Told<Job> = { readonly job: Job } | { readonly turn: Turn } | 'measured';
 
-/** The messages from a load tool: the counted part of a turn begins or ends, the turn is over, or the results. */
+/** The messages from a load tool: the beginning and end of a turn's counted part, the end of the turn, the results. */
 export type Said = 'begin' | 'end' | 'over' | { readonly measured: Measured };
 
 /** Does the job until `Date.now()` reaches `end`, and records results in `latencies` while `counts` returns true. */
 export type Work = (end: number, counts: () => boolean, latencies: Latencies) => Promise<void>;
 
 /**
- * Turns this process into a load tool: a child process that runs on its parent's command, so that contestants can
- * alternate.
+ * Turns this process into a load tool: a child process that works only when its parent tells it to, so that contestants
+ * can alternate.
  */
 export function loadTool<Job>(start: (job: Job) => Work): void {
   const latencies = new Latencies();

@@ -10,8 +10,8 @@ import type { Payments } from '../../src/apps/client/payments.ts';
 import type { ClientToken } from '../../src/apps/client/tokens.ts';
 
 /**
- * Follows transactions from a web or mobile app with the client package. This file contains what `over-websocket.ts`
- * and `over-sse.ts` have in common. With either of them, an app misses no change, even if it is closed for a while.
+ * Follows transactions from a web or mobile app with the client package. This file contains the code shared by
+ * `over-websocket.ts` and `over-sse.ts`. With either, an app misses no change, even if it is closed for a while.
  */
 
 export type TransactionChange = FollowTransactionsSubscription['transactionUpdates'];
@@ -28,11 +28,11 @@ export interface App {
   };
   /** Called with the current transactions when there is no cursor to resume from: redraw all of them. */
   readonly onSnapshot: (transactions: TransactionsQuery['transactions']['edges'][number]['node'][]) => void;
-  /** Called once for each change, in order. After a crash before `save`, the change is repeated: compare `version`. */
+  /** Called once for each change, in order. A crash before `save` repeats the last change: compare `version`. */
   readonly onChange: (change: TransactionChange) => void;
 }
 
-/** Follows all changes after the end of the feed, which `begin` reads together with a list of transactions. */
+/** Returns the options for `follow`, which calls `begin` when there is no cursor to resume from. */
 export function followed(
   app: App,
   payments: Pick<Payments, 'execute'>,

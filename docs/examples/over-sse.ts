@@ -5,8 +5,8 @@ import { type App, type Following, followed } from './follow-transactions.ts';
 
 /**
  * Follows transactions over server-sent events with graphql-sse. These are ordinary HTTP responses, which also pass
- * through proxies that block WebSockets. A token cannot be renewed on an open stream: when it expires, the server cuts
- * the stream, and the client reconnects with a new token.
+ * through proxies that block WebSockets. A token cannot be renewed on an open stream: when it expires, the server
+ * closes the stream, and the client reconnects with a new token.
  */
 export function followOverSse(app: App): Following {
   const payments = openPayments({ url: app.url, token: app.token });
@@ -14,7 +14,7 @@ export function followOverSse(app: App): Following {
     url: `${app.url}/stream`,
     // Adds the newest token to each request.
     fetchFn: payments.fetch,
-    // The client need not retry, because `follow` does so forever.
+    // The client does not retry, because `follow` reconnects on its own.
     retryAttempts: 0,
   });
   const following = follow(client, followed(app, payments));

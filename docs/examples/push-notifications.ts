@@ -1,14 +1,14 @@
 import { Webhook } from 'standardwebhooks';
 
 /**
- * The handler of a webhook endpoint for OUTGOING_PAYMENT and INCOMING_PAYMENT, which sends push notifications to a
- * customer's devices when a payment ends. The service delivers webhooks at least once and in any order, so the handler
- * must cope with repeats and with older webhooks that arrive later.
+ * A handler for OUTGOING_PAYMENT and INCOMING_PAYMENT webhooks that sends push notifications to a customer's devices
+ * when a payment ends. The service delivers webhooks at least once and in any order, so the handler must cope with
+ * repeats and with older webhooks that arrive later.
  */
 
-/** The message for your push service (APNs or FCM), which you send with any library. */
+/** The message for your push service (APNs or FCM). You can send it with any library. */
 export interface Notification {
-  /** Repeats have the same id: pass it as `apns-collapse-id` or FCM's `collapse_key`, so a device shows it once. */
+  /** Repeats have the same id. Used as `apns-collapse-id` or FCM's `collapse_key`, it makes a device show only one. */
   readonly id: string;
   readonly platformCustomerId: string;
   readonly title: string;
@@ -21,8 +21,8 @@ export interface PushServer {
   /** The endpoint's signing secret. */
   readonly secret: string;
   /**
-   * Stores the version of a payment that the customer is notified of, and returns whether it is the highest so far. Do
-   * both in a single database statement, because several processes may handle webhooks at the same time.
+   * Stores a payment's version if it is higher than the stored one, and returns whether it was. Do both in a
+   * single database statement, because several processes may handle webhooks at the same time.
    */
   readonly isNewer: (transactionId: string, version: number) => Promise<boolean>;
   /** Sends a notification. Throws if the push service does not accept it. */
@@ -38,7 +38,7 @@ interface PaymentEvent {
   readonly transaction?: { readonly id: string; readonly status: string; readonly platformCustomerId: string | null };
 }
 
-/** The titles contain no amounts or names, because they appear on the lock screen. The app reads these when opened. */
+/** The titles appear on the lock screen, so they contain no amounts or names. The app reads those when it is opened. */
 const titles: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   OUTGOING_PAYMENT: {
     COMPLETED: 'Your payment has arrived',
@@ -51,7 +51,7 @@ const titles: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /**
  * Handles one webhook.
  * @param body the raw body, as it arrived
- * @returns the status to answer with; unless it is 2xx, the service sends the webhook again later
+ * @returns the status of the response; unless it is 2xx, the service sends the webhook again later
  */
 export async function handleWebhook(
   server: PushServer,
@@ -66,8 +66,8 @@ export async function handleWebhook(
   }
   const { type, webhookId, version, transaction } = event;
   const title = transaction && titles[type]?.[transaction.status];
-  // Nobody is notified of a TEST, a payment in progress or a payment of the platform itself. If this webhook
-  // asks to approve an incoming payment, 202 leaves the decision to approveTransaction or rejectTransaction.
+  // Nobody is notified of a TEST webhook, a payment in progress or the platform's own payments. If the webhook
+  // requests approval of an incoming payment, 202 leaves the decision to approveTransaction or rejectTransaction.
   if (!title || transaction.platformCustomerId === null) return 202;
   if (!(await server.isNewer(transaction.id, version))) return 202;
   const { id: transactionId, platformCustomerId } = transaction;

@@ -44,7 +44,7 @@ const evm: Examples = {
   ],
 };
 
-/** Examples for each account type from standards, central banks and libraries, printed in docs/accounts.md. */
+/** Examples for each account type, from standards, central banks and libraries. docs/accounts.md shows them. */
 export const accountExamples: Readonly<Record<ExternalAccountType, Examples>> = {
   US_ACCOUNT: {
     taken: [us('021000021'), us('0260-0959-3', '0001 2345 6789'), us('121000358', '1234')],

@@ -75,7 +75,7 @@ interface Writing {
 const digit = '[0-9]';
 const alphanumeric = '[0-9A-Za-z]';
 
-/** ASCII letters and digits that are easily confused, each with the character that may have been meant. */
+/** ASCII characters that are easily confused, each with the character that may have been meant. */
 const lookalikes: Readonly<Record<string, string>> = { O: '0', o: '0', I: '1', l: '1', '|': '1', '0': 'O', '1': 'I' };
 
 function spoken(character: string): string {
@@ -114,7 +114,7 @@ function misfit(characters: readonly string[], runs: readonly Run[]): string | u
   const wrong = characters.findIndex((character, place) => !allowedAt(place)?.test(character));
   const character = characters[wrong];
   if (character !== undefined) {
-    // Full-width, Arabic or Indic digits and letters of other scripts were typed instead of ASCII characters.
+    // Full-width, Arabic or Indic digits, or letters of other scripts, may have been typed instead of ASCII.
     const ascii = anyAscii(character);
     const meant = [ascii, lookalikes[ascii]].find((one) => one !== undefined && allowedAt(wrong)?.test(one));
     const hint = meant === undefined ? '' : `; did you mean ${spoken(meant)}?`;
@@ -232,7 +232,7 @@ const bareIban = written('an IBAN of 15 to 34 characters such as DE8937040044053
   runs: [run('[A-Za-z]', 2), run(digit, 2), run(alphanumeric, 11, 30)],
   capitals: true,
 });
-/** Removes the prefix "IBAN" of a printed number (ISO 13616). This is safe, because no country has the code IB. */
+/** Removes the prefix "IBAN" from a printed number (ISO 13616). This is safe, because no country has the code IB. */
 const withoutLabel = (value: string) => value.replace(/^\s*IBAN[\s:]*/i, '');
 
 export const ibanForm: AccountForm = {

@@ -325,7 +325,7 @@ const nameOfBank = (name: string) => {
     .trim();
 };
 
-/** Checks a Nigerian account number (NUBAN). Its 10th digit depends on the bank code, if that is known. */
+/** Checks a Nigerian account number (NUBAN). The 10th digit is checked only if the bank's code is known. */
 function nubanFault(value: string, details: AccountDetails): string | undefined {
   return /^0+$/.test(value) ? 'it is all zeros' : nubanChecksum(value, details, value);
 }

@@ -12,7 +12,7 @@ export function parseRange(text: string): Range {
   return text.includes('/') ? ipaddr.parseCIDR(text) : [ipaddr.process(text), text.includes(':') ? 128 : 32];
 }
 
-/** Parses a range typed by a person. Refuses what ipaddr.js would misread, such as 10/8 as 0.0.0.10/8. @throws Error */
+/** Parses a range typed by a person. Refuses what ipaddr.js misreads: it takes 10/8 for 0.0.0.10/8. @throws Error */
 export function enteredRange(text: string): Range {
   if (isIP(text.split('/', 1).join()) === 0) throw new RangeError(`${text} is not an address or a range`);
   return parseRange(text);

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
 
-/** Creates an LRU cache whose memory grows with its contents. lru-cache's own `max` would allocate it up front. */
+/** Creates an LRU cache whose memory grows with its contents. lru-cache's own `max` allocates memory up front. */
 export function boundedCache<Value extends NonNullable<unknown>>(max: number, ttlMs?: number): LRUCache<string, Value> {
   return new LRUCache({ maxSize: max, sizeCalculation: () => 1, ...(ttlMs !== undefined && { ttl: ttlMs }) });
 }
 
-/** Creates the same kind of cache with a method `memo` that reads a value, and creates and stores it if it is missing. */
+/** Creates such a cache whose method `memo` returns a value, and first creates and stores it if it is missing. */
 export function boundedMemo<Value extends NonNullable<unknown>>(max: number, create: (key: string) => Value) {
   return new LRUCache<string, Value>({ maxSize: max, sizeCalculation: () => 1, memoMethod: create });
 }

@@ -16,7 +16,7 @@ export function isDay(text: string): boolean {
 
 const oldestYears = 150;
 
-/** Returns why a string is not a living person's birth date, as the end of a sentence. `now`: the database's time. */
+/** Returns why a string is not a living person's birth date, as the end of a sentence. `now` is the database's time. */
 export function birthFault(text: string, now: Date): string | undefined {
   if (!isDay(text)) return 'must be a valid date, YYYY-MM-DD';
   const today = now.toISOString().slice(0, 10);
@@ -28,12 +28,12 @@ export function birthFault(text: string, now: Date): string | undefined {
 /** The last time that RFC 3339 can express, in milliseconds. */
 export const lastMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** Parses an RFC 3339 date-time with a time zone, within the years that can be stored; otherwise undefined. */
+/** Parses an RFC 3339 date-time with a time zone; undefined if invalid or outside the years that can be stored. */
 export function parseTimestamp(text: string): Date | undefined {
   const form = /^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i;
   if (!form.test(text) || !isDay(text.slice(0, 10))) return undefined;
   const moment = new Date(text.toUpperCase());
-  // A time zone can move a date-time beyond the years 1 to 9999. The year of an invalid date is NaN.
+  // A time zone can move a date-time out of the years 1 to 9999. The year of an invalid date is NaN.
   return moment.getUTCFullYear() >= 1 && moment.getUTCFullYear() <= 9999 ? moment : undefined;
 }
 

@@ -92,7 +92,7 @@ export function formatForeign(amount: bigint, code: string): string {
 /**
  * Formats an amount in the style of the locale, with every decimal of the currency: "$125.50", "USDC 1.000001". Amounts
  * of any size are exact, because Intl gets a decimal string instead of a number.
- * @returns an error, which is not thrown, for a locale that is not a BCP 47 language tag or has no number format
+ * @returns the formatted amount, or an error for a locale that is not a BCP 47 language tag or has no number format
  */
 export function formatMoney(amount: bigint, currency: Currency, locale: string): string | RangeError {
   const format = moneyFormat(currency, locale);
@@ -170,7 +170,7 @@ export function comparableAmount(given: GivenAmount, currency: Currency | undefi
   return typeof amount === 'string' ? given : amount;
 }
 
-/** Returns a given amount in the currency's smallest unit, or why it has none. */
+/** Converts a given amount to the currency's smallest unit, or returns why that is impossible. */
 function unitsOf(given: GivenAmount, { code, decimals }: Currency): bigint | string {
   if (typeof given === 'bigint') return given;
   const parts = /^(-?)(\d{1,30})(?:\.(\d{1,30}))?$/.exec(given.decimal);

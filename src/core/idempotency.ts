@@ -63,7 +63,7 @@ interface KeyedCommand {
   readonly nullClears?: true;
 }
 
-/** Returns the claim of a call with a key. @throws Refusal INVALID_INPUT for a malformed key */
+/** Returns a call's claim; undefined if the call has no key. @throws Refusal INVALID_INPUT for a malformed key */
 export function claimOf(owner: KeyOwner, command: KeyedCommand): Claim | undefined {
   const key = command.idempotencyKey;
   if (key === null || key === undefined) return undefined;

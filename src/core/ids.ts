@@ -59,7 +59,7 @@ export function paymentReference(uuid: string): string {
   return `PAY-${uuid.slice(-12).toUpperCase()}`;
 }
 
-/** Returns the smallest (fill: 0) or the largest (fill: f) uuid of a row created in this millisecond. */
+/** Returns the smallest (fill: 0) or the largest (fill: f) uuid that a row created in this millisecond can have. */
 export function idAtMoment(moment: Date, fill: '0' | 'f'): string {
   const ms = Math.min(Math.max(moment.getTime(), 0), 2 ** 48 - 1);
   return hyphenated(ms.toString(16).padStart(12, '0').padEnd(32, fill));

@@ -46,10 +46,10 @@ const maxDepth = 64;
 /**
  * Parses untrusted JSON exactly as it is written. `JSON.parse` alone keeps the last of several members with the same
  * name, and rounds numbers, so other software that signed, checked or forwarded the text may have read a different
- * value. A quick check shows that most JSON has neither problem: the text has as many names as the value, and all
- * numbers are short integers. Otherwise the text is parsed once more to find the position.
+ * value. For most JSON, a quick check rules out both problems: the text has as many names as the value, and all numbers
+ * are short integers. Otherwise the text is parsed once more to find the position.
  * @throws SyntaxError for a string that is not JSON
- * @throws InexactJson for a duplicate member or one named `__proto__`, a number that JavaScript cannot represent, and
+ * @throws InexactJson for a duplicate member or one named `__proto__`, a number that JavaScript cannot represent, or
  *   more than 64 levels
  */
 export function parseJson(text: string): unknown {
@@ -75,7 +75,7 @@ const code = {
 /** All integers with up to this number of digits are exact. */
 const exactDigits = 15;
 
-/** Counts the names, and finds whether all numbers are short integers. @throws InexactJson for too many levels */
+/** Counts the names, and determines whether all numbers are short integers. @throws InexactJson for too many levels */
 function look(json: string): { readonly names: number; readonly isPlain: boolean } {
   let names = 0;
   let depth = 0;

@@ -56,7 +56,7 @@ export async function outsideWait<Result>(answer: Promise<Result>): Promise<Resu
   return answer.finally(() => slot?.retake());
 }
 
-/** Waits for the platform's turn (src/api/http/turns.ts). The caller must then call the slot's `end`. */
+/** Waits for the platform's turn (src/api/http/turns.ts). The caller must call the slot's `end` afterwards. */
 export type TakeTurn = (platformId: string) => Promise<WorkSlot>;
 
 /** Limits the expensive work of one platform while other platforms send requests, too (src/api/http/turns.ts). */

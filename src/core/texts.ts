@@ -1,7 +1,7 @@
 import { type FieldPath, invalid } from './refusal.ts';
 
-// Free text: names, memos, addresses, a platform's own keys, metadata. The same canonical form and the same refused
-// characters apply to all of it.
+// Free text: names, memos, addresses, a platform's own keys, metadata. The same canonical form and the same rules about
+// refused characters apply to all of it.
 
 /** Invisible characters: control, unassigned, private-use, lone surrogates, line separators, and fillers. */
 const unreadable = /[\p{Cc}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/u;

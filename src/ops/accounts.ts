@@ -67,9 +67,9 @@ export function addAdjustments(program: Program): void {
     )
       .description(description)
       .argument('<adjustment>', 'its id: Adjustment:…');
-  const approve = 'move the money of a proposal; must be done by someone other than the person who proposed it';
+  const approve = 'approve a proposal, which moves the money; must be done by someone other than its proposer';
   end('approve', approve, approveAdjustment);
-  end('reject', 'end a proposal; it moves nothing', rejectAdjustment);
+  end('reject', 'reject a proposal, so that it moves nothing', rejectAdjustment);
 }
 
 function currencyIn(text: string): string {

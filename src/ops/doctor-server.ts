@@ -119,8 +119,8 @@ export const serverChecks: Checks<Patient> = {
        select from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and pg_has_role(r.oid, c.relowner, 'member')))`,
     ({ mighty }) =>
       mighty === null
-        ? ['ok', 'the roles of the service have no rights that they do not need']
-        : `${mighty} has more rights than the service needs: it must not be superuser, BYPASSRLS, CREATEROLE or a member of another role, except pg_read_all_stats`,
+        ? ['ok', "the service's roles have only the rights that they need"]
+        : `${mighty} has more rights than the service needs: it must not have SUPERUSER, BYPASSRLS or CREATEROLE, own tables, or be a member of another role, except pg_read_all_stats`,
   ),
   durability: oneRow<{ off: string | null; missing: string }>(
     `select (select string_agg(name, ', ' order by name) from pg_settings
@@ -197,7 +197,7 @@ export const serverChecks: Checks<Patient> = {
     const sessions = await lockSessions(database.pool);
     const waiting = sessions.filter(({ blockedBy }) => blockedBy.length > 0).length;
     const roots = (await blockersOf(database.pool, sessions)).filter((one) => one.openSeconds >= limits.lockSeconds);
-    if (roots.length === 0) return ['ok', 'no session waits for long'];
+    if (roots.length === 0) return ['ok', 'no session has waited for long'];
     return [['warning', `${waiting} sessions wait for ${roots.map(({ name }) => name).join('; ')}. See "blocked"`]];
   },
   slots: oneRow<{ slots: string | null }>(

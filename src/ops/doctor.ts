@@ -54,7 +54,7 @@ const settingsChecks: Checks<Config> = {
     if (!SECRET_KEY) {
       missing.push([
         ROLE === 'work' ? 'warning' : 'fault',
-        'SECRET_KEY is not set: an instance that serves does not start, and there are no webhooks and no rail connections',
+        'SECRET_KEY is not set: instances that serve requests do not start, and webhooks and rail connections cannot be used',
       ]);
     }
     if (!CLIENT_TOKEN_KEY) missing.push(['warning', 'CLIENT_TOKEN_KEY is not set: no client tokens can be created']);
@@ -161,7 +161,7 @@ const serviceChecks: Checks<Patient> = {
     'transaction where refund_reference is not null and refund_settled_at is null',
     'refunds may await a decision: see "suspense list"',
   ),
-  cases: warning('rail_case where closed_at is null', 'contradictions of rails are open: see "cases list"'),
+  cases: warning('rail_case where closed_at is null', 'contradictory reports from rails are open: see "cases list"'),
   deposits: warning(
     `rail_deposit where status = 'UNATTRIBUTED'`,
     'deposits could not be credited: see "deposits list"',
@@ -240,7 +240,7 @@ async function ofDatabase(config: Config, limits: Limits): Promise<Finding[]> {
       { check: 'database', result: 'ok' as const, detail: 'it answers' },
       ...(await run(beginningChecks, patient)),
     ];
-    // Nothing else is worth checking if the tables do not match this program, or the login cannot be used.
+    // Nothing else is worth checking if the tables do not match this program.
     const ends = beginning.some(({ check, result }) => result === 'fault' && check !== 'login');
     return ends ? beginning : [...beginning, ...(await run(databaseChecks, patient))];
   } catch (error) {

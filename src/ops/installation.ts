@@ -104,7 +104,7 @@ export function addKeys(program: Program): void {
   );
   addAct(keys, 'retire', retireKey)
     .description(
-      'retire a key: first encrypts stored secrets with the current key. Afterwards remove the old key from the settings',
+      'retire a key, after encrypting its stored secrets with the current key; then remove the old key from the settings',
     )
     .argument('<id>', 'the id of the key, as shown by `keys list`')
     .option('--lost', 'the key is lost: its secrets cannot be read, and their endpoints need new secrets');
@@ -154,7 +154,7 @@ async function retireKey({ database, config, webhooks, operator }: Acting, id: s
 export function addRestored(program: Program): void {
   addAct(program, 'restored', markRestored)
     .description(
-      'mark that the database was restored from a backup, before instances start on it: cursors of undone changes are then refused',
+      'record that the database was restored from a backup, before instances start on it, so that cursors of undone changes are refused',
     )
     .option('--yes', 'carry it out; without --yes, the command only reports what it would do');
 }
@@ -170,7 +170,7 @@ async function refuseUnasked(database: Database): Promise<never> {
   const [found] = await instancesStatement(database.pool, connectionName('').split(' ').at(-1) ?? '');
   const running = found?.names ? ` Stop the instances first; these are connected: ${found.names}.` : '';
   throw new Failure(
-    `Nothing was done. This command ends the current epoch of all feeds: cursors of changes that the restore has undone are refused from then on. It cannot be reversed.${running} Run it with --yes to do it.`,
+    `Nothing was done. This command ends the current epoch of all feeds: cursors of changes that the restore has undone are refused from then on. It cannot be reversed.${running} Run it with --yes to go ahead.`,
   );
 }
 

@@ -40,7 +40,7 @@ export function addPlatforms(program: Program): void {
     .option('--client-token <rate>', 'with each of its client tokens', rateIn)
     .addHelpText(
       'after',
-      '\nA rate is requests per second and burst, such as 100/500, or default for the value of the settings.',
+      '\nA rate is the requests per second and the burst, such as 100/500, or "default" for the value in the settings.',
     );
 }
 

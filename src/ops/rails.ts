@@ -38,7 +38,7 @@ export function addRails(program: Program): void {
   const rails = program.command('rails').description("the platforms' connections to the providers of their rails");
   addAct(rails, 'connect', connect)
     .description(
-      'store a platform\'s connection to its provider, encrypted, from standard input: for the upstream rail {"baseUrl": …, "clientId": …, "secret": …, "webhookSecret": …}. Instances use it immediately',
+      'read a platform\'s connection to its provider from standard input, and store it encrypted. For the upstream rail, it is {"baseUrl": …, "clientId": …, "secret": …, "webhookSecret": …}. Instances use it immediately',
     )
     .argument(...ofPlatform);
   addCommand(rails, 'check', check)

@@ -103,7 +103,7 @@ ${rows.join('\n')}
 `;
 }
 
-/** Returns a setting's default for readers. If it depends on other settings, the declaration describes it. */
+/** Returns a setting's default as shown on the page. If it depends on other settings, the declaration describes it. */
 function shownDefault(setting: z.ZodType): string {
   const { shownDefault } = setting.meta() ?? {};
   if (typeof shownDefault === 'string') return shownDefault;

@@ -104,7 +104,7 @@ export function periodOf(command: Program): Program {
     .requiredOption('--to <time>', 'the end of the period, exclusive', momentIn);
 }
 
-/** Adds to a group a command that uses the database in the settings. */
+/** Adds a command to a group. The command uses the database in the settings. */
 export function addCommand<Args extends unknown[]>(group: Program, name: string, work: Work<Tools, Args>): Program {
   return group.command(name).action(withDatabase(work));
 }

@@ -12,7 +12,7 @@ const storeStatement = statement<object>(
    on conflict (platform_id) do update set sealed = excluded.sealed, updated_at = clock_ms()`,
 );
 
-/** The platforms' connections to their providers, each encrypted in the database. */
+/** The platforms' connections to their providers, stored encrypted in the database. */
 export class StoredConnections implements RailConnections {
   readonly #database: Database;
   readonly #box: SecretBox | undefined;
@@ -33,7 +33,7 @@ export class StoredConnections implements RailConnections {
     await storeStatement(on, platformId, this.#requireBox().seal(connection, ownerOf(platformId)));
   }
 
-  /** Re-encrypts the connections encrypted with the key `keyId`. Returns how many. @throws Error without that key */
+  /** Re-encrypts the connections that use the key `keyId`, and returns their number. @throws Error if it is missing */
   async reencrypt(keyId: string): Promise<number> {
     const rows = await this.#database.prisma.railConnection.findMany();
     let changed = 0;

@@ -131,7 +131,7 @@ const parts: readonly string[] = [
 
 const simulationParts = ['scenarioFault', 'deposit', 'approval', 'senderInformation'] as const;
 
-/** Validates a rail's methods. Refuses a rail if a method needs a missing one, and a simulation in PRODUCTION. */
+/** Validates a rail's methods. Refuses a rail that lacks a method another needs, and a simulation in PRODUCTION. */
 function checkRail(place: string, given: Rail, environment: RailHost['environment']): void {
   const rail: Readonly<Record<string, unknown>> & Partial<Rail> = Object(given);
   const has = (key: keyof Rail) => rail[key] !== undefined;

@@ -35,7 +35,7 @@ export interface RailHost {
 
 /** The connection data (addresses, credentials) that `npm run ops -- rails connect` stores encrypted for a platform. */
 export interface RailConnections {
-  /** Reads a platform's stored connection, or undefined. Call it for each use, because it can change at any time. */
+  /** Reads a platform's stored connection, if any. Read it again for each use, because it can change at any time. */
   read(platformId: string): Promise<string | undefined>;
 }
 

@@ -12,7 +12,7 @@ export interface RailAccount {
   readonly type: ExternalAccountType;
   /** The account's number at its bank or network, in canonical form, such as an IBAN. `details` identifies the bank. */
   readonly identifier: string;
-  /** The details of the account by their names in the API, such as `routingNumber`. */
+  /** The account's details, by their names in the API, such as `routingNumber`. */
   readonly details: Readonly<Record<string, string>>;
 }
 
@@ -52,7 +52,7 @@ export interface DepositsRequest {
 /** A page of deposits. The last page has no `nextCursor`. */
 export interface DepositsPage {
   readonly deposits: readonly RailDeposit[];
-  /** When the last examined movement began, even if it is not a deposit. The next query can start there. */
+  /** When the last examined movement began, even if it is not a deposit. The next query can start at that time. */
   readonly lookedUpTo?: Date | undefined;
   readonly nextCursor?: string | undefined;
 }
@@ -97,7 +97,7 @@ export interface MovementsPage {
 
 /** A payment at a provider. */
 export interface RailMovement {
-  /** The id of the gateway's order for the movement; undefined if it has none. */
+  /** The id of the gateway's order for the movement; undefined if there is none. */
   readonly orderId: string | undefined;
   /** The id of the gateway's order that the movement refunds; undefined if it refunds none. */
   readonly returnOf?: string | undefined;
@@ -121,7 +121,7 @@ export interface RailWebhook {
 
 /** A webhook verified to come from the provider. */
 export interface ReceivedWebhook {
-  /** The provider's id for the webhook, the same for every attempt, so that the webhook is processed only once. */
+  /** The provider's id for the webhook, the same for every delivery attempt, so that it is processed only once. */
   readonly id: string;
   /** The response status: 200 by default, or 202 if the webhook requests a decision that is made later. */
   readonly status?: 200 | 202 | undefined;
@@ -152,7 +152,7 @@ export interface LockRequest {
   readonly sending: Currency;
   readonly receiving: Currency;
   readonly lockedSide: 'SENDING' | 'RECEIVING';
-  /** The amount of the locked side, in its smallest unit; on the sending side, the total that the rail will take. */
+  /** The amount on the locked side, in its currency's smallest unit; if SENDING, the total that the rail will take. */
   readonly amount: bigint;
   /** The external account to pay; undefined if the converted money stays in an internal account. */
   readonly account: RailAccount | undefined;
@@ -188,7 +188,7 @@ export type LockAnswer =
   | {
       readonly kind: 'locked';
       readonly lock: RateLock;
-      /** How long the lock is valid, in milliseconds from the call. An order sent in that time gets the rate. */
+      /** How long the lock is valid, in milliseconds from the call. An order sent within that time gets the rate. */
       readonly validMs: number;
     }
   /** The provider refuses the amount, the account, the currency pair, the receiver at an address, or the sender. */
@@ -206,7 +206,7 @@ export interface Simulation {
   /** Returns what is wrong with a caller's scenario (the field and the reason), or undefined if it is usable. */
   scenarioFault(scenario: Scenario): ScenarioFault | undefined;
 
-  /** Returns the simulated deposit for a real-time funded quote of `amount`, as its scenario specifies, if any. */
+  /** Returns the simulated deposit for a real-time funded quote of `amount`, following the scenario if it has one. */
   deposit(scenario: unknown, amount: bigint): Deposit;
 
   /** Returns the decision on an incoming payment that the scenario specifies; undefined if the platform decides. */
@@ -232,7 +232,7 @@ export type Scenario = {
   readonly refundFails?: boolean | undefined;
   /** The payment settles, and the bank returns it after this time, in milliseconds. */
   readonly returnAfterMs?: number | undefined;
-  /** The deposit for a real-time funded quote: half the amount, two deposits, or a deposit after the quote's expiry. */
+  /** How the deposit for a real-time funded quote goes wrong: it is half the amount, arrives twice, or is late. */
   readonly deposit?: 'SHORT' | 'TWICE' | 'LATE' | undefined;
 };
 

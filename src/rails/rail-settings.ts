@@ -6,7 +6,7 @@ const moduleName = z.string({ error: 'must name a module' }).min(1, { error: 'mu
 
 /** A rail in the setting RAILS: a module and its own settings. */
 const entry = z.strictObject({
-  /** `sandbox`, a package, or a file. A relative path begins with a dot. Its base is `RailSettings.directory`. */
+  /** `sandbox`, a package, or a file. A path that begins with a dot is relative to `RailSettings.directory`. */
   module: moduleName,
   settings: z.unknown().optional(),
 });
@@ -34,7 +34,7 @@ export type EnvironmentRails = z.infer<typeof environmentRails>;
 const railSettings = z.strictObject({ SANDBOX: environmentRails.optional(), PRODUCTION: environmentRails.optional() });
 
 export interface RailSettings extends z.infer<typeof railSettings> {
-  /** The base directory of relative file paths: the settings file's directory, or the working directory. */
+  /** The directory that relative paths start from: the settings file's directory, or the working directory. */
   readonly directory: string;
 }
 

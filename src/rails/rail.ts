@@ -25,7 +25,7 @@ export interface Rail {
    */
   lockRate?(request: parts.LockRequest): Promise<parts.LockAnswer>;
 
-  /** Returns all payment instructions for this quote or account, if any. Their addresses belong only to it. */
+  /** Returns all payment instructions for a quote or account. Each belongs only to it, or carries its reference. */
   paymentInstructions?(request: FundingRequest): Promise<PaymentInstruction[]>;
 
   /** Returns how the receiver at a UMA address can be paid, or undefined if there is none. */
@@ -112,8 +112,8 @@ export interface Rail {
   receiveWebhook?(webhook: parts.RailWebhook): Promise<parts.ReceivedWebhook | undefined>;
 
   /**
-   * Returns the meaning of a stored webhook. Called at least once for each webhook, in any order, even after a crash.
-   * An exception means that the meaning is unknown, and the method is called again later.
+   * Returns what a stored webhook is about. Called at least once for each webhook, in any order, even after a crash.
+   * After an exception, the method is called again later.
    */
   readWebhook?(body: Uint8Array): Promise<readonly parts.RailNews[]>;
 
@@ -166,7 +166,7 @@ export interface RateTerms {
   readonly bridge: string;
 }
 
-/** An external account or wallet to check, with all its known facts. */
+/** An external account or wallet to check, with all that is known about it. */
 export interface AccountToCheck extends parts.RailAccount {
   /** The uuid of the account, which is the idempotency key of its registration at a provider. */
   readonly id: string;
@@ -208,9 +208,9 @@ export type RailOutcome =
   | { readonly kind: 'pending'; readonly checkInMs: number }
   | {
       readonly kind: 'settled';
-      /** For how long the money may still come back, in milliseconds. After that, the rail is queried once more. */
+      /** How long the money may still come back, in milliseconds. After that, the rail is queried once more. */
       readonly watchMs?: number | undefined;
-      /** The amount that arrived, in the smallest unit. If it differs, a case is opened and the payment waits. */
+      /** The amount that arrived, in the smallest unit. If it is not the order's, the payment waits for an operator. */
       readonly amount?: bigint | undefined;
       /** The amount that a payout took; by default `amount`. With a lock, it is required, in the sending currency. */
       readonly sent?: bigint | undefined;
@@ -223,7 +223,7 @@ export type RailOutcome =
       readonly explanation: string;
       /** The specification's reason; by default QUOTE_EXECUTION_FAILED for a payout, otherwise OFFRAMP_FAILED. */
       readonly failureReason?: FailureReason | undefined;
-      /** Set if the money was not returned either. It is then held in suspense. */
+      /** Set if the money has not been returned, either. It is then held in suspense. */
       readonly moneyStuck?: boolean | undefined;
     }
   /** The receiving side refused the order. */
@@ -243,7 +243,7 @@ export interface UmaReceiver {
   readonly information: Readonly<Record<string, string>>;
 }
 
-/** The smallest and largest amount to receive in one currency, in its smallest unit. */
+/** The minimum and maximum amounts to receive in one currency, in its smallest unit. */
 export interface ReceiverLimits {
   readonly code: string;
   readonly minAmount: bigint;

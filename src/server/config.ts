@@ -70,7 +70,7 @@ export function readConfig(environment: Environment) {
   return {
     ...config,
     SHUTDOWN_DELAY_MS: config.SHUTDOWN_DELAY_MS ?? (production ? 2_000 : 0),
-    // Off by default with DATABASE_URL: without the local sandbox, anyone who can reach the port could open the lab.
+    // Off by default with DATABASE_URL, because anyone who can reach the port could open the lab.
     GRAPHIQL: config.GRAPHIQL ?? (!production && isEmbedded),
     PUBLIC_CONTRACT: config.PUBLIC_CONTRACT ?? !production,
     MIGRATE: config.MIGRATE ?? (production ? ('verify' as const) : ('on' as const)),

@@ -32,7 +32,7 @@ export async function openPayments(database: Database, config: GatewaySettings, 
     rails: await openRails(database, config, log),
     quoteSeconds: config.SANDBOX_QUOTE_SECONDS,
     approvalMs: config.PAYMENT_APPROVAL_MS,
-    // Without SECRET_KEY, the encryption of cursors has no keys.
+    // Without SECRET_KEY, there is no key to encrypt cursors with.
     cursors: new Cursors(config.SECRET_KEY ? [config.SECRET_KEY, ...config.SECRET_KEY_FALLBACKS] : []),
     log,
   };
@@ -95,7 +95,7 @@ export async function startGateway(options: GatewayOptions) {
   });
 }
 
-/** Starts the parts of an instance, and adds to `running` those that must be stopped. */
+/** Starts the parts of an instance. Those that must be stopped later are added to `running`. */
 async function startParts(
   options: GatewayOptions,
   running: Running,
@@ -140,7 +140,7 @@ async function startParts(
   };
 }
 
-/** Opens the database for requests and, with half as many connections, for background work. Commits wake that work. */
+/** Opens the database for requests and, with half as many connections, for background work. Commits wake workers. */
 function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayOptions) {
   const limits = {
     ...(pace?.statementMs !== undefined && { statementMs: pace.statementMs }),

@@ -68,7 +68,7 @@ const address = z.string().superRefine((text, context) => {
   if (fault !== undefined) context.addIssue(fault);
 });
 
-/** Returns whether a browser could send this origin. Any other would never match. */
+/** Returns whether a browser could send this origin. An origin that no browser sends would never match. */
 const isOrigin = (text: string) =>
   /^https?:\/\/[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 
@@ -91,7 +91,7 @@ export const unsafeThings = ['any-origin', 'loopback-webhooks', 'owner-login', '
 export type Unsafe = (typeof unsafeThings)[number];
 
 const unsafe = parts(',').pipe(
-  z.array(z.enum(unsafeThings, { error: `must be some of ${unsafeThings.join(', ')}, separated by commas` })),
+  z.array(z.enum(unsafeThings, { error: `must be one or more of ${unsafeThings.join(', ')}, separated by commas` })),
 );
 
 const addressRanges = parsed(
@@ -120,7 +120,7 @@ export const settings = {
   ),
   DATABASE_READ_URL: withDefault(
     listOf(
-      address.refine((url) => serversOf(url).length === 1, 'must name one host each: separate replicas by semicolons'),
+      address.refine((url) => serversOf(url).length === 1, 'must each name one host: separate replicas by semicolons'),
     ),
     [],
   ).describe(
@@ -148,7 +148,7 @@ export const settings = {
     'how many bytes one read of a GraphQL operation may return, 1024 to 100000000. A larger response is refused with COST_LIMIT_EXCEEDED and never leaves the database',
   ),
   RATE_LIMIT_PLATFORM: withDefault(rate, { perSecond: 20_000, burst: 40_000 }).describe(
-    'how many requests a platform may send to this instance: requests per second and burst, each 1 to 1000000, or `off`. A request beyond that gets 429 with Retry-After. [docs/limits.md](limits.md) lists all limits, and explains how to set those of one platform',
+    'how many requests a platform may send to this instance: requests per second and burst, each 1 to 1000000, or `off`. A request beyond that gets 429 with Retry-After. [docs/limits.md](limits.md) lists all limits, and explains how to set the limits of a single platform',
   ),
   RATE_LIMIT_API_TOKEN: withDefault(rate, { perSecond: 20_000, burst: 40_000 }).describe(
     'how many requests each API token may send, in the same form as for a platform',
@@ -190,7 +190,7 @@ export const settings = {
     '`fatal`, `error`, `warn`, `info`, `debug` or `silent`',
   ),
   ACCESS_LOG: withDefault(onOff, false).describe(
-    '`on` or `off`: whether each request gets a log line with its id, method, path, operation, status, time, platform, token, address and the rows that it created or changed, and so does each attempt to deliver a webhook',
+    '`on` or `off`: whether each request and each attempt to deliver a webhook is logged. The line for a request has its id, method, path, operation, status, time, platform, token, address and the rows that it created or changed',
   ),
   OTEL_EXPORTER_OTLP_ENDPOINT: optional(
     z.url({ protocol: /^https?$/, error: 'must be an http or https address' }),
@@ -211,7 +211,7 @@ export const settings = {
   SECURITY_CONTACT: optional(
     z.string().regex(/^(mailto:|https:\/\/)\S+$/, 'must be a mailto: or https: address'),
   ).describe(
-    'where to report a vulnerability of this deployment, such as `mailto:security@example.com`; it is served at `/.well-known/security.txt` (RFC 9116), which does not exist if this is unset',
+    'where to report a vulnerability in this deployment, such as `mailto:security@example.com`; it is served at `/.well-known/security.txt` (RFC 9116), which does not exist if this is unset',
   ),
   GRAPHIQL: optional(onOff, 'on with the embedded Postgres, else off').describe(
     '`on` or `off`: whether `/lab` shows GraphiQL, and `/graphql` redirects browsers to it',
@@ -219,7 +219,7 @@ export const settings = {
   CORS_ORIGINS: withDefault(
     parts(',').refine((list) => list.every((origin) => origin === '*' || isOrigin(origin)), {
       error:
-        'must be origins as browsers send them, such as https://app.example.com, separated by commas, or *: without a path, a default port, capital letters and wildcards',
+        'must be origins as browsers send them (such as https://app.example.com, without a path, default port, capital letters or wildcards), separated by commas, or *',
     }),
     [],
   ).describe(

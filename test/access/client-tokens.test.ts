@@ -34,7 +34,7 @@ const statusWith = async (token: string, url = t.url) => (await connect(url, '',
 const quoted = (by: TestPlatform, scene: Scene, more?: object): Promise<Data> =>
   by.act('createQuote', usdToEur(scene, more), 'quote { id status transaction { id } }');
 
-test('the signing key is replaced without any instance ever rejecting a valid token', async () => {
+test('the signing key can be replaced without any instance ever rejecting a valid token', async () => {
   const [before, after] = ['the first key of these two instances', 'the second key of these two instances'];
   const instance = (CLIENT_TOKEN_KEY: string, ...CLIENT_TOKEN_KEY_FALLBACKS: string[]) =>
     ownGateway({ ROLE: 'serve', CLIENT_TOKEN_KEY, CLIENT_TOKEN_KEY_FALLBACKS }, t.databaseUrl);
@@ -48,7 +48,7 @@ test('the signing key is replaced without any instance ever rejecting a valid to
   expect([await statusWith(old, alone.url), await statusWith(fresh, alone.url)]).toEqual([401, 200]);
 });
 
-test('a token for one customer shows that customer, its accounts, quotes and transactions, and can pay with TRANSACT', async () => {
+test('a token for one customer shows that customer, its accounts, quotes and transactions, and with TRANSACT it can pay', async () => {
   const app = await paying();
   const { viewer, customers, accounts } = await app.ask(
     '{ viewer { kind permissions expiresAt customer { id } } customers { totalCount } accounts(first: 100) { edges { node { customer { id } } } } }',
@@ -182,7 +182,7 @@ test('a revoked or forged client token is treated like a missing one', async () 
     expect(await statusWith(bad)).toBe(401);
   const app = connect(t.url, '', `Bearer ${token}`);
   expect((await app.ask(kind)).viewer.kind).toBe('CLIENT');
-  // Signing other data with the same key does not make it a token.
+  // Other data signed with the same key is not a token.
   const key = hash('sha256', 'client token a key that only tests use, for nothing else', 'buffer');
   const header = JSON.parse(Buffer.from(head ?? '', 'base64url').toString());
   for (const [issuer, status] of [
@@ -200,7 +200,7 @@ test('a revoked or forged client token is treated like a missing one', async () 
   expect(await revoke('ClientToken:nonsense')).toMatchObject({ code: 'TOKEN_NOT_FOUND' });
 });
 
-test('only callers with MANAGE can list tokens, with filters by customer and activity, and no list contains secrets', async () => {
+test('only callers with MANAGE can list tokens, filtered by customer and activity, and no list contains secrets', async () => {
   const scene = await t.platform.makeScene(0n);
   const made = [];
   for (const customerId of [scene.customerId, scene.customerId, mine.customerId])
@@ -335,7 +335,7 @@ describe('with the grant', () => {
     }
   });
 
-  test('an app cannot add accounts to another customer, or accounts for incoming payments', async () => {
+  test('an app cannot add an account for another customer, or one for incoming payments', async () => {
     const app = await paying(['ADD_BENEFICIARIES']);
     expect(await add(app, { customerId: theirs.customerId })).toMatchObject({ code: 'USER_NOT_FOUND' });
     const refused = await add(app, { defaultUmaDepositAccount: true });

@@ -44,8 +44,8 @@ async function policy(): Promise<string> {
 }
 
 /**
- * By mutation that changes a record: a function that creates a record, and one that returns a different input on each
- * call.
+ * For each mutation that changes a record: a function that creates a record, and one that returns a different input on
+ * each call.
  */
 const table: Partial<Record<Operation, readonly [make: () => Promise<string>, input: (id: string) => object]>> = {
   updateCustomer: [() => platform.newCustomer(), (customerId) => ({ customerId, metadata: metadata() })],

@@ -41,7 +41,7 @@ test.each([
   ['Account', visibleAccounts, rowsOf('Account')],
   ['WebhookEndpoint', visibleToPlatform, (where: object) => database.prisma.webhookEndpoint.findMany({ where })],
 ] as const)(
-  "the application alone hides foreign %s, even without the database's checks",
+  "the application alone hides another platform's %s, even without the database's checks",
   async (_noun, visible, read) => {
     const platformsOf = async (where: object) => new Set((await read(where)).map((row) => row.platformId));
     const { platformId } = platforms[0];
@@ -51,7 +51,7 @@ test.each([
 );
 
 test.each(['quote', 'transaction', 'customer', 'account', 'lookup', 'ofPlatform'] as const)(
-  "a command itself finds no foreign %s, nor one of another customer, even without the database's checks",
+  "a command finds no %s of another platform or customer, even without the database's checks",
   async (noun) => {
     const table = noun === 'ofPlatform' ? 'webhook_endpoint' : noun;
     const text = `select r.platform_id as whose from ${table} r where ${visibleRow(noun, 'r')}`;

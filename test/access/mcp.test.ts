@@ -9,7 +9,7 @@ import { connect, type Data, type TestPlatform, testGateway } from '../setup/gat
 import { restClient, restTransfer } from '../setup/rest.ts';
 import { type Bearer, usAccount } from '../setup/scene.ts';
 
-/** The documents of an agent's token are Model Context Protocol tools, which the official MCP client calls here. */
+/** Calls the documents of an agent's token as Model Context Protocol tools, with the official MCP client. */
 
 const t = await testGateway();
 const scene = await t.platform.makeScene(100_000n);

@@ -20,8 +20,8 @@ import { countedGateway } from '../setup/statements.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
 /**
- * A token without VIEW can read the record that its own mutation created, and the payment that it moved. It can read
- * only the id of any other record, and nothing about the record's owner or the owner's other records.
+ * Without VIEW, a token can read a record that its own mutation creates, and a payment that its mutation advances. Of
+ * any other record it can read only the id. It can read nothing about a record's owner or the owner's other records.
  */
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
@@ -180,7 +180,7 @@ test('a plan reads nothing without VIEW, even if an earlier check has passed', a
   ]);
 });
 
-/** Mutations, by what they return. Callers see what they created or moved, but need VIEW to see an existing record. */
+/** Mutations, by what they return. Callers see what they created or advanced, but need VIEW to see other records. */
 const answers = {
   makes: [
     ...['createApiToken', 'createCustomer', 'createExternalAccount', 'createQuote', 'rotateApiToken'],

@@ -8,11 +8,11 @@ const pace = () => new RefusalPace(() => 0);
 const waits = (count: number, of = pace(), source = 'platform') => Array.from({ length: count }, () => of.next(source));
 
 describe('refusals to one source', () => {
-  test('are sent immediately, for the first 50', () => {
+  test('are sent immediately up to the fiftieth', () => {
     expect(waits(50)).toEqual(Array.from({ length: 50 }, () => 0));
   });
 
-  test('are sent at 20 per second beyond that', () => {
+  test('are sent at a rate of 20 per second after the fiftieth', () => {
     expect(waits(290).slice(51)).toEqual(Array.from({ length: 239 }, (_none, at) => (at + 1) * 50));
   });
 
@@ -26,8 +26,8 @@ describe('refusals to one source', () => {
 
   test('are spread just as evenly while another source is flooding', () => {
     const both = pace();
-    // For each request of this source, the other one sends two. If they shared slots, this source would get only every
-    // third one.
+    // For each request from this source, the other source sends two. If they shared slots, this source would get only
+    // every third slot.
     const turns = Array.from({ length: 900 }, () => [both.next('platform'), both.next('other'), both.next('other')]);
     expect(turns.map(([first]) => first)).toEqual(waits(900));
   });

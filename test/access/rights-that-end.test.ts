@@ -72,7 +72,7 @@ const renewals: Readonly<Record<string, () => Promise<readonly [first: TestPlatf
   'the token of a quote': async () => [await ofCustomer(), await app({ quoteId: paid.id })],
   'the token of a transaction': async () => [await ofCustomer(), await app({ transactionId: paid.transaction.id })],
   'a token without its grant': async () => [await ofCustomer({ grants: ['LOOK_UP_RECEIVERS'] }), await ofCustomer()],
-  'a token for registered documents, while this document is not registered': async () => [
+  'a token for registered documents only, although this document is not registered': async () => [
     await ofCustomer(),
     await ofCustomer({ trustedDocumentsOnly: true }),
   ],

@@ -32,7 +32,7 @@ async function makeThings(platform: TestPlatform): Promise<Things> {
   const token = { name: 'a reader', permissions: ['VIEW'], idempotencyKey: 'same-in-both' };
   const { apiToken } = await platform.succeed('createApiToken', token, 'apiToken { id }');
   const { id: quoteId } = await platform.quote(usdToEur(scene));
-  // Waits for earlier events, so that the new endpoint gets none and does not change.
+  // Waits for earlier events, so that the new endpoint gets none of them and does not change.
   await sequenced(t);
   const rest = await restClient(t.url, platform.authorization);
   await rest.ask('PATCH', '/config', { webhookEndpoint: 'http://127.0.0.1:9/config' });

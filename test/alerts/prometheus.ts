@@ -25,7 +25,7 @@ export async function shortenedRules(): Promise<string[]> {
   let rules = await Promise.all(rulesFiles.map((file) => readFile(file, 'utf8')));
   for (const [time, instead] of shorter) {
     const shortened = rules.map((text) => text.replace(time, instead));
-    if (String(shortened) === String(rules)) throw new Error(`no rule has a time like ${time}`);
+    if (String(shortened) === String(rules)) throw new Error(`no rule has a duration like ${time}`);
     rules = shortened;
   }
   return rules;

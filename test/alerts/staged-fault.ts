@@ -10,7 +10,7 @@ import { type Data, openClient, type TestPlatform } from '../setup/gateway.ts';
 export interface Stage extends Surroundings {
   /** The affected instance, unless the fault affects all instances. */
   readonly instance: Instance;
-  /** A second platform on the affected instance, besides the one that the load uses. */
+  /** A second platform on the affected instance, in addition to the one that the load uses. */
   readonly other: TestPlatform;
   ops(...args: readonly string[]): Promise<Data>;
   own(sql: string): Promise<Data[]>;

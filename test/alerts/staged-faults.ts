@@ -24,7 +24,7 @@ async function readingLookups({ other }: Stage) {
   return () => other.send('query ($id: ID!) { node(id: $id) { id ... on Lookup { umaAddress } } }', { id });
 }
 
-/** Alerts fire above `lateDeliveries` unfinished deliveries, and above `lag` events that are not dispatched yet. */
+/** Alerts fire when more than `lateDeliveries` deliveries are unfinished, or more than `lag` events undispatched. */
 const lateDeliveries = 10_000;
 const lag = 500;
 /** The maximum number of endpoints per platform. */
@@ -48,7 +48,7 @@ function onDisk(staged: string, fault: 'lock' | 'fill'): StagedFault {
 const ofInstances: Readonly<Record<string, StagedFault>> = {
   // Faults of Postgres: its disk, the network to it, and its contents.
   'unreachable database': between(
-    'the network refuses the connections of one instance, and cuts the open ones',
+    'the network refuses new connections from one instance and closes the open ones',
     ['PaymentsDatabaseAway', 'PaymentsFiguresMissing', 'PaymentsFeedPolls'],
     ({ instance }) => instance.proxy.shut(),
     ({ instance }) => instance.proxy.reopen(),
@@ -62,7 +62,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
   'Postgres is down': onDisk('`kill -9` of Postgres, with its disk read-only until the end', 'lock'),
   'full disk': onDisk('the disk of Postgres is filled', 'fill'),
   'read-only database': {
-    staged: '`default_transaction_read_only`, and all connections are ended',
+    staged: '`default_transaction_read_only` is set, and all connections are terminated',
     alerts: ['PaymentsDatabaseReadOnly'],
     async stage({ own }) {
       const [{ name }] = await own('select current_database() as name');
@@ -74,7 +74,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     },
   },
   'missing migrations': bySql(
-    'the database has different migrations from the service',
+    'the migrations in the database differ from those of the service',
     ['PaymentsSchemaMissing'],
     'update _prisma_migrations set checksum = reverse(checksum)',
     'update _prisma_migrations set checksum = reverse(checksum)',
@@ -99,9 +99,9 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     `select pg_drop_replication_slot('away')`,
   ),
   'transaction numbers': unstaged(
-    'the oldest transaction of the database is made 1.2 billion older',
+    'the age of the oldest transaction in the database is raised by 1.2 billion',
     ['PaymentsTransactionNumbers'],
-    'a server that vacuums reverts it immediately; the doctor is tested with it',
+    'a server that vacuums undoes it immediately; the tests of the doctor stage it instead',
   ),
   'disk that fills': unstaged(
     'the disk of Postgres has less than 15 % left',
@@ -111,7 +111,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
   'no instances': unstaged(
     'Prometheus is configured without targets, for example after a label or a name has changed',
     ['PaymentsInstancesMissing'],
-    'the Prometheus of the trial always knows its targets',
+    'the Prometheus of the soak always has targets',
   ),
   'frozen event loop': {
     staged: 'one instance is stopped for 0.7 of every 0.8 seconds (`SIGSTOP`)',
@@ -154,7 +154,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     },
   },
   'wrong index': {
-    staged: 'a person creates, by hand, a unique index that commands violate',
+    staged: 'a person creates a unique index that commands violate',
     alerts: ['PaymentsRacesLost'],
     async stage({ other, own }) {
       await other.lookUp(address('eur'));
@@ -197,13 +197,13 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     },
   },
   'failing loop': bySql(
-    'the login loses its right to change orders to rails; new payments begin',
+    'the login loses its right to update rail orders, and new payments begin',
     ['PaymentsLoopFails', 'PaymentsOrdersOverdue'],
     'revoke update (due_at) on rail_order from gateway_work',
     'grant update (due_at) on rail_order to gateway_work',
   ),
   'unpayable refund': {
-    staged: 'a payment to an external account fails, and its money cannot go back; ended by `ops suspense release`',
+    staged: 'a payment to an external account fails, and its money cannot be returned; ended by `ops suspense release`',
     alerts: ['PaymentsSuspense'],
     async stage({ other, ops }) {
       const scene = await other.makeScene(50_000n, '007');
@@ -213,7 +213,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     },
   },
   'receiver down': {
-    staged: 'the receiver of 20 webhook endpoints answers 503, until more than 10,000 deliveries wait; then 200',
+    staged: 'the receiver of 20 webhook endpoints answers 503 until more than 10,000 deliveries are waiting, then 200',
     alerts: ['PaymentsWebhooksLate'],
     async stage(stage) {
       const { other } = stage;
@@ -253,7 +253,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     ({ ops }) => ops('audit'),
   ),
   'no audit of all rows': between(
-    'the last audit of all rows is six weeks old, and later ones continued from it; ended by `ops audit --full`',
+    'the last audit of all rows is six weeks old, and later audits continued from it; ended by `ops audit --full`',
     ['PaymentsFullAuditLate'],
     ({ own }) =>
       own(`insert into audit_run (finished_at, rules, broken) values (now() - interval '6 weeks', 1, '{}');
@@ -272,7 +272,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     },
   },
   'no comparison': bySql(
-    'the last comparison with a provider is three days old; ended by another one',
+    'the last comparison with a provider is three days old; ended by a new one',
     ['PaymentsReconciliationLate'],
     `delete from reconciliation; ${comparison('3 days')}`,
     comparison('1 second'),
@@ -281,7 +281,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
 
 const ofReplica: Readonly<Record<string, StagedFault>> = {
   'replica away': between(
-    'the network refuses connections to the replica, and cuts the open ones',
+    'the network refuses new connections to the replica and closes the open ones',
     ['PaymentsReplicaAway'],
     ({ replica }) => replica?.stopListening(),
     ({ replica }) => replica?.startListening(),

@@ -30,7 +30,7 @@ test('the matrix covers every field of the schema, with its permission', () => {
   for (const { name } of nodeTypes()) kindOfNode(name);
 });
 
-/** In the soak, every stranger tries every place over all transports. Otherwise, those in `sharing` split them. */
+/** In the soak, each stranger tries every place over all transports. Otherwise, those in `sharing` share the places. */
 const isWhole = process.env.MATRIX === 'all';
 const sharing = ['another customer with every grant', 'another quote', 'another transaction'];
 

@@ -83,7 +83,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(curl).toContain('Timeline');
 
     await front.bringToFront();
-    // The front page lists the latest status changes, in a space that it has reserved for them.
+    // The front page lists the latest status changes in space that it has reserved for them.
     const moved = front.getByRole('list', { name: 'Payments that have moved' });
     await moved.getByText('PROCESSING → FAILED').waitFor();
     expect(await moved.getByRole('listitem').count()).toBe(3);

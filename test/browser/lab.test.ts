@@ -197,7 +197,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.getByRole('button', { name: 'Next: Remove the endpoint' }).press('Enter');
     await lab.isOpen('Remove the endpoint');
     expect(await execute.evaluate((button) => button === document.activeElement)).toBe(true);
-    // Next to the events, the tabs leave room for the document, and the outline of its editor is not cut off.
+    // Beside the events, the tabs leave enough room for the document, and the outline of its editor is not cut off.
     const tabs = await page.getByRole('tablist').boundingBox();
     expect(tabs?.height).toBeLessThan(150);
     await page.keyboard.press('Tab');

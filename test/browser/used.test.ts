@@ -33,7 +33,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
       (response) => response.status() >= 400 && failed.push(`${response.status()} ${response.url()}`),
     );
     await page.goto(`${proxy.url}/`);
-    // The front page counts completed payments in both directions.
+    // The front page counts both incoming and outgoing completed payments.
     const completed = page.locator('#statuses [data-status=COMPLETED] strong');
     const counted = '{ transactions(filter: { status: [COMPLETED] }) { totalCount } }';
     await expect.poll(async () => (await started.sandbox.ask(counted)).transactions.totalCount).toBe(payments + 1);
@@ -153,7 +153,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
     ['dark', 1280],
     ['light', 390],
     ['dark', 390],
-  ] as const)('axe finds no fault on any page in %s mode at %i px, and none is wider', async (colorScheme, width) => {
+  ] as const)('axe finds no fault on any page in %s mode at %i px, and none overflows', async (colorScheme, width) => {
     // A number that is fading in has too little contrast for a moment.
     const viewport = { width, height: 844 };
     const page = await started.open(undefined, { colorScheme, reducedMotion: 'reduce', viewport });
@@ -221,7 +221,7 @@ async function useUp({ sandbox, ops }: ReturnType<typeof sandboxInBrowser>): Pro
   await sandbox.succeed('setPolicy', { subjectId: limited.customerId, limits: [{ period: 'DAY', payments: 1 }] });
   const { customerId: rejected } = await payerOf(sandbox.url);
   await sandbox.succeed('sandboxSetKycStatus', { customerId: rejected, kycStatus: 'REJECTED' });
-  // Afterwards, no sample customer is among the newest, and the newest customer who can pay is another one.
+  // Afterwards, no sample customer is among the newest, and the newest customer who can pay is not a sample customer.
   await payerOf(sandbox.url);
   for (let number = 0; number < 20; number += 1) await sandbox.newCustomer();
   await sandbox.succeed('deleteCustomer', { customerId: await sandbox.newCustomer() });

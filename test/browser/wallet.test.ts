@@ -46,7 +46,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     return { page, pay, history: page.getByRole('region', { name: 'History' }), quote, quoted };
   }
 
-  test('pays, shows the payment’s progress across a network cut, and is accessible in light and dark, on a phone', async () => {
+  test('pays, shows the payment’s progress across a network cut, and is accessible on a phone in light and dark mode', async () => {
     const { page, pay, history, quoted } = await openWallet({ viewport: phone, colorScheme: 'light' });
     const subscriptions = openSubscriptions(page);
     const problems: string[] = [];
@@ -99,7 +99,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     const statement = page.getByRole('dialog', { name: 'Statement of USD account' });
     await statement.getByText('Balance now').waitFor();
     await statement.getByRole('img', { name: 'The balance over time' }).waitFor();
-    // The page behind the dialog is dimmed, in dark mode, too.
+    // The page behind the dialog is dimmed even in dark mode.
     const backdrop = (dialog: Element) => getComputedStyle(dialog, '::backdrop').backgroundColor;
     expect(await statement.evaluate(backdrop)).toBe('rgba(0, 0, 0, 0.6)');
     expect(await statement.getByRole('listitem').first().textContent()).toMatch(/^From .*Deposit.*\$7\.77$/);
@@ -226,7 +226,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     ['de-DE', '12.5', undefined],
     ['de-DE', '0.005', undefined],
     ['de-DE', '12,345', undefined],
-  ])('in %s the amount %s is read as people there mean it, or not accepted', async (locale, typed, paid) => {
+  ])('in %s, the amount %s is read as people there would read it, or refused', async (locale, typed, paid) => {
     const { pay, quote } = await openWallet({ locale });
     await select(pay, 'From', 'USD account');
     await quote(typed);
@@ -237,7 +237,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     else await pay.getByRole('button', { name: `Pay ${paid}` }).waitFor();
   });
 
-  test('a quote ends when it is cancelled or its fields change, and the keyboard focus is not lost', async () => {
+  test('a quote ends when it is canceled or the form changes, and the keyboard focus is not lost', async () => {
     const { page, pay, history } = await openWallet();
     const amount = pay.getByLabel('Amount in USD');
     await pay.getByLabel('To').selectOption({ index: 0 });
@@ -318,7 +318,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await history.getByText('$7.79').waitFor();
   });
 
-  test('the wallet reports a lost network at once, and afterwards everything that failed recovers', async () => {
+  test('the wallet reports a lost connection at once, and everything that failed recovers afterwards', async () => {
     const { page, pay, quote } = await openWallet();
     await page.getByText('live', { exact: true }).waitFor();
     await page.context().setOffline(true);
@@ -436,7 +436,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await sandbox.succeed('deletePolicy', { subjectId: customerId });
   });
 
-  test('even a very long name of a payee does not make the page wider than a phone', async () => {
+  test('even a payee’s very long name does not make the page wider than a phone', async () => {
     const { sandbox } = started;
     const name = 'Wolfeschlegelsteinhausenbergerdorff'.repeat(4);
     await newPayee(sandbox, name, '000123001');

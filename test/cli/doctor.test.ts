@@ -108,7 +108,7 @@ const waitingEvent = row(
   `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot) values (${id}, ${id}, 'TEST', now() - interval '1 minute', 1, '{}')`,
 );
 
-/** By check: SQL statements that cause a fault which only this check reports, each with the wording of the report. */
+/** For each check: SQL statements that cause a fault which only this check reports, with the wording of the report. */
 const statements: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   migrations: {
     "update _prisma_migrations set migration_name = '0_before'": /created by an earlier series/,

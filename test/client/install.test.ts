@@ -119,7 +119,7 @@ export const text: string | undefined = edge?.node.sentAmount?.formatted;
 export const wrong: string | undefined = edge?.node.createdAt;
 `;
 
-/** The TypeScript examples on the package's page. */
+/** The TypeScript examples in the package's README. */
 const snippets = [
   ...readFileSync(path.join(root, 'src/apps/client/README.md'), 'utf8').matchAll(/^```(tsx?)\n(.*?)^```$/gms),
 ].map(([, kind = '', code = '']) => ({ kind, code }));
@@ -153,7 +153,7 @@ async function inChromium({ folder }: InstalledClient): Promise<unknown> {
   return JSON.parse(text);
 }
 
-test('npm installs the package with others, every example in its README compiles in a strict app, and plain JavaScript can use it', async () => {
+test('npm installs the package alongside an app’s libraries, every example in its README compiles in a strict app, and plain JavaScript can use it', async () => {
   const client = await installClient();
   expect(client.output).toBe(`packed ${path.join(root, 'dist/payments-client.tgz')}\n`);
   expect(client.files.filter((name) => /(?<!\.d)\.ts$/.test(name))).toEqual([]);

@@ -57,7 +57,7 @@ async function pays(count: number): Promise<string[]> {
   return ids;
 }
 
-test('whatever a stream is waiting for, it can be stopped, and then no callback runs and nothing stays open', async () => {
+test('a stream can be stopped whatever it is waiting for, and then no callback runs and nothing stays open', async () => {
   const [paid] = await pays(1);
   const steps = ['token', 'load', 'begin', 'save'] as const;
   for (const stopAt of steps) {
@@ -85,7 +85,7 @@ test('whatever a stream is waiting for, it can be stopped, and then no callback 
     await following.done;
     const before = [...calls];
     released.resolve();
-    // If another callback were still to come, it would run before this request ends.
+    // If another callback were still pending, it would run before this request ends.
     await payments.fetch(payments.url, { method: 'HEAD' }).catch(() => undefined);
     expect(calls.filter((name) => name !== 'token')).toEqual(before.filter((name) => name !== 'token'));
     expect(t.gateway.feed.subscriptions).toBe(0);
@@ -139,7 +139,7 @@ test('stopping everything at any moment throws nothing and opens no further sock
 
 const silent = { next: () => undefined, error: () => undefined, complete: () => undefined };
 
-/** A subscription that the app has written itself, which passes `after`. */
+/** A subscription written by the app itself, which passes `after`. */
 const Own = operation<{ transactionUpdates: { cursor: string; transaction: Data } }, { after: string }>(
   'subscription ($after: String) { transactionUpdates(after: $after) { cursor transaction { id status } } }',
 );

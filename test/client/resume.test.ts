@@ -10,7 +10,7 @@ import { resumingClient } from '../../src/apps/client/resume.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { nextOf, openEventStream, openRawSocket, subscribed } from '../setup/streams.ts';
 
-/** Unmodified clients with the packaged helpers miss and repeat nothing, no matter when their connection is cut. */
+/** Unmodified clients with the packaged helpers neither miss nor repeat anything, whenever their connection is cut. */
 
 const t = await testGateway();
 const scene = await t.platform.makeScene();
@@ -107,7 +107,7 @@ const clients: Readonly<Record<string, (gate: Gate) => Stock>> = {
 };
 
 test.each(Object.entries(clients))(
-  '%s gets every change once and in order, although it is cut while payments are made',
+  '%s gets every change once and in order, even if its connection is cut while payments are made',
   async (_name, open) => {
     const gate = new Gate();
     const { subscribe, cut } = open(gate);

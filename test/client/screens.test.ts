@@ -175,7 +175,7 @@ test('payee picker: accounts and payees page by page, a new payee, and the lates
   });
 });
 
-test('a receiver at a UMA address: its currencies and required facts, a quote to it, and its receipt', async () => {
+test('a receiver at a UMA address: its currencies and required facts, a quote to it, and the receipt', async () => {
   const umaAddress = '$success.usd@sandbox.uma.money';
   const { lookUpReceiver } = await show(app, 'look-up-receiver', {
     input: { umaAddress, sender: { customerId: scene.customerId } },
@@ -208,7 +208,7 @@ test('a receiver at a UMA address: its currencies and required facts, a quote to
   });
 });
 
-test('quote with countdown: every read of the quote has the remaining time', async () => {
+test('quote with countdown: every read of the quote includes the remaining time', async () => {
   const { createQuote } = await show(app, 'create-quote', { input: usdToEur(scene), locale: 'en-US' });
   const { quote, serverTime } = createQuote;
   const left = Date.parse(quote.expiresAt) - Date.parse(serverTime);
@@ -306,7 +306,7 @@ test('receipt: parties, amounts, rate, fees and progress, and where the money is
   });
 });
 
-test('history: by filters and in both orders, page by page, each row with its cursor', async () => {
+test('history: payments by filter and in both orders, page by page, each with its cursor', async () => {
   for (let made = 0; made < 2; made += 1) await payQuote(app);
   const whole = (await show(app, 'history', { first: 100 })).transactions;
   expect(whole.totalCount).toBe(whole.edges.length);
@@ -331,7 +331,7 @@ test('history: by filters and in both orders, page by page, each row with its cu
   expect(times).toEqual(times.toSorted().toReversed());
 });
 
-test('statement: the balances at both ends and the entries between, which add up, with readable names', async () => {
+test('statement: the balances at both ends and the entries between them add up, with readable names', async () => {
   await t.platform.fund(scene.usd, 555n);
   const period = { accountId: scene.usd, from: start, to: new Date(Date.parse(await now()) + 1).toISOString() };
   const { account } = await show(app, 'statement', { ...period, first: 100 });

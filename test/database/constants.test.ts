@@ -24,7 +24,7 @@ test('TypeScript and is_terminal agree on the terminal statuses of a payment', a
   expect(Object.values(TransactionStatus).length).toBeGreaterThan(rows.length);
 });
 
-test("a quote's terminal statuses are those without a transition to another status, and its events agree", async () => {
+test("a quote's terminal statuses are those without a transition to another status, and announce_quote lists the same", async () => {
   const { rows } = await database.pool.query("select split_part(unnest(status_moves('quote')), ' ', 1) as status");
   const moving = new Set(rows.map(({ status }) => status));
   expect(new Set(Object.values(QuoteStatus).filter((status) => !moving.has(status)))).toEqual(terminalQuoteStatuses);

@@ -39,7 +39,7 @@ test('a server that someone else kills or stops comes back at the same address w
   await isDown(url);
 });
 
-test('starting a server is retried until it succeeds, and each reason for a failure is logged once', async () => {
+test('a failed start is retried until it succeeds, and each reason for a failure is logged once', async () => {
   const { server, warnings } = await startHeard();
   const { url } = server;
   const reasons = (reason: RegExp) => warnings.filter((line) => reason.test(line));
@@ -48,7 +48,7 @@ test('starting a server is retried until it succeeds, and each reason for a fail
   const other = await occupied(url);
   await repair();
   await vi.waitFor(() => expect(reasons(/Address already in use/)).toHaveLength(1), soon);
-  // The reason is logged only once, and the server does not count as running while the other program has its port.
+  // The first reason was logged only once, and the server does not count as running while another program has its port.
   expect(reasons(/PG_VERSION/)).toHaveLength(1);
   expect(reasons(/runs again/)).toHaveLength(0);
   other.close();
@@ -72,7 +72,7 @@ test('a server that another process restarts on a different port returns to its 
   await vi.waitFor(async () => expect(await query(first.url, 'select 1 as one')).toEqual([{ one: 1 }]), soon);
 });
 
-test('a server whose child processes outlive it comes back only when they have ended', async () => {
+test('a server whose child processes outlive it comes back only after they have ended', async () => {
   const { server, warnings } = await startHeard();
   const client = await openClient(server.url);
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
@@ -85,7 +85,7 @@ test('a server whose child processes outlive it comes back only when they have e
   await vi.waitFor(async () => expect(await query(server.url, 'select 1 as one')).toEqual([{ one: 1 }]), soon);
 });
 
-test('stopping while the server cannot start completes immediately and leaves no server running', async () => {
+test('stopping a server that cannot start completes immediately and leaves no server running', async () => {
   const { server, warnings } = await startHeard();
   const repair = await broken(server, warnings);
   await server.stop();
@@ -94,7 +94,7 @@ test('stopping while the server cannot start completes immediately and leaves no
   expect(await query(next.url, 'select 1 as one')).toEqual([{ one: 1 }]);
 });
 
-test('stopping while the server restarts leaves no server running, at any point of the restart', async () => {
+test('stopping a server at any point of its restart leaves no server running', async () => {
   for (const waitFor of [/closed its connection/, /runs again/]) {
     const { server, warnings } = await startHeard();
     process.kill(server.pid, 'SIGKILL');
@@ -108,7 +108,7 @@ test.runIf(canMount())('a server whose disk was full comes back once there is sp
   const user = await servers.startInProcess(onDiskOfItsOwn(servers.parent, 'size=256m'));
   const client = await openClient(user.url);
   const change = `select pg_logical_emit_message(true, 'filler', repeat('x', 1000000))`;
-  // Writes enough changes that recovery takes a moment before it runs out of space.
+  // Writes enough changes to keep recovery busy for a moment before it runs out of space.
   for (let count = 0; count < 64; count += 1) await client.query(change);
   const filler = join(`/proc/${user.process.pid}/root`, servers.parent, 'filler');
   await expect(fill(filler)).rejects.toMatchObject({ code: 'ENOSPC' });
@@ -123,7 +123,7 @@ test.runIf(canMount())('a server whose disk was full comes back once there is sp
   await interrupted(user);
 });
 
-test('after a backend has crashed, the server survives another process that starts and stops', async () => {
+test('after a backend has crashed, the server keeps running when another process starts and stops using it', async () => {
   const first = await servers.startInProcess();
   const started = await startedAt(first.url);
   await crashBackend(first.url);
@@ -196,7 +196,7 @@ async function crashBackend(url: string): Promise<void> {
   await ended;
 }
 
-/** Returns how many processes hold the shared lock that marks a user of the server. */
+/** Counts the processes that use the server by the shared lock that each of them holds. */
 async function usersOf(url: string): Promise<number | undefined> {
   const [row] = await query<{ users: number }>(
     url,

@@ -22,7 +22,7 @@ test('the first start creates an empty database named payments, in UTF-8 and UTC
   });
 });
 
-test('the password is random, required, and readable by its owner only', async () => {
+test('the password is random, required, and readable only by its owner', async () => {
   const { url, dataDirectory } = await servers.start();
   const password = (await readFile(join(dataDirectory, 'password'), 'utf8')).trim();
   expect(password).toHaveLength(32);
@@ -32,7 +32,7 @@ test('the password is random, required, and readable by its owner only', async (
   await expect(query(url.replace(password, 'guess'), 'select 1')).rejects.toMatchObject({ code: '28P01' });
 });
 
-test('the server writes durably only on request', async () => {
+test('the server writes durably only if requested', async () => {
   const shown = `select current_setting('fsync') || current_setting('synchronous_commit') || current_setting('full_page_writes') as safe`;
   const durable = await servers.start({ dataDir: join(servers.parent, 'durable'), durable: true });
   expect(await query(durable.url, shown)).toEqual([{ safe: 'ononon' }]);
@@ -77,7 +77,7 @@ test('a server left behind by a killed process is adopted, and is stopped by its
   await isDown(adopted.url);
 });
 
-test('a lock file is no obstacle if its process is dead, or its process id now belongs to a different program', async () => {
+test('a lock file does not prevent a start if its process is dead or its process ID now belongs to a different program', async () => {
   const first = await servers.start();
   await query(first.url, 'create table kept (word text)');
   const lock = join(first.dataDirectory, 'data', 'postmaster.pid');
@@ -130,7 +130,7 @@ test("a failed start reports the server's last output and what to do", async () 
 });
 
 test.runIf(process.getuid?.() === 0)(
-  'as root, below a folder closed to other users, the data is stored elsewhere, and a warning says where',
+  'started by root in a folder closed to other users, the server stores its data elsewhere and says where',
   async () => {
     const closed = join(servers.parent, 'closed');
     await mkdir(closed, { mode: 0o700 });
@@ -144,7 +144,7 @@ test.runIf(process.getuid?.() === 0)(
   },
 );
 
-test.runIf(process.getuid?.() === 0)('as root, the server runs as another user', async () => {
+test.runIf(process.getuid?.() === 0)('started by root, the server runs as another user', async () => {
   const { pid } = await servers.start();
   expect(execFileSync('ps', ['-o', 'user=', '-p', String(pid)], { encoding: 'utf8' }).trim()).not.toBe('root');
 });

@@ -13,7 +13,7 @@ const keys = `
   where c.contype = 'p' and c.connamespace = 'public'::regnamespace
   group by c.conrelid, i.relname having count(*) > 1`;
 
-test('the plan for a row of an empty table uses its primary key', async () => {
+test('the plan for reading one row uses the primary key even while the table is empty', async () => {
   const { rows } = await client.query<{ table: string; index: string; columns: string[] }>(keys);
   expect(rows.length).toBeGreaterThan(20);
   const others: string[] = [];

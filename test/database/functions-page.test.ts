@@ -31,7 +31,7 @@ const expressions = sources.filter(isExpression).map(({ name }) => name);
 const calledIn = (code: string) =>
   sources.map(({ name }) => name).filter((name) => new RegExp(`\\b${name}\\(`).test(code));
 
-test('the page names every existing function, and no others in its tables', () => {
+test('the page names every function, and its tables and diagram name no others', () => {
   const names = new Set(sources.map(({ name }) => name));
   const drawn = [...drawnCalls()].flatMap((call) => call.split(' → '));
   const said = new Set([...quotedIn(page), ...drawn]);
@@ -78,7 +78,7 @@ test('the page says which functions the application calls, and from where', () =
   expect(said.toSorted()).toEqual(calls.toSorted());
 });
 
-test('the page says which locks each function takes and in which order, and functions not listed take none', () => {
+test('the page says which locks each function takes and in which order, and the functions that it does not list take none', () => {
   const said = rowsOf('Lock order').map(([name = '', locks = '']) => [
     quotedIn(name)[0],
     [...locks.matchAll(/\((advisory)|`(\w+)` ((?:no key update|share|update)(?: skip locked)?)/g)].map(

@@ -11,7 +11,7 @@ import { testGateway, whileLocked } from '../setup/gateway.ts';
 const t = await testGateway({}, undefined, { pace: { lockMs: 150 } });
 const scene = await t.platform.makeScene(1_000_000n);
 
-/** Runs `work` while a psql session has this change uncommitted, and then rolls the change back. */
+/** Runs `work` while a psql session has executed `text` in an open transaction, and then rolls it back. */
 const holding = (text: string, work: (pid: number) => Promise<void>) =>
   whileLocked(t.databaseUrl, [`set application_name = 'psql'; ${text}`], async (person) => {
     await work((person as pg.Client & { processID: number }).processID);
@@ -28,7 +28,7 @@ const busy = {
 };
 
 test.each(['account', 'transaction', 'journal', 'posting', 'rail_order', 'idempotency_record', 'outbox'])(
-  'payments that need a locked table get "the database is busy", which names no accounts or keys: %s',
+  'payments that need a locked table fail with "the database is busy", without accounts or keys in the error: %s',
   async (table) => {
     await holding(`lock table ${table}`, async () => {
       const paid = await Promise.all([transferOut(), transferOut(), transferOut()]);
@@ -38,7 +38,7 @@ test.each(['account', 'transaction', 'journal', 'posting', 'rail_order', 'idempo
   },
 );
 
-test('plain commands and reads get "the database is busy", too, over both APIs', async () => {
+test('plain commands and reads fail with "the database is busy", too, over both APIs', async () => {
   await holding('lock table webhook_endpoint, customer, idempotency_record', async () => {
     const input = { url: 'https://example.com/hooks', idempotencyKey: key() };
     expect(await t.platform.act('createWebhookEndpoint', input)).toMatchObject(busy);
@@ -51,7 +51,7 @@ test('plain commands and reads get "the database is busy", too, over both APIs',
   });
 });
 
-test('the log reports a session that blocks others once, with its table and statement, and once more when the blocking ends', async () => {
+test('the log reports once that a session blocks others, with the table and the statement, and once that the blocking has ended', async () => {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) });
   const look = lockWatch(t.gateway.payments.database, log, 0);

@@ -40,7 +40,7 @@ const session = () => ownClient(database.url);
 const namesApplied = async (client: pg.Client) =>
   (await client.query('select migration_name as name from _prisma_migrations order by 1')).rows.map(({ name }) => name);
 
-test('a migration logs that it waits for a running autovacuum, and then succeeds', async () => {
+test('a migration logs that it is waiting for a running autovacuum, and then succeeds', async () => {
   const client = await session();
   await client.query(`alter table a set (autovacuum_vacuum_threshold = 1, autovacuum_vacuum_scale_factor = 0,
     autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1)`);
@@ -112,7 +112,7 @@ test("a migration gets past the service's background work and payments, and no r
   await receiver.stop();
 });
 
-test('a migration whose process is killed is rolled back while its statement runs, and the next run continues', async () => {
+test('a migration whose process is killed is rolled back even while its statement is running, and the next run continues', async () => {
   const client = await session();
   await writeMigration('2_second', 'alter table b add y int;');
   await writeMigration('3_third', 'alter table c add z int; do $$ begin loop end loop; end $$;');

@@ -41,7 +41,7 @@ test('migrations are applied once, in the order of their names', async () => {
   expect(await migrated()).toEqual({ applied: ['20250103000000_third'] });
 });
 
-test('an empty database with an encoding other than UTF8 is refused, with the command that creates a correct one', async () => {
+test('an empty database with an encoding other than UTF8 is refused, and the error shows the command that creates a correct one', async () => {
   await client.query("create database bytes encoding 'SQL_ASCII' template template0 locale 'C'");
   const url = new URL(database.url);
   url.pathname = '/bytes';
@@ -82,7 +82,7 @@ test('a migration that needs a lock lets other sessions through, and retries unt
   );
 });
 
-test('migrating twice changes nothing and writes the rows that prisma migrate deploy expects', async () => {
+test('a second migration changes nothing, and the first writes the rows that prisma migrate deploy expects', async () => {
   await migrated();
   const records = 'select * from _prisma_migrations order by migration_name';
   const written = await rows(records);
@@ -140,7 +140,7 @@ test('a migration that has changed since it was applied is refused', async () =>
   await expect(migrated()).rejects.toThrow(/Migration 20250101000000_first was changed after this database applied it/);
 });
 
-test('a database with an earlier series of migrations is rejected unchanged, with instructions to reset it', async () => {
+test('a database with an earlier series of migrations is left unchanged, and the error says how to reset it', async () => {
   await prisma.write('migrations/20250103000000_third/migration.sql', 'create table c (z int);');
   await migrated();
   const later = await prismaFolder();

@@ -19,7 +19,7 @@ test("the project's migrations create what its schema and its functions describe
   expect(await missingSql(url)).toBe('');
 });
 
-test('the catalog contains the triggers that replace foreign keys, but not the keys', async () => {
+test('the catalog contains the triggers that replace foreign keys, but not the keys that they replace', async () => {
   const database = await ownDatabase();
   const triggers = await query<{ name: string }>(
     database.url,
@@ -84,7 +84,7 @@ describe('after the first migration', () => {
     ['an index', '[parentId, colour]', '[colour, parentId]', 'CREATE INDEX "child_colour_parent_id_idx"'],
     ['a unique key', '(12, 2)', '(12, 2) @unique', 'CREATE UNIQUE INDEX "child_weight_key"'],
     ['a table', '\nmodel Child', '\nmodel Lonely {\n  id Int @id\n}\n\nmodel Child', 'CREATE TABLE "Lonely"'],
-  ])('a change in the schema is reported as missing from the migrations: %s', async (_what, from, to, difference) => {
+  ])('a change to the schema is reported as missing from the migrations: %s', async (_what, from, to, difference) => {
     expect(smallSchema).toContain(from);
     await prisma.write('schema.prisma', smallSchema.replace(from, to));
     expect(await missingSql(url, prisma.path)).toContain(difference);
@@ -97,12 +97,12 @@ describe('after the first migration', () => {
     ['create index of_name on parent (name)', 'DROP INDEX "of_name"'],
     ['alter table child alter column made_at set default now()', 'ALTER COLUMN "made_at" SET DEFAULT made_at()'],
     ['alter table child drop constraint child_parent_id_fkey', 'ADD CONSTRAINT "child_parent_id_fkey"'],
-  ])('a change in the migrations alone is also reported as a difference: %s', async (sql, difference) => {
+  ])('a change to the migrations alone is also reported as a difference: %s', async (sql, difference) => {
     await addToMigration(`${sql};`);
     expect(await missingSql(url, prisma.path)).toContain(difference);
   });
 
-  test('a function is written again when its text changes, even if it changes back to an earlier one', async () => {
+  test('a function is written again when its text changes, even if it changes back to an earlier version', async () => {
     const heavier = grow.replace('+ 1', '+ 2');
     await prisma.write('functions/grow.sql', heavier);
     expect(await writeLast('20250102000000_heavier')).toBe(`${heavier}\n`);

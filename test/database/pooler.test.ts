@@ -10,13 +10,13 @@ import { ownGateway, type TestPlatform } from '../setup/gateway.ts';
 const database = await testDatabase();
 const url = servingUrl(database.url);
 
-test("starting behind a pooler without the login's settings is refused, with instructions", async () => {
+test("a pooler whose sessions lack the login's settings is refused, with instructions", async () => {
   await expect(findPooler(url, url)).rejects.toThrow(
     /lack the settings role, search_path, .*statement_timeout.*Run "npm run migrate" with .*DATABASE_DIRECT_URL.*RECONNECT/,
   );
 });
 
-test('the login gets its settings for its database only, even repeatedly, and then the pooler can be used', async () => {
+test('once the login has its settings, the pooler can be used, and writing them again does no harm', async () => {
   await prepareLogin(url, url);
   await prepareLogin(url, url);
   // On this server, prepared statements stay in their sessions, as behind a pooler that does not support them.

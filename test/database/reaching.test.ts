@@ -26,7 +26,7 @@ async function refusedLogin(): Promise<string> {
 
 test.each<[string, () => string | Promise<string>, RegExp]>([
   [
-    'at a port where nothing listens',
+    'at a port where nothing is listening',
     async () => withParts({ port: String(await freePort()) }),
     /nothing answers .*ECONNREFUSED/,
   ],
@@ -44,7 +44,7 @@ test.each<[string, () => string | Promise<string>, RegExp]>([
     /28P01.* Correct the login/,
   ],
   ['with a login that may not connect', refusedLogin, /28000.* Correct the login, or its entry in pg_hba\.conf/],
-  ['by TLS, if the server does not support it', () => `${server}?sslmode=verify-full`, /does not support SSL/],
+  ['over TLS, if the server does not support it', () => `${server}?sslmode=verify-full`, /does not support SSL/],
   ['at a program other than Postgres', noPostgres, /nothing answers/],
 ])('a database %s is reported in one sentence that names its setting', async (_what, address, reason) => {
   const url = await address();
@@ -56,7 +56,7 @@ test.each<[string, () => string | Promise<string>, RegExp]>([
   expect(words).not.toContain(new URL(server).password);
 });
 
-test("the owner's login, the server and its pooler are each reported with their own setting", async () => {
+test("for the owner's login, the server and its pooler, the error names the setting that is wrong", async () => {
   const away = withParts({ port: String(await freePort()) });
   const said = (environment: Readonly<Record<string, string>>) =>
     reachDatabase(readConfig(environment), ['owner', 'direct', 'pooled']).catch((error: Error) => error.message);

@@ -137,7 +137,7 @@ test('a read does not use the result of a position query that was sent before it
   await primary.close();
 });
 
-test('a client that has received an event or a feed cursor reads data at least as recent', async () => {
+test('a client that has received an event or a feed cursor then reads data that is at least as recent', async () => {
   await caughtUp();
   const updates = atOne.watch(
     'subscription ($id: ID!) { customerUpdates(customerId: $id) { customer { metadata { value } } } }',

@@ -247,13 +247,13 @@ describe('subscribers of an instance that stays connected during a restore', () 
 
   const ended = [{ message: undone.message, extensions: { code: 'CURSOR_EXPIRED' } }];
 
-  test('have their streams ended with a reason when the end of the feed moves back', async () => {
+  test('are told why their streams end when the end of the feed moves back', async () => {
     const { before, next } = await follow();
     await undoAfter(before);
     expect(await next()).toMatchObject(ended);
   });
 
-  test('have their streams ended with a reason even if the feed has passed its former end, and miss no event', async () => {
+  test('are told why their streams end even if the feed has passed its former end, and miss no event', async () => {
     const { before, next } = await follow();
     await undoAfter(before, `insert into feed_epoch (epoch) values (1234567); ${write(3)}`);
     expect(await next()).toMatchObject(ended);

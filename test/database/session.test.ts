@@ -93,7 +93,7 @@ test('if either of two hosts is unreachable, the other one is used', async () =>
   expect([first.connections, second.connections > 0]).toEqual([0, true]);
   await first.startListening();
   await second.stopListening();
-  // The pool may not have noticed yet that its connections were cut.
+  // The pool may not have noticed yet that its connections were dropped.
   await vi.waitFor(async () => expect(await ask()).toBe('gateway_work'), 60_000);
   expect([first.connections > 0, second.connections]).toEqual([true, 0]);
   await second.startListening();

@@ -112,7 +112,7 @@ test('a statement with more parameters than the protocol allows is refused befor
   expect(await database.pool.query('select 1 as one')).toMatchObject({ rows: [{ one: 1 }] });
 });
 
-test('a statement uses a generic plan only if the read requests one, and only for that statement', async () => {
+test('only a statement whose read requests a generic plan uses one', async () => {
   const { serving } = t.gateway;
   const plansOf = async (planning: 'once' | undefined) => {
     const text = `select (select count(*) from quote where id = $1 and 'planned ${planning}' <> '')::text`;

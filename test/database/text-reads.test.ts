@@ -38,7 +38,7 @@ test("reads by two platforms in the same turn each see only their own platform's
   for (let time = 0; time < 3; time += 1) expect(await Promise.all(ids.map(read))).toEqual(ids);
 });
 
-test('a connection that another platform has used, in a transaction or for a read, reads for the current platform', async () => {
+test('a connection that another platform has used, in a transaction or for a read, now reads for the current platform', async () => {
   const database = openDatabase({ url: t.gateway.serving.url, role: 'gateway_serving', poolSize: 1 });
   const text = "select current_setting('gateway.platform')";
   const others = [1, 2, 3].map((digit) => platformId.replace(/^./, String(digit)));
@@ -70,7 +70,7 @@ test('when a read fails, the other reads of its turn still succeed', async () =>
   expect(settled).toEqual([value('5'), failed, value('2'), failed, value('1')]);
 });
 
-test('no read waits for a statement that was slow before, but once it is fast, it shares transactions again', async () => {
+test('no read waits for a statement that has been slow, which shares transactions again once it is fast', async () => {
   const fast = await known('select now()::text');
   const slow = await known('select concat(pg_sleep($1), pg_advisory_xact_lock($2), now())', 0.02, 1);
   const holder = await t.gateway.payments.database.pool.connect();

@@ -20,7 +20,7 @@ const name = () => new URL(database.url).pathname.slice(1);
 const endSessions = () =>
   server.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name()]);
 
-/** A request, and whether its response says, by its status or in its data, that the service is unavailable. */
+/** Sends a request, and returns whether the response's status or data says that the service is unavailable. */
 type Call = (by: TestPlatform) => Promise<{ readonly unavailable: boolean; readonly answer: unknown }>;
 
 interface HttpCall {
@@ -56,7 +56,7 @@ const overRest = (method: string, path: string, body?: object) => overHttp(metho
 const stranger = `Basic ${btoa('nobody:nothing')}`;
 const document = '{ customers { edges { node { id } } } }';
 
-/** The forms of a query over HTTP. Credentials that must be looked up are refused before the query. */
+/** All forms of a query over HTTP. A request whose credentials must be looked up is refused before its query. */
 const overEachForm = (authorization?: string): readonly Call[] => [
   ...['application/json', 'application/graphql-response+json', 'text/event-stream'].map((accept) =>
     overHttp('POST', '/graphql', { body: { query: document }, accept, authorization }),
@@ -139,7 +139,7 @@ test('while the database is read-only, commands report that nothing happened, an
   expect(await otherwiseAnswered(writes(), platform)).toEqual([]);
   for (const call of reads()) expect(await call(platform)).toMatchObject({ unavailable: false });
   await server.query(`alter database ${name()} reset default_transaction_read_only`);
-  // No session is ended here. Sessions that were opened in the meantime cannot write, so they must be dropped.
+  // No session is ended here: the service itself must drop the sessions opened in the meantime, which cannot write.
   await untilRecovered();
   await Promise.all(Array.from({ length: 20 }, () => platform.pay(scene)));
 });
@@ -147,7 +147,7 @@ test('while the database is read-only, commands report that nothing happened, an
 test.each<[string, { stage(): Promise<unknown>; end(): Promise<unknown> }]>([
   ['a server that has stopped', { stage: () => proxy.stopListening(), end: () => proxy.startListening() }],
   [
-    'a database that takes no connections',
+    'a database that accepts no connections',
     {
       stage: () => server.query(`alter database ${name()} with allow_connections false`),
       end: () => server.query(`alter database ${name()} with allow_connections true`),

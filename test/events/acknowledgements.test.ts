@@ -11,7 +11,7 @@ const one = await testGateway({ STREAMS_PER_API_TOKEN: 20 });
 const two = await testGateway({ ROLE: 'serve', COMPRESS_STREAMS: true }, one.databaseUrl);
 
 /** test/soak/streams.soak.ts runs the same test for longer. */
-test('unmodified clients cut off for 4 seconds lose nothing, and get repeats only with `resume: true`, which marks them', async () => {
+test('unmodified clients that are repeatedly cut off for 4 seconds lose nothing, and get repeats only with `resume: true`, which marks them', async () => {
   const { changes, fewestConnections } = await torture(one, two, { clients: 12, customers: 3, seconds: 4, rate: 100 });
   expect(changes).toBeGreaterThan(100);
   expect(fewestConnections).toBeGreaterThan(1);
@@ -85,7 +85,7 @@ test('a stream resumes after its last acknowledged message, on any instance, and
   expect(await next(first)).toEqual([version + 1, undefined]);
   expect(await next(first)).toEqual([version + 2, undefined]);
 
-  // The old connection is half-open, which neither side has noticed.
+  // The old connection is half-open, and neither side has noticed.
   const second = await follow(customerId, resumeKey, two);
   expect(await next(second)).toEqual([version + 1, { resumed: true, mayRepeat: true }]);
   expect(await next(second)).toEqual([version + 2, { mayRepeat: true }]);
@@ -158,7 +158,7 @@ test("an unacknowledged stream of one object repeats the object's current state,
   second.socket.terminate();
 });
 
-test('a resume key is a UUID, belongs to one subject and operation, and ends when its client ends the stream', async () => {
+test('a resume key is a UUID, belongs to one subject and operation, and is deleted when its client ends the stream', async () => {
   const customerId = await one.platform.newCustomer();
   const resumeKey = randomUUID();
   const first = await follow(customerId, resumeKey);

@@ -21,7 +21,7 @@ const { authorization } = t.platform;
 const addressOf = (variables: object) =>
   `${t.url}/graphql?${new URLSearchParams({ query, variables: JSON.stringify(variables) })}`;
 
-/** Opens an event stream with a GET, as EventSource does, reads its first messages, and cuts the connection. */
+/** Opens an event stream with a GET, as EventSource does, reads its first messages, and drops the connection. */
 async function take(count: number, variables: object, lastEventId = '') {
   const resume = { 'last-event-id': lastEventId };
   const stream = await openEventStream(addressOf(variables), authorization, undefined, resume);
@@ -69,7 +69,7 @@ test('if Last-Event-ID is not a cursor of this feed, the error names it and the 
   expect(end).toMatchObject({ event: 'complete', data: null });
 });
 
-test('graphql-sse reads these streams unchanged', async () => {
+test('an unmodified graphql-sse client can read these streams', async () => {
   const start = await t.platform.feedEnd();
   const cursors = await commit(2);
   const client = createClient({

@@ -3,7 +3,7 @@ import { databaseProxy } from '../setup/database-proxy.ts';
 import { connect, type Data, testGateway } from '../setup/gateway.ts';
 import { commitEvents, nextOf, sequenced } from '../setup/streams.ts';
 
-/** Tests the feed's own connection to the database, through a proxy that can cut or silence it. */
+/** Tests the feed's own connection to the database, through a proxy that can drop or silence it. */
 
 const application = /payments-gateway feed /;
 const real = await testGateway();
@@ -43,11 +43,11 @@ test('a feed that loses its listener while the database hangs misses nothing and
   expect(seen.size).toBe(1);
   proxy.freezeNew(application);
   listeners()[0]?.client.destroy();
-  // Each of these changes is found by polling. They go on until several attempts to listen have failed.
+  // Polling finds each of these changes. The changes continue until several attempts to listen have failed.
   while (seen.size < 3) {
     await follow(stream);
     for (const listener of listeners()) seen.add(listener);
-    // Each listener is closed completely when the next one replaces it.
+    // A listener is closed completely before the next one replaces it.
     expect(listeners().length).toBeLessThanOrEqual(1);
   }
   proxy.freezeNew(undefined);

@@ -51,8 +51,8 @@ test('an update between subscribing and the first read is delivered, and callers
     const updates = await there.followed(accountUpdates, { id }, ({ newBalance }) => newBalance.amount === `${last}`);
     return updates.map(({ newBalance }) => Number(newBalance.amount));
   };
-  // Nothing waits until the streams are open, so the first message may show the state before or after a change. A
-  // missing change would still be noticed.
+  // The test does not wait until the streams are open, so the first message may show the state before or after a
+  // change. A missing change would still be noticed.
   const seen = Promise.all([follow(mine, 5), follow(theirs, 500)]);
   for (let times = 1; times <= 5; times += 1) {
     await a.platform.fund(mine, 1n);

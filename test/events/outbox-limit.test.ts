@@ -51,8 +51,8 @@ test('a step does not reread rows that were already moved, even while an old sna
   await write(sequencer, 3);
   const slow = await step();
   expect([slow.count, slow.pages > 400]).toEqual([3, true]);
-  // The limit is at first the position that the first step reached, and then the one that the last step reached. An
-  // open transaction in another database on this server holds it back.
+  // At first, the limit is the position that the first step reached, and later the one that the last step reached. An
+  // open transaction in another database on this server holds the limit back.
   for (;;) {
     await waitLongEnough();
     await step();

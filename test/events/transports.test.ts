@@ -65,7 +65,7 @@ test('a ping with a newer token for the same subject keeps the socket open, and 
   const bearer = async (expiresInSeconds: number) =>
     (await t.platform.appOf({ customerId, expiresInSeconds })).authorization;
   const newer = await bearer(60);
-  // This token is used right after its creation, before it expires. The third token's expiry closes its socket later.
+  // This token is used before it expires. The third token's socket stays open until that token expires.
   const kept = await openRawSocket(t.url, await bearer(2));
   // The pong repeats the ping's payload, but not the credentials.
   kept.send({ type: 'ping', payload: { authorization: newer, AUTHORIZATION: 1, at: 7 } });
@@ -83,7 +83,7 @@ test('a ping with a newer token for the same subject keeps the socket open, and 
   expect((await (await openRawSocket(t.url, third)).closed).code).toBe(4403);
 });
 
-test('a stopping server closes sockets with 1012 and cuts event streams without completing them', async () => {
+test('a stopping server closes sockets with 1012 and ends event streams without completing them', async () => {
   const stopping = await startTestGateway();
   const raw = await openRawSocket(stopping.url, stopping.platform.authorization);
   raw.send({ id: '1', type: 'subscribe', payload: { query: watchEvents } });

@@ -131,7 +131,7 @@ const broken: Readonly<Record<string, readonly [evidence: Partial<Evidence>, kin
     'lost, wrong receipt',
   ],
   'a payment that was made twice': [withPayment('out'), 'doubled …'],
-  'a repeat that is answered with another payment': [
+  'a repeated command that returns a different payment': [
     { history: sound.history.with(0, command('out', { transactionIds: ['T-out', 'T-other'] })) },
     'doubled …',
   ],
@@ -140,11 +140,11 @@ const broken: Readonly<Record<string, readonly [evidence: Partial<Evidence>, kin
     { history: sound.history.with(2, execution({ outcome: 'refused', transactionIds: [] })) },
     'refused but happened',
   ],
-  'an unknown payment that happened, as its receipt says': [
+  'a payment of unknown outcome that happened, as its receipt says': [
     { ...withPayment('unknown'), ...withReceipt('unknown', 'SUCCEEDED') },
     '',
   ],
-  'an unknown payment that happened without a receipt': [withPayment('unknown'), 'wrong receipt'],
+  'a payment of unknown outcome that happened, but has no receipt': [withPayment('unknown'), 'wrong receipt'],
   'the receipt of a payment that never happened': [withReceipt('unknown', 'SUCCEEDED'), 'wrong receipt'],
   'a receipt that nobody could read': [withReceipt('unknown'), 'wrong receipt'],
   'a payment that no command requested': [
@@ -160,14 +160,14 @@ const broken: Readonly<Record<string, readonly [evidence: Partial<Evidence>, kin
   'a feed without its beginning': [{ feed: without(feed, 0) }, 'feed …'],
   'a gap in the feed': [{ feed: without(feed, 2) }, 'feed …'],
   'a change that is in the feed twice': [{ feed: [...feed, { id: 'E9', sequence: 14n }] }, 'feed …'],
-  'a feed that ends with a different status from the payment': [withStatus('FAILED'), 'feed …'],
+  'a payment whose status differs from its last status in the feed': [withStatus('FAILED'), 'feed …'],
   'an illegal last status': [withChange(3, change(11n, 'T-out', 'REFUNDED', 2)), 'status path …'],
   'an illegal first status': [withChange(1, change(9n, 'T-out', 'COMPLETED', 1)), 'status path …'],
   'a missing version': [withChange(3, change(11n, 'T-out', 'COMPLETED', 3)), 'status path'],
-  'a message that a follower misses': [received(...without(ids, 1)), 'follower'],
-  'a last message that a follower misses': [received(...without(ids, 5)), 'follower'],
-  'a message that a follower gets twice': [received(...ids, 'E13'), 'follower'],
-  'an earlier message that a follower gets again': [received(...ids.toSpliced(2, 0, 'E9')), 'follower'],
+  'a follower that misses a message': [received(...without(ids, 1)), 'follower'],
+  'a follower that misses the last message': [received(...without(ids, 5)), 'follower'],
+  'a follower that gets a message twice': [received(...ids, 'E13'), 'follower'],
+  'a follower that gets an earlier message again': [received(...ids.toSpliced(2, 0, 'E9')), 'follower'],
   'messages in a different order': [received(...ids.toReversed()), 'follower'],
   'a missing webhook': [{ webhooks: new Set(ids.slice(1, -1)) }, 'webhook'],
   'a webhook without a change': [{ webhooks: new Set([...sound.webhooks, 'E99']) }, 'webhook'],

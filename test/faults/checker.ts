@@ -74,12 +74,12 @@ export function checkCommands(evidence: Pick<Evidence, 'history' | 'payments' | 
     if (effects.length > 1) report('doubled', `made ${effects.length} payments`);
     if (new Set(transactionIds).size > 1) report('doubled', `was answered with ${transactionIds.join(' and ')}`);
     if (outcome === 'succeeded' && !transactionIds.every((id) => effects.includes(id)))
-      report('lost', `was acknowledged with ${transactionIds.join()}, and there is ${effects.join() || 'nothing'}`);
+      report('lost', `was acknowledged with ${transactionIds.join()}, but there is ${effects.join() || 'nothing'}`);
     if (outcome === 'refused' && effects.length > 0)
-      report('refused but happened', `was refused with ${code}, and there is ${effects.join()}`);
+      report('refused but happened', `was refused with ${code}, but there is ${effects.join()}`);
     if (receipt === undefined) report('wrong receipt', 'has no receipt');
     else if ((receipt === 'SUCCEEDED') !== effects.length > 0)
-      report('wrong receipt', `has the receipt ${receipt}, and there is ${effects.join() || 'nothing'}`);
+      report('wrong receipt', `has the receipt ${receipt}, but there is ${effects.join() || 'nothing'}`);
     return violations;
   });
 }
@@ -123,7 +123,7 @@ function checkPayments({ history, payments, feed }: Pick<Evidence, 'history' | '
     if (!waits && !(command.ends ?? ['COMPLETED']).includes(status))
       violations.push({ kind: 'unfinished', words: `${command.operation} ${id} is ${status}`, during: command.during });
     if (latest.get(id) !== status)
-      violations.push({ kind: 'feed', words: `${id} is ${status}, and the feed ends with ${latest.get(id)}` });
+      violations.push({ kind: 'feed', words: `${id} is ${status}, but its last change says ${latest.get(id)}` });
     return violations;
   });
 }
@@ -162,7 +162,7 @@ function checkFollowers({ feed, followers }: Evidence): Violation[] {
     const at = feed.findIndex(({ id }, index) => received[index] !== id);
     if (at < 0 && received.length === feed.length) return [];
     const counts = `${received.length} messages, ${new Set(received).size} different ones, for ${feed.length} changes`;
-    const words = `${name}: ${counts}; other than the feed from ${at < 0 ? feed.length : at} on`;
+    const words = `${name}: ${counts}; differs from the feed from ${at < 0 ? feed.length : at} on`;
     return [{ kind: 'follower', words }];
   });
 }

@@ -21,7 +21,7 @@ export interface Surroundings {
   readonly random: Random;
 }
 
-/** Ends a fault by restarting killed processes and restoring cut connections. */
+/** Ends a fault by restarting killed processes and restoring dropped connections. */
 type Heal = () => Promise<void> | void;
 
 export interface Fault {
@@ -35,7 +35,7 @@ export interface Fault {
 
 /** How many client attempts a fault must disturb before it ends. */
 const met = 3;
-/** How many commands must be acknowledged while connections stall before the stall ends. */
+/** How many commands must be acknowledged during a stall before it ends. */
 const past = 5;
 /** How many writes per second a slow disk can make. A commit needs one or two of them. */
 const slowWrites = 10;

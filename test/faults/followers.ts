@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { connect, type Data } from '../setup/gateway.ts';
 import { openEventStream } from '../setup/streams.ts';
 
-/** A subscriber that reconnects whenever its connection is cut, and continues after its last cursor. */
+/** A subscriber that reconnects whenever its connection is dropped, and continues after its last cursor. */
 export type Follower = ReturnType<typeof startFollowers>[number];
 
 const query = 'subscription ($after: String) { events(after: $after) { id cursor } }';

@@ -4,7 +4,7 @@ import type { Breach } from '../../src/domain/ledger/audit.ts';
 /** The outcome of a command, as far as its caller knows. */
 export type Outcome =
   | 'succeeded'
-  /** The command was refused, never reached an instance, or its response said that nothing has happened. */
+  /** The command was refused or never reached an instance, or its response said that nothing had happened. */
   | 'refused'
   /** The caller gave up before it learned the outcome. */
   | 'unknown';
@@ -28,7 +28,7 @@ export interface Command {
   readonly ends?: readonly string[];
   readonly outcome: Outcome;
   readonly code?: string;
-  /** The transactions named in responses to the command. There are several if a repetition got a different one. */
+  /** The transactions named in responses to the command. There are several if a repeated request got another one. */
   readonly transactionIds: readonly string[];
   /** The transaction that the command executes or decides on. Another command has created it. */
   readonly transactionId?: string;

@@ -9,9 +9,9 @@ import { Random } from './random.ts';
 type Attempt =
   | { readonly kind: 'succeeded'; readonly data: Data }
   | { readonly kind: 'refused'; readonly code: string }
-  /** The service responded that nothing has happened. */
+  /** The service responded that nothing had happened. */
   | { readonly kind: 'unavailable' }
-  /** Nothing listened at the address. */
+  /** Nothing was listening at the address. */
   | { readonly kind: 'unsent' }
   | { readonly kind: 'unknown' };
 
@@ -48,7 +48,7 @@ export function startLoad(options: LoadOptions) {
     get internalErrors(): readonly string[] {
       return clients.flatMap(({ internalErrors }) => internalErrors);
     },
-    /** Describes the attempts that `disturbed` counts, except those at an address where nothing listened. */
+    /** Describes the attempts that `disturbed` counts, except those to connect where nothing was listening. */
     get troubles(): readonly string[] {
       return clients.flatMap(({ troubles }) => troubles);
     },

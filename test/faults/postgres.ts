@@ -55,7 +55,7 @@ export async function startDoomedPostgres(durable = true, canBeSlow = false) {
     back,
     /** Undefined if this user may not mount a file system. */
     disk,
-    /** Undefined unless requested, or if this user may not limit a disk. */
+    /** Undefined if it was not requested or this user may not limit a disk. */
     slowDisk,
     async stop() {
       await disk?.heal();

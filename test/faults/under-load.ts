@@ -51,7 +51,7 @@ export type Outcome<Told> = Awaited<ReturnType<typeof underLoad<Told>>>;
 
 /**
  * If no message arrives for this long, those that are still missing are lost. After losing its connection, a background
- * work item may take until its time limit of 30 s, so this is longer.
+ * work item may take up to its time limit of 30 s, so this is longer.
  */
 const silenceMs = 60_000;
 

@@ -48,7 +48,7 @@ describe.each(lists)('the list %s', (list) => {
 });
 
 test.each([page, '{ __typename }'])(
-  'the entries %s of an account are refused for a period that ends before it begins',
+  'ledger entries selected with %s are refused for a period that ends before it begins',
   async (read) => {
     const query = `query ($id: ID!) { account(id: $id) { ... on InternalAccount {
     ledgerEntries(from: "2026-02-01T00:00:00Z", to: "2026-01-01T00:00:00Z") ${read} } } }`;
@@ -177,7 +177,7 @@ describe('an invalid variable', () => {
   ] as const;
 
   test.each(wrong)(
-    'is INVALID_INPUT and named in the error, on every transport: %s',
+    'causes INVALID_INPUT and is named in the error, on every transport: %s',
     async (_what, query, variables) => {
       const expected = { message: expect.stringMatching(/^Variable "\$v"/), extensions: { code: 'INVALID_INPUT' } };
       if (query.startsWith('query')) {
@@ -232,7 +232,7 @@ test.each([
     );
     expect(errors).toMatchObject([{ path: ['exchangeRates'], extensions: { code, field: 'sendingAmount' } }]);
   }
-  // Pairs that cannot move this amount are omitted.
+  // If the query names no destinations, destinations whose range excludes the amount are omitted.
   const { exchangeRates } = await t.platform.ask(
     '{ exchangeRates(source: "USD", sendingAmount: { units: 9000000000000000 }) { rate } }',
   );

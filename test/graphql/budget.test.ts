@@ -40,7 +40,7 @@ const malicious: Record<string, string | Params> = {
   'depth 50 through fields in named fragments': `{ customer { ...F0 } } ${fragments(50, (i) => `fragment F${i} on Customer { parent { ...F${i + 1} } }`, 'Customer')}`,
   'depth 50 through named fragments alone': `{ customer { ...F0 } } ${fragments(50, (i) => `fragment F${i} on Customer { ...F${i + 1} }`, 'Customer')}`,
   'depth hidden in a fragment called __schema': `{ customer { ...__schema } } fragment __schema on Customer ${nest('{ parent', 20, '{ id }')}`,
-  'a fragment met at a harmless depth first': `{ customer { ...F ${nest('parent {', 10, '...F')} } } fragment F on Customer ${nest('{ parent', 10, '{ id }')}`,
+  'a fragment that first occurs at a harmless depth': `{ customer { ...F ${nest('parent {', 10, '...F')} } } fragment F on Customer ${nest('{ parent', 10, '{ id }')}`,
   'a fragment that doubles forty times': `{ ...F0 } ${fragments(40, (i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`, 'Query', 'version')}`,
   'a thousand aliases of one field': `{ ${repeat(1000, (i) => `a${i}: version`)} }`,
   'aliases through fragments': `{ customer { a: parent { ...F } b: parent { ...F } c: parent { ...F } } } fragment F on Customer { ${repeat(7, (i) => `f${i}: id`)} }`,
@@ -52,17 +52,17 @@ const malicious: Record<string, string | Params> = {
   'ten thousand directives on one field': `{ version ${repeat(10_000, () => '@skip(if: false)')} }`,
   'a flood of unknown directives': `{ version ${repeat(900, (i) => `@d${i}`)} }`,
   'directives on operation, variables and fragments': `query ($v: Int ${repeat(7, () => '@a')}) ${repeat(7, () => '@b')} { ...F } fragment F on Query ${repeat(7, () => '@c')} { version }`,
-  'directives on what no request may define': `{ version } extend type Query ${repeat(30, () => '@a')}`,
+  'directives on a definition that no request may contain': `{ version } extend type Query ${repeat(30, () => '@a')}`,
   'a document of five thousand tokens': `{ echo(values: [${repeat(5000, () => '1')}]) }`,
   'a document of a megabyte': `{ echo(values: [${repeat(60_000, () => '1234567890123456')}]) }`,
   'a `first` with a thousand digits': `{ customers(first: ${'9'.repeat(1000)}) { edges { node { id } } } }`,
   'nested connections, 100 x 100 x 100':
     '{ customers(first: 100) { edges { node { friends(first: 100) { edges { node { accounts(first: 100) { edges { node { id } } } } } } } } } }',
-  'a page size under a prototype key': {
+  'a page size in a variable named __proto__': {
     query: 'query ($__proto__: Int) { customers(first: $__proto__) { edges { node { id } } } }',
     variables: JSON.parse('{ "__proto__": 50000 }'),
   },
-  'connections left to their default size':
+  'connections of the default size':
     '{ customers { edges { node { friends { edges { node { accounts { edges { node { id again: id } } } } } } } } } }',
   'a connection behind an interface':
     '{ node(id: "1") { ... on Customer { friends(first: 20000) { edges { node { id } } } } } }',
@@ -97,7 +97,7 @@ describe('the gateway', () => {
     ['two fragments with one name', '{ ...F } fragment F on Query { version } fragment F on Query { version }'],
     ['@defer', '{ ... @defer { version } }'],
     ['a fragment on an unknown type', '{ ... on constructor { __proto__ { toString } } }'],
-  ])('leaves refusing %s to validation', (_name, query) => {
+  ])('leaves it to validation to refuse %s', (_name, query) => {
     expect(codes(check({ query }))).toContain('GRAPHQL_VALIDATION_FAILED');
   });
 
@@ -195,7 +195,7 @@ describe('the standard introspection query', () => {
     ...(['inputValueDeprecation', 'experimentalDirectiveDeprecation'] as const),
   ];
 
-  test('fits into the budget under any combination of its options, with the default type depth', () => {
+  test('fits into the budget with any combination of its options and the default type depth', () => {
     for (let bits = 0; bits < 2 ** flags.length; bits++) {
       const options = Object.fromEntries(flags.map((flag, bit) => [flag, (bits & (1 << bit)) !== 0]));
       expect(check({ query: getIntrospectionQuery(options) })).toEqual([]);
@@ -235,7 +235,7 @@ describe('with introspection off', () => {
     ['an enum value in a variable', `query ($order: SortOrder) { customers(sortOrder: $order) ${selection} }`],
     ['an input field in a variable', `query ($filter: CustomerFilter) { customers(filter: $filter) ${selection} }`],
     ['an enum value of a subscription', 'subscription ($of: EventFilter) { events(filter: $of) { id } }'],
-  ])('does not suggest a name for %s with a near miss', async (_name, query) => {
+  ])('does not suggest the correct name for %s with a typo', async (_name, query) => {
     const { errors } = query.startsWith('subscription')
       ? await nextOf(closed.platform.watch(query, variables))
       : await closed.platform.send(query, variables);

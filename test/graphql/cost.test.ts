@@ -31,7 +31,7 @@ describe('the cost of a typical document', () => {
   test.each([
     ['a first screen of 5 payments', 5, 5_048],
     ['a page of 100', 100, 19_203],
-  ])('is within the budget, and does not change with __typename everywhere: %s', async (_what, first, cost) => {
+  ])('is within the budget, and does not change if __typename is added: %s', async (_what, first, cost) => {
     const plain = await development.platform.send(payments(first));
     expect(plain).toMatchObject({ status: 200, extensions: { cost: { cost, fields: 104, depth: 8 } } });
     const named = await development.platform.send(withTypenames(payments(first)));
@@ -168,7 +168,7 @@ describe('a field that reads all matching rows', () => {
     'transactionTotals { count }',
     'accounts(first: 1) { edges { node { ... on InternalAccount { statement(from: "2020-01-01T00:00:00Z", to: "2090-01-01T00:00:00Z") { credits { count } } } } } }',
     'transactions(first: 1, filter: { platformCustomerId: "x" }) { edges { node { id } } }',
-  ])('makes a document expensive, and twenty of them are refused: %s', async (field) => {
+  ])('makes a document expensive, and a document with twenty such fields is refused: %s', async (field) => {
     expect(await costOf(`{ ${field} }`)).toBeGreaterThan(4_000);
     expect(await costOf(`{ ${field} }`)).toBeLessThan(10_000);
     const { errors } = await development.platform.send(
@@ -177,7 +177,7 @@ describe('a field that reads all matching rows', () => {
     expect(errors).toMatchObject([{ extensions: { code: 'COST_LIMIT_EXCEEDED', budget: 'cost' } }]);
   });
 
-  test('is not charged for each row of its own page', async () => {
+  test('is charged once, and not for each row of the page', async () => {
     const rows = (first: number) =>
       `{ transactions(first: ${first}) { edges { node { id } } totalCount pageInfo { hasNextPage } } }`;
     const [one, hundred] = [await costOf(rows(1)), await costOf(rows(100))];

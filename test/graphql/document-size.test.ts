@@ -169,7 +169,7 @@ const { alternative } = fc.letrec<{ alternative: Alternative }>((tie) => {
   };
 });
 
-test('a selection set costs what it costs for the most expensive type that a row can have', () => {
+test('the cost of a selection set is its cost for the most expensive type that a row can have', () => {
   const written = ({ on, near, inner }: Alternative): string => {
     if (on === undefined && near === undefined) return 'id';
     const selections = `{ __typename ${inner.map(written).join(' ')} }`;

@@ -55,14 +55,14 @@ const mediaTypes: readonly Row[] = [
   ['anything', { accept: '*/*' }, ok(json)],
   ['a wildcard subtype', { accept: 'application/*' }, ok(json)],
   ['what the draft recommends', { accept: `${response}, ${json};q=0.9` }, ok(response)],
-  ['the heavier one last', { accept: `${json};q=0.9, ${response}` }, ok(response)],
-  ['the lighter one first', { accept: `${response};q=0.1, ${json};q=0.2` }, ok(json)],
+  ['the preferred type last', { accept: `${json};q=0.9, ${response}` }, ok(response)],
+  ['the less preferred type first', { accept: `${response};q=0.1, ${json};q=0.2` }, ok(json)],
   ['equal weights in their order', { accept: `${response}, ${json}` }, ok(response)],
   ['equal weights in the other order', { accept: `${json}, ${response}` }, ok(json)],
-  ['a refused type beside another', { accept: `${response};q=0, ${json}` }, ok(json)],
-  ['a refused type beside anything', { accept: `${json};q=0, */*` }, ok(response)],
-  ['a type beside anything of less weight', { accept: `${response}, */*;q=0.1` }, ok(response)],
-  ['an unknown type beside a lighter known one', { accept: `text/html, ${json};q=0.5` }, ok(json)],
+  ['a refused type and another one', { accept: `${response};q=0, ${json}` }, ok(json)],
+  ['a refused type and a wildcard', { accept: `${json};q=0, */*` }, ok(response)],
+  ['a type and a wildcard of lower weight', { accept: `${response}, */*;q=0.1` }, ok(response)],
+  ['an unknown type and a known one of lower weight', { accept: `text/html, ${json};q=0.5` }, ok(json)],
   ['names in capitals', { accept: 'Application/GraphQL-Response+JSON' }, ok(response)],
   ['spaces around everything', { accept: ` ${response} ; q=1 , ${json} ; q=0.5 ` }, ok(response)],
   ['the charset of the response', { accept: `${response}; charset=utf-8` }, ok(response)],
@@ -76,7 +76,7 @@ const mediaTypes: readonly Row[] = [
   ['multipart alone', { accept: 'multipart/mixed' }, wrong(406, 'NOT_ACCEPTABLE', json)],
   ['served types that are all refused', { accept: `${json};q=0, ${response};q=0` }, wrong(406, 'NOT_ACCEPTABLE', json)],
   ['another charset', { accept: `${json}; charset=iso-8859-1` }, wrong(406, 'NOT_ACCEPTABLE', json)],
-  ['a subscription that accepts one answer', { body: { query: subscription } }, wrong(406, 'NOT_ACCEPTABLE')],
+  ['a subscription that accepts a single response', { body: { query: subscription } }, wrong(406, 'NOT_ACCEPTABLE')],
   [
     'a subscription that accepts any type',
     { accept: '*/*', body: { query: subscription } },
@@ -143,7 +143,7 @@ const outcomes: readonly Row[] = [
   ['a document beyond the limits', asking(large), wrong(422, 'COST_LIMIT_EXCEEDED')],
   ['the same from a legacy client', legacy(large), wrong(200, 'COST_LIMIT_EXCEEDED', json)],
   ['no such operation', asking(`query A ${kind}`, { operationName: 'B' }), wrong(422, 'OPERATION_RESOLUTION_FAILURE')],
-  ['one of several, unnamed', asking(`query A ${kind} query B ${kind}`), wrong(422, 'OPERATION_RESOLUTION_FAILURE')],
+  ['two operations but no name', asking(`query A ${kind} query B ${kind}`), wrong(422, 'OPERATION_RESOLUTION_FAILURE')],
   ['a variable of the wrong type', asking(needsId, { variables: { id: { a: 1 } } }), wrong(422, 'INVALID_INPUT')],
   ['a variable without a value', asking(needsId), wrong(400, 'INVALID_INPUT')],
   ['null for a variable that needs a value', asking(needsId, { variables: { id: null } }), wrong(400, 'INVALID_INPUT')],
@@ -272,7 +272,7 @@ describe.each([
     expect(answer.headers).toMatchObject({ vary: 'Origin, Accept, Accept-Encoding', ...headers });
     if (body) expect(JSON.parse(answer.text)).toEqual(body);
     if (code) expect(JSON.parse(answer.text)).toMatchObject(error(code));
-    // The path that bypasses Yoga returns the same response.
+    // The path through Yoga returns the same response.
     expect(await send(throughYoga.url, sent)).toEqual(answer);
   });
 });

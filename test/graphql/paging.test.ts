@@ -41,7 +41,7 @@ interface List {
   /** Selects all rows of the platform, in any order, with the columns that filters compare. */
   readonly rows: string;
   readonly idType: (row: Row) => string;
-  /** By filter: a function that returns a value matching a row, and one that says whether a value matches a row. */
+  /** For each filter: a function that returns a row's value, and one that says whether a value matches a row. */
   readonly filters: Readonly<Record<string, readonly [(row: Row) => Data, (row: Row, value: Data) => boolean]>>;
   readonly insert: (scene: Scene) => Promise<unknown>;
 }
@@ -49,7 +49,7 @@ interface List {
 const same = (column: string, turn: (value: Data) => Data = (value) => value) =>
   [(row: Row) => turn(row[column]), (row: Row, value: Data) => turn(row[column]) === value] as const;
 const id = (type: string, column: string) => same(column, (uuid) => `${type}:${uuid}`);
-/** Filters by a list that contains another value and, if the row has one, its own value. */
+/** A filter by a list, which contains another value and, if the row has one, the row's own value. */
 const anyOf = (column: string, other = 'COMPLETED') =>
   [
     (row: Row) => (row[column] === null ? [other] : [row[column], other]),
@@ -204,7 +204,7 @@ async function model(list: List, filter: Data, sortOrder: string, owner?: string
     .map((row: Row) => `${list.idType(row)}:${row.id}`);
 }
 
-/** Reads one page of the platform's list or of a customer's. */
+/** Reads one page of the platform's list or of a customer's list. */
 async function pageOf(list: List, args: Data, owner?: string): Promise<Data> {
   const type = `${list.name.charAt(0).toUpperCase()}${list.name.slice(1, -1)}Filter`;
   const [order, declared] = list.orders ? [', orderBy: $orderBy', ', $orderBy: ListOrder'] : ['', ''];

@@ -210,7 +210,7 @@ describe('an amount', () => {
   });
 });
 
-describe('a refusal states its facts', () => {
+describe('a refusal states the relevant facts', () => {
   const dear = () => usdToEur(scene, { lockedCurrencyAmount: 1_000_000, immediatelyExecute: true });
   const usd = (decimal: unknown) => ({ decimal, currency: { code: 'USD' } });
 

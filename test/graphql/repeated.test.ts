@@ -30,7 +30,7 @@ test('a repeated document uses the current variables in its arguments and direct
         }
 });
 
-test('a repeated list also works if its filter has other kinds, numbers or repetitions of values', async () => {
+test('a repeated list also works if the kinds or number of its filter values change, or a value is repeated', async () => {
   const payments = `query ($filter: TransactionFilter) { transactions(filter: $filter) {
     nodes { id createdAt reconciliationReference customer { platformCustomerId } } } }`;
   const accounts = 'query ($filter: AccountFilter) { accounts(filter: $filter) { nodes { id __typename } } }';

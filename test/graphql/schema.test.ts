@@ -54,7 +54,7 @@ test("a boolean's name is an adjective or a verb, and begins with `is` only if t
   ]);
 });
 
-test('a field has one type and one nullability in all members of a union', () => {
+test('a field has the same type and nullability in all members of a union', () => {
   const conflicts: string[] = [];
   for (const union of ownTypes().filter(isUnionType)) {
     const types = new Map<string, string>();

@@ -96,7 +96,7 @@ test.each<readonly [what: string, query: string, shown: (data: Data) => unknown,
     [4, true, 1],
   ],
   [
-    'a nested list with a count, or paged by cursors, without a field of its rows',
+    'nested lists that are counted or paged by cursors, without fields of their rows',
     `query ($customer: ID!) { customer(id: $customer) { accounts(first: 1) { edges { cursor } } quotes { totalCount }
      transactions(first: 1) { pageInfo { hasNextPage endCursor } } } }`,
     ({ customer }) => customer,
@@ -116,7 +116,7 @@ test.each<readonly [what: string, query: string, shown: (data: Data) => unknown,
   expect(shown(await inOne(query, given))).toEqual(expected);
 });
 
-describe('the statement for the rows also answers', () => {
+describe('the statement for the rows also reads', () => {
   test.each(['transactions', 'quotes', 'customers', 'accounts'])(
     'totalCount and whether there are rows before a cursor, in %s',
     async (list) => {

@@ -109,7 +109,7 @@ describe('a socket', () => {
     expect((await once(silent, 'close'))[0]).toBe(4408);
   });
 
-  test('accepts credentials under `authorization` in any case, and is closed if it sends them twice', async () => {
+  test('accepts credentials under `authorization` in any capitalization, and is closed if it sends them twice', async () => {
     const params = { authorization: undefined, Authorization: t.platform.authorization };
     const { send, closed } = await openRawSocket(t.url, '', { params });
     send({ type: 'connection_init' });

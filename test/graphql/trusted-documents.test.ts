@@ -266,7 +266,7 @@ test("urql's persisted exchange sends a manifest's hashes, and never the text of
 });
 
 describe('automatic persisted queries', () => {
-  test.each(automaticClients)('of %s are not stored: it sends no further hash', async (_name, sendTwice) => {
+  test.each(automaticClients)('of %s are not stored, so it stops sending hashes', async (_name, sendTwice) => {
     const query = 'query Automatic { viewer { platformId } }';
     const sent = await sendTwice({ url: t.url, authorization: t.platform.authorization }, query);
     expect(sent.map(({ text, hash }) => ({ text, hash }))).toEqual([

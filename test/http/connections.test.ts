@@ -55,7 +55,7 @@ describe('an upgrade', () => {
     expect(await exchange(gateway.url, request)).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  test('reset at any point does not crash the process', async () => {
+  test('that is reset at any point does not crash the process', async () => {
     const whole = upgrade('/graphql').replace('Origin: http://localhost\r\n', '');
     for (const path of ['/graphql', '//']) {
       for (const part of [1, whole.length - 2, whole.length]) {
@@ -91,7 +91,7 @@ test('shutdown does not wait for unresponsive sockets or for connections without
   // From here on, the socket reads nothing, so it does not respond to a close.
   socket.pause();
   await t.stop();
-  // Requests in progress get five seconds, and then a warning. These connections have not sent a request yet.
+  // A warning is logged for requests that are still in progress after five seconds. These connections have sent none.
   expect(warnings.filter((line) => line.includes('shutdown'))).toEqual([]);
   for (const one of [silent, halfway, socket]) one.destroy();
 });

@@ -65,7 +65,7 @@ describe.each(ways)('over GraphQL, by %s', (_name, send) => {
   });
 });
 
-test('a GET with a repeated parameter, or a repeated member in a parameter, is refused, naming it', async () => {
+test('a GET that repeats a parameter, or a member in one, is refused, and the error names what is repeated', async () => {
   const get = async (search: string) => {
     const headers = { authorization: t.platform.authorization };
     const response = await fetch(`${t.url}/graphql?query={viewer{kind}}&${search}`, { headers });
@@ -83,7 +83,7 @@ describe('a socket message that is not an operation', () => {
     ['{"type":"ping","payload":{"a":1,"a":1}}', 'payload.a is given twice'],
     ['{"type":"ping","payload":{"a":1e400}}', 'payload.a must be at most 9007199254740991'],
     ['{"id":"1","id":"2","type":"complete"}', 'id is given twice'],
-  ])('%s closes it with 4400 and the reason', async (message, reason) => {
+  ])('%s closes the socket with 4400 and the reason', async (message, reason) => {
     const raw = await openRawSocket(t.url, t.platform.authorization);
     raw.socket.send(message);
     expect(await raw.closed).toEqual({ code: 4400, reason: expect.stringContaining(reason) });

@@ -214,7 +214,7 @@ describe('a socket whose client breaks the protocol', () => {
     expect(await closeAfter(messages)).toBe(wanted);
   });
 
-  test('is closed with a delay if its client continues', async () => {
+  test('is closed with a delay once this has happened often', async () => {
     let closed = 0;
     const twenty = Promise.withResolvers<void>();
     const sockets = Array.from({ length: 200 }, () => {

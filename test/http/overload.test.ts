@@ -100,7 +100,7 @@ test.each([
   ['a query', ['POST /graphql HTTP/1.1']],
   ['an event stream', ['POST /graphql HTTP/1.1', 'Accept: text/event-stream']],
   ['a REST command', ['POST /2025-10-13/quotes HTTP/1.1']],
-])('%s occupies no place until its body has arrived, and a stalled one slows no other request', async (_name, head) => {
+])('%s occupies no place until its body has arrived, and stalled bodies slow no other request', async (_name, head) => {
   const authorization = `Authorization: ${t.platform.authorization}`;
   const hanging = await hangingUpload(t.url, [...head, authorization, 'Content-Type: application/json']);
   expect((await post('{ viewer { kind } }')).status).toBe(200);
@@ -280,7 +280,7 @@ const other = await few.newPlatform('other');
 describe('with three connections to the database', () => {
   const query = '{ customers { totalCount } }';
 
-  /** Runs six reads of locked customers, of which `count` wait in the database, while another platform reads. */
+  /** Runs six reads of locked customers while another platform reads. `count` of the six wait in the database. */
   async function besideOther(count: number, run: () => Promise<Promise<unknown>[]>): Promise<void> {
     const lock = await lockedCustomers(few.databaseUrl);
     let ended = 0;
@@ -336,7 +336,7 @@ test("slow responses to one tenant do not cause another tenant's requests to be 
   const storm = Array.from({ length: 16 }, () => admit('storm'));
   vi.advanceTimersByTime(10_000);
   storm[0]?.onEnd();
-  // Only an eighth of the places is now available, and the first tenant occupies seven times as many.
+  // Only an eighth of the places is now available, and the first tenant occupies more than seven times as many.
   expect([admit('storm'), admit('calm') !== undefined]).toEqual([undefined, true]);
   vi.useRealTimers();
 });

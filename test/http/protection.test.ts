@@ -168,7 +168,7 @@ test.each([
   ['stream', 'Streams'],
   ['how to retry safely after a timeout', 'Errors › Retries and timeouts'],
   ['how to show money in the right currency', 'Money and rates › Amounts'],
-])('a search for “%s” leads users to their pages first', async (words, expected) => {
+])('a search for “%s” lists the page for users among its first two results', async (words, expected) => {
   const page = await (await get(`/docs?q=${encodeURIComponent(words)}`, { accept: 'text/html' })).text();
   const hits = [...page.matchAll(/<li><a[^>]*>([^<]*)<\/a> <span class="quiet">([^<]*)/g)];
   expect(
@@ -249,7 +249,7 @@ test('for an unknown path, a browser gets a page, and a program gets JSON', asyn
   expect(await (await get('/no<thing')).json()).toMatchObject({ status: 404, code: 'NOT_FOUND' });
 });
 
-test('outside the sandbox the front page shows no credentials and no hidden pages', async () => {
+test('outside the sandbox, the front page shows no credentials and no links to hidden pages', async () => {
   const closed = await ownGateway({ ROLE: 'serve', GRAPHIQL: false, PUBLIC_CONTRACT: false }, t.databaseUrl);
   const [page, links] = [await get('/', { accept: 'text/html' }, closed), await get('/', {}, closed)];
   expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);

@@ -5,7 +5,7 @@ import { parseRailSettings } from '../../src/rails/rail-settings.ts';
 import { openConnections } from '../../src/server/gateway.ts';
 import { testGateway } from '../setup/gateway.ts';
 
-/** Sends unsigned webhooks to a gateway that serves six requests at a time and delays refusals by an hour. */
+/** Sends webhooks without a valid signature. The gateway serves six requests at a time; refusals take an hour. */
 
 const key = randomBytes(32);
 const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;

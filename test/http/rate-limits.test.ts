@@ -116,7 +116,7 @@ describe('a platform with 1 request per second, in bursts of up to 3', () => {
   });
 });
 
-describe('a document that costs more than 800 counts as one more request for each 500', () => {
+describe('a document that costs more than 800 counts as one more request for each further 500', () => {
   /** Queries a hundred customers with these fields: each field costs 100, and the list itself 500. */
   const list = (...fields: string[]) => `{ customers(first: 100) { edges { node { ${fields.join(' ')} } } } }`;
   const four = ['id', 'umaAddress', 'kycStatus', 'isDeleted'];
@@ -228,7 +228,7 @@ test('a refusal says when to try again, and is not charged', () => {
   const limits = new RateLimits(rates, () => time);
   for (let sent = 0; sent < 4; sent += 1) expect(limits.count(viewer('a')).refusal).toBeUndefined();
   for (let sent = 0; sent < 100; sent += 1) expect(limits.count(viewer('a')).refusal?.retryAfter).toBe(1);
-  // The token's refused requests cost the platform nothing, so another token can still use six of its ten requests.
+  // The token's refused requests cost the platform nothing, so other tokens can still use six of its ten requests.
   for (let sent = 0; sent < 4; sent += 1) expect(limits.count(viewer('b')).refusal).toBeUndefined();
   expect(limits.count(viewer('c')).quotas[1]?.bucket.tokens).toBe(1);
   time += 999;

@@ -20,7 +20,7 @@ async function statusAndBody() {
   return [response.status, response.headers.get('retry-after'), await response.json()];
 }
 
-/** Takes every connection in the pool for requests. Returns a function that gives them back. */
+/** Takes every connection from the pool that serves requests. Returns a function that releases them. */
 async function takeAllConnections(): Promise<() => void> {
   const { pool } = t.gateway.serving;
   const taken = [await pool.connect(), await pool.connect()];
@@ -37,7 +37,7 @@ test('a healthy instance is ready, even while every connection in its pool is ta
   release();
 });
 
-test('every API asks callers to retry while no connection to the database is free', async () => {
+test('every API asks callers to retry while no database connection is free', async () => {
   const customerId = await platform.newCustomer();
   const release = await takeAllConnections();
   const [list, refused, query] = await Promise.all([
@@ -85,7 +85,7 @@ test('an instance is unready if the database has a different schema', async () =
   await untilReady();
 });
 
-test('an instance is unready if it may not call a command function, or if the function fails', async () => {
+test('an instance is unready if it lacks permission to call a command function, or if the function fails', async () => {
   for (const [broken, whole] of [
     [
       'revoke execute on function commit_batches from gateway_serving',
@@ -111,7 +111,7 @@ test('a locked table does not make an instance unready', async () => {
   await server.query('rollback');
 });
 
-test('an instance is unready if the server refuses new sessions, though open ones work', async () => {
+test('an instance is unready if the server refuses new sessions, even if open sessions still work', async () => {
   await untilReady();
   const name = new URL(database.url).pathname.slice(1);
   await server.query(`alter role gateway in database ${name} set session_preload_libraries = 'not_there'`);

@@ -13,7 +13,7 @@ let now = 10_000;
 
 const t = await testGateway({}, undefined, { pace: { now: () => now } });
 
-/** The gateway's side of each connection with a request, by the client's port. */
+/** The gateway's socket for each connection that has sent a request, by the client's port. */
 const accepted = new Map<number | undefined, Socket>();
 const accept = (message: unknown) => {
   const { socket } = (message as { request: IncomingMessage }).request;
@@ -51,10 +51,10 @@ async function begin(path: string, { authorization }: TestPlatform, length = 'Tr
 
 const piece = `1000\r\n${' '.repeat(4_096)}\r\n`;
 
-test('while a refusal is delayed, no more of its request is read, and the connection then serves the next request', async () => {
+test('while a refusal is delayed, the rest of the body is not read; afterwards, the connection serves the next request', async () => {
   const platform = await exhausted();
   expect(await statusOf(platform)).toBe(429);
-  // The clock is set back, so the next refusal is delayed by two seconds, as if 90 more had preceded it.
+  // The clock is set back, so the next refusal is delayed by two seconds, as if 90 more refusals had preceded it.
   now -= 4_500;
 
   const { socket, heard, port } = await begin('/graphql', platform);
@@ -81,7 +81,7 @@ test.each([
   ['that is not JSON', '/graphql', () => t.platform, 'text/plain', 415],
   ['to an unknown path', '/nowhere', () => t.platform, 'application/json', 404],
   ['to an operation', '/graphql', () => t.platform, 'application/json', 413],
-] as const)('a body %s that announces an excessive length is answered, and its connection is closed', async (...of) => {
+] as const)('a request %s that announces too long a body is answered, and its connection is closed', async (...of) => {
   const [, path, sender, type, status] = of;
   const { authorization } = await sender();
   const answer = await fetch(`${t.url}${path}`, {
@@ -94,11 +94,11 @@ test.each([
 });
 
 test.each([
-  ['over the rate limit', '/graphql', exhausted, undefined, 429],
-  ['with too great an announced length', '/graphql', () => t.platform, `Content-Length: ${10 ** 10}`, 413],
+  ['of a request over the rate limit', '/graphql', exhausted, undefined, 429],
+  ['that announces too great a length', '/graphql', () => t.platform, `Content-Length: ${10 ** 10}`, 413],
   ['that is too long', '/graphql', () => t.platform, undefined, 413],
   ['that is too long for REST', '/2025-10-13/quotes', () => t.platform, undefined, 413],
-] as const)('a body %s is cut off, however long it would continue', async (_what, path, sender, length, status) => {
+] as const)('the gateway stops reading a body %s, and disconnects', async (_what, path, sender, length, status) => {
   const { socket, heard, port } = await begin(path, await sender(), length);
   const sendOn = () => {
     while (!socket.destroyed && socket.write(piece));

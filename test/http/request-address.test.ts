@@ -67,7 +67,7 @@ const noHosts: readonly (readonly string[])[] = [
   ..."[ ::1 [::1 [::1]x [:::::] :80 a:b a:-1 a:65536 a:80:80 256.1.1.1 ä \u00ff a'b".split(' '),
 ].map((hosts) => (typeof hosts === 'string' ? [hosts] : hosts));
 
-describe('a Host that is not an authority is refused before anything else:', () => {
+describe('a Host that is not an authority is refused before the request is processed:', () => {
   test.each(requests)('$name', async (request) => {
     for (const hosts of noHosts) {
       const answer = await send(request, hosts);
@@ -135,7 +135,7 @@ const authority = fc
   .map((parts) => parts.join(''))
   .filter((host) => host.length > 1);
 
-test('every valid host is accepted, and no response depends on it', async () => {
+test('every valid host is accepted, and does not affect the response', async () => {
   const dates = /^(date|x-request-id|ratelimit[a-z-]*): .*\r\n/gim;
   const read = async (path: string, host: string) =>
     (await send({ first: `GET ${path} HTTP/1.1`, more: ['Accept: application/json'] }, [host])).replace(dates, '');
@@ -183,7 +183,7 @@ describe('the target of a request', () => {
     expect(statusOf(await exchangeLines([`GET ${target} HTTP/1.1`, 'Host: a.example', ...upgradeLines]))).toBe(400);
   });
 
-  test('needs no Host header before HTTP/1.1, but if there is one, it must be valid', async () => {
+  test('needs no Host header in HTTP/1.0, but if there is one, it must be valid', async () => {
     const old = (lines: readonly string[]) => exchangeLines(['GET /health/live HTTP/1.0', ...lines]);
     expect(statusOf(await old([]))).toBe(200);
     expect(statusOf(await old(['Host: a/b']))).toBe(400);

@@ -18,7 +18,7 @@ import { ownReceiver } from '../webhooks/receiver.ts';
 
 const secretKey = randomBytes(32);
 
-/** Creates the platform for the child processes, which use the same database and do the background work. */
+/** The gateway that creates the platform. The child processes use its database and do the background work. */
 const t = await testGateway({ ROLE: 'serve', SECRET_KEY: secretKey });
 const headers = { authorization: t.platform.authorization, 'content-type': 'application/json' };
 
@@ -29,7 +29,7 @@ type Exchange =
   | { readonly status: number; readonly body: string; readonly close: boolean }
   | { readonly error: string };
 
-/** Creates a client that keeps one connection for as long as the server permits. */
+/** Creates a client that keeps one connection open for as long as the server permits. */
 function keepAliveClient(url: string, headers: Readonly<Record<string, string>>) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   return {
@@ -113,14 +113,14 @@ function post(path: string, body: string, more: readonly string[] = []): string 
   return [...head, `Authorization: ${headers.authorization}`, `Content-Length: ${body.length}`, '', body].join('\r\n');
 }
 
-test('the delay is set by default in production, and not in development', () => {
+test('the default delay is two seconds in production, and zero in development', () => {
   const delayOf = (environment: Readonly<Record<string, string>>) => readConfig(environment).SHUTDOWN_DELAY_MS;
   const production = { NODE_ENV: 'production', DATABASE_URL: 'postgres://host/name' };
   expect([delayOf({}), delayOf(production), delayOf({ ...production, SHUTDOWN_DELAY_MS: '0' })]).toEqual([0, 2_000, 0]);
   expect(() => delayOf({ SHUTDOWN_DELAY_MS: '60001' })).toThrow('SHUTDOWN_DELAY_MS must be between 0 and 60000');
 });
 
-test('busy clients get a response and are told to disconnect, none fails, and the process exits soon', async () => {
+test('every busy client gets a last response that tells it to disconnect, and the process exits in time', async () => {
   const child = await startChild({ SHUTDOWN_DELAY_MS: '2000' });
   const clients = Array.from({ length: 8 }, () =>
     busyClient(keepAliveClient(child.url, headers), (exchange) => 'error' in exchange || exchange.close),
@@ -189,7 +189,7 @@ test.each([
   },
 );
 
-test('responses that have started when the port closes are sent completely, however late they are read', async () => {
+test('responses that have started when the port closes are sent in full, however late the client reads them', async () => {
   const stopping = await startTestGateway();
   const socket = await openConnection(stopping.url);
   const count = 50;
@@ -207,7 +207,7 @@ test('responses that have started when the port closes are sent completely, howe
   await stopped;
 });
 
-test('endless requests do not delay a shutdown so long that Docker would kill the process', async () => {
+test('endless requests do not delay a shutdown for so long that Docker would kill the process', async () => {
   const child = await startChild({ NODE_ENV: 'production', ALLOW_UNSAFE: 'loopback-webhooks' });
   const receiver = await ownReceiver(() => undefined);
   await createEndpoint(t.platform, { url: receiver.url });
@@ -298,7 +298,7 @@ describe('during the delay', () => {
     const { ended, until } = heardOn(socket);
     socket.write(post('/graphql', subscription, ['Accept: text/event-stream']));
     expect(endsIn(await until('\r\n\r\n'))).toBe(1);
-    // Once the server has closed its side, too, it has read everything that was sent before.
+    // By the time the server closes its side, too, it has read everything that was sent before.
     socket.end(post('/2025-10-13/customers', JSON.stringify(customer)));
     expect(answersIn(await ended)).toBe(1);
     expect(await t.platform.ask('{ customers { totalCount } }')).toEqual({ customers: { totalCount: 0 } });

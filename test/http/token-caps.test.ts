@@ -27,7 +27,7 @@ test('a client token may have two sockets, and a third is refused until one of t
   for (const { socket } of [second, other]) socket.close();
 });
 
-test('a client token may have three subscriptions over all transports, and a fourth is refused until one ends', async () => {
+test('a client token may have three subscriptions across all transports, and a fourth is refused until one ends', async () => {
   const message = 'a client token can have at most 3 subscriptions at a time';
   const refused = [{ message, extensions: { code: 'RATE_LIMITED', retryAfter: 1 } }];
   const raw = await openRawSocket(t.url, authorization);

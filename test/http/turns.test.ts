@@ -25,7 +25,7 @@ function begin(turns: Turns, tenant: Parameters<Turns['begin']>[0], count: numbe
 }
 const settled = () => new Promise(setImmediate);
 
-test('if several platforms are active, each has a few requests in progress, and the next in line starts when one ends', async () => {
+test('while several platforms are active, each may have a few requests in progress, and the next starts when one ends', async () => {
   const turns = new Turns(3, 50);
   begin(turns, platform('b'), 1);
   const first = begin(turns, platform('a'), 3);
@@ -41,7 +41,7 @@ test('if several platforms are active, each has a few requests in progress, and 
   expect(second.count).toBe(2);
 });
 
-test("a platform is the only active one until another sends a request, and again one second after the other's last request", () => {
+test("a platform counts as alone until another sends a request, and again one second after the other's last request", () => {
   const turns = new Turns(3, 50);
   const areAlone = () => ['a', 'b'].map((key) => turns.isAlone(platform(key)));
   begin(turns, platform('a'), 1);
@@ -92,7 +92,7 @@ test('an operation on a connection releases its turn while it waits for an exter
   expect(begin(turns, platform('a'), 1).count).toBe(0);
 });
 
-test('clients without credentials are always limited per address, and never limit a platform', () => {
+test('clients without credentials are always limited by address, and never cause a platform to be limited', () => {
   const turns = new Turns(3, 50);
   expect(begin(turns, stranger, 5).count).toBe(3);
   expect(begin(turns, platform('a'), 10).count).toBe(10);

@@ -67,7 +67,7 @@ describe('an audit from a checkpoint', () => {
     expect(breaches.map(({ rule }) => rule)).toEqual([expect.stringMatching(strange)]);
   };
 
-  test('finds a journal that was an hour old when it committed', async () => {
+  test('finds a journal that was an hour old when it was committed', async () => {
     const other = await platform.makeScene();
     await setClock('-1 hour');
     const commit = await moveStrangely();

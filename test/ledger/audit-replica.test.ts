@@ -7,7 +7,7 @@ import { testGateway, uuidIn } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 import { startReplicated } from '../setup/standby.ts';
 
-// Audits that read from a real standby and store their results on its primary.
+// Tests audits that read from a real standby and store their results on its primary.
 
 const servers = await startReplicated(1);
 afterAll(() => servers.stop());
@@ -91,7 +91,7 @@ function vacuum(): void {
   execFileSync(process.execPath, ['--input-type=module', '-e', script], { env });
 }
 
-test('an audit that the standby cancels is restarted, and fails if it is cancelled repeatedly', async () => {
+test('an audit that the standby cancels is restarted, and fails if it is canceled repeatedly', async () => {
   await query(standby.server.url, 'alter system set max_standby_streaming_delay = 0');
   await query(standby.server.url, 'select pg_reload_conf()');
   const lines: string[] = [];

@@ -35,7 +35,7 @@ afterAll(async () => {
   await after.drop();
 });
 
-/** Copies a database so that the copy does not count as restored, which would start a new epoch. */
+/** Copies a database, and keeps the copy from counting as restored, which would start a new epoch. */
 async function copyOf({ url }: ThrowawayDatabase): Promise<ThrowawayDatabase> {
   const copy = await createThrowawayDatabase(inject('server').url, new URL(url).pathname.slice(1));
   await execute(copy.url, 'update feed_epoch set server = server_name()');
@@ -230,13 +230,13 @@ function expectFound(found: readonly Breach[], rule: string): void {
   expect(breach?.rows[0]).toHaveProperty('platform_id');
 }
 
-test.each(breaches)('an audit of all rows finds damage from before the checkpoint: %s', async (rule, plant) => {
+test.each(breaches)('an audit of all rows finds damage to rows from before the checkpoint: %s', async (rule, plant) => {
   const { breaches: found, coversFrom, isCheckpoint } = await spoiled(before, plant, ({ url }) => run(url, true));
   expectFound(found, rule);
   expect({ coversFrom, isCheckpoint }).toEqual({ coversFrom: null, isCheckpoint: false });
 });
 
-test.each(breaches)('both kinds of audit find damage from after the checkpoint: %s', async (rule, plant) => {
+test.each(breaches)('both kinds of audit find damage to rows from after the checkpoint: %s', async (rule, plant) => {
   await spoiled(after, plant, async (copy) => {
     const all = await audit(copy);
     expectFound(all, rule);

@@ -86,7 +86,7 @@ test('payments that policies may limit share a batch and keep their order', () =
   expect(batchesOf(limited, concludes('x'), { ...concludes('x'), ...limited }, limited)).toBe('0 1 | 2 3');
 });
 
-test("an alternative that changes rows other than its plan's is refused before anything is sent", () => {
+test('an alternative that changes rows that its plan does not name is refused before anything is sent', () => {
   const quotes: Plan['quotes'] = [{ id: 'quote', from: ['PENDING'], to: 'PROCESSING' }];
   const journals = pays('a').journals ?? [];
   expect(batchesOf({ quotes, journals, otherwise: { journals, otherwise: { expired: [{ id: 'quote' }] } } })).toBe('0');

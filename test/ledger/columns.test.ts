@@ -41,7 +41,7 @@ function otherValue(column: string, type: string, isEnum: boolean): string {
   return values[type] ?? `coalesce(${column}, 0) + 1`;
 }
 
-/** Omits the status and the columns that a trigger sets. */
+/** Returns the columns that can change, except the status and the columns that a trigger sets. */
 async function changeable(table: string, id: string, move = ''): Promise<string[]> {
   const { rows } = await sql.query(
     `select column_name as name, udt_name as type, data_type = 'USER-DEFINED' as is_enum from information_schema.columns
@@ -71,7 +71,7 @@ describe('nothing can change', () => {
 
   test('in an outgoing payment except its outcome', async () => {
     const columns = await changeable('transaction', quote.transaction.id, `status = 'PROCESSING',`);
-    // The executor of a quote creates its payment.
+    // Whoever executes a quote becomes the creator of its payment.
     expect(columns).toEqual([...outcome, ...kept, 'created_by'].sort());
   });
 
@@ -176,7 +176,7 @@ const amountsOf = (what: string, column: string, rest = ''): [what: string, soun
   [`${what} the maximum`, `${column} = ${most}`, `${column} = ${most} + 1`],
 ];
 
-/** Changes to a row, as SQL: one that is barely valid, and then some just beyond, which the database refuses. */
+/** Changes to a row, as SQL: one at the limit of what is valid, then some beyond it, which the database refuses. */
 const edges: Readonly<Record<keyof typeof rows, [what: string, sound: string, ...broken: string[]][]>> = {
   here: [
     ['an account with a balance of zero', 'posted = 0', 'posted = -1'],
@@ -212,7 +212,7 @@ const edges: Readonly<Record<keyof typeof rows, [what: string, sound: string, ..
     ['a quote whose fees all go to its platform', 'platform_fee = fees_included', 'platform_fee = fees_included + 1'],
     ['a quote with the smallest rate', 'exchange_rate = 1e-15', 'exchange_rate = 0'],
     [
-      "a lock of the sent amount less the platform's fee and of the received amount, with a reference",
+      "a quote whose lock has a reference, the received amount, and the sent amount less the platform's fee",
       locked(sent, received, `'r'`),
       ...[`${sent} - 1`, `${sent} + 1`, 'null'].map((other) => locked(other, received, `'r'`)),
       ...[`${received} - 1`, `${received} + 1`, 'null'].map((other) => locked(sent, other, `'r'`)),
@@ -241,7 +241,7 @@ const edges: Readonly<Record<keyof typeof rows, [what: string, sound: string, ..
       ...['sent_amount = null', 'sent_currency = null'],
     ],
     ['a FAILED payment with a reason', `status = 'FAILED', failure_reason = 'QUOTE_EXPIRED'`, `status = 'FAILED'`],
-    ['a COMPLETED payment with its time', `status = 'COMPLETED', settled_at = now()`, `status = 'COMPLETED'`],
+    ['a COMPLETED payment with a settlement time', `status = 'COMPLETED', settled_at = now()`, `status = 'COMPLETED'`],
     [
       'a refund with its amount and the time when it began',
       refund('refund_amount = 1, refund_initiated_at = now()'),
@@ -262,7 +262,7 @@ const edges: Readonly<Record<keyof typeof rows, [what: string, sound: string, ..
 };
 
 describe.each(Object.keys(rows) as (keyof typeof rows)[])('%s', (name) => {
-  test.each(edges[name])('a row may be %s, and anything further is refused', async (_what, sound, ...broken) => {
+  test.each(edges[name])('a row may be %s, and any change beyond that is refused', async (_what, sound, ...broken) => {
     // The triggers are disabled, because they would refuse most of these changes for other reasons.
     await sql.query('set local session_replication_role = replica');
     const [table, id] = rows[name];

@@ -15,7 +15,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Returns the payment, or the refusal. */
+/** Pays, and returns the payment or the refusal. */
 const pay = (scene: Scene, amount = 100) => t.platform.transfer('transferOut', scene, amount);
 
 /** Locks accounts from another connection until the returned function is called. */
@@ -26,7 +26,7 @@ async function hold(lock: string, ...ids: string[]): Promise<() => Promise<void>
   return async () => void (await holder.query('rollback'));
 }
 
-test('if an account is locked elsewhere, only its payment fails, and the payments submitted with it succeed', async () => {
+test('if another connection has locked an account, only payments from it fail; others submitted with them succeed', async () => {
   const stuck = await t.platform.makeScene(10_000n);
   const free = await t.platform.makeScene(10_000n);
   const release = await hold('update', stuck.usd);
@@ -169,7 +169,7 @@ test('plans behind a slow transaction move to another lane, unless they share it
   expect(await Promise.all([first, ...rest, late])).toEqual(['first', 'same account', 'another', 'none', 'late']);
 });
 
-test('a lane that becomes free takes over the plans behind a slow one', async () => {
+test('a lane that becomes free takes over the plans queued behind a slow transaction', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const { lanes, begun, end } = lanesByHand();
   const added: Promise<string>[] = [];

@@ -14,7 +14,7 @@ const foreign = await other.makeScene(10_000n);
 const quote = await t.platform.quote(usdToEur(scene));
 const sql = await testClient(t);
 
-/** Rolled back unless the test commits it. */
+/** Each test runs in a transaction that is rolled back unless the test commits it. */
 beforeEach(() => sql.query('begin'));
 afterEach(() => sql.query('rollback'));
 
@@ -54,7 +54,7 @@ async function debit(amount: number): Promise<string> {
   return journal;
 }
 
-/** Copies a row, with the changes in a JSON object. */
+/** Copies a row, and applies the changes in a JSON object to the copy. */
 const copyOf = (table: string) =>
   `insert into ${table} select (jsonb_populate_record(r, $2)).* from ${table} r where id = $1`;
 
@@ -133,7 +133,7 @@ test.each([
   { noun: 'quote', row: quote.id, first: ['PENDING'] },
   { noun: 'transaction', row: quote.transaction.id, first: ['PENDING', 'CREATED'], set: failed, since: times },
   { noun: 'external_account', row: scene.outsideUsd, first: ['PENDING', 'ACTIVE', 'UNDER_REVIEW'] },
-])('the status of a $noun, at first and after each change, is one that the transition table allows', async (each) => {
+])('the database allows only the listed initial statuses and status changes of a $noun', async (each) => {
   const { noun, row, first, set = '', since = '' } = each;
   const table = noun.replace('external_', '');
   const id = uuidIn(row);
@@ -156,7 +156,7 @@ test.each([
   }
 });
 
-test("currencies, platforms and journals must exist, and neither rows nor events refer to another platform's objects", async () => {
+test("currencies, platforms and journals must exist, and neither rows nor events may refer to another platform's objects", async () => {
   const transactionId = uuidIn(quote.transaction.id);
   // The copies of the quote need their own transactions, because a transaction has only one quote.
   const spare = randomUUID();

@@ -58,7 +58,7 @@ async function makePayments(): Promise<void> {
   expect(await approveAdjustment(database, id, { ...tester, by: 'another' })).toMatchObject({ status: 'APPROVED' });
 }
 
-/** A leg as the document describes it. Its amount is the sum of the letters. */
+/** A leg as the document describes it. Its amount is the sum of the amounts that the letters stand for. */
 interface Term {
   readonly party: string;
   readonly letters: readonly (readonly [sign: bigint, letter: string])[];

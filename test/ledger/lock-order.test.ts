@@ -27,7 +27,7 @@ const hold = (id: string) => holder.query('select from account where id = $1 for
 test.each([
   ['on the same account', 0],
   ['on another account', 1],
-])('a batch and a single call with one of its keys wait for each other without failing: %s', async (_where, at) => {
+])('a batch waits for a single call that has claimed one of its keys, and both succeed: %s', async (_where, at) => {
   const accounts = scenes.map(({ usd }) => uuidIn(usd));
   const [mine, its] = accounts;
   const plan = (account = '', key = ''): PlanGroup =>

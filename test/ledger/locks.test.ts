@@ -12,9 +12,9 @@ import { type Data, ownClient, tester, testGateway, untriggered, uuidIn } from '
 import { patient, waitForLocks } from '../setup/locks.ts';
 import type { Scene } from '../setup/scene.ts';
 
-// A plan locks the rows that it changes or depends on before it reads any of them. In each test another connection
-// changes a row while the plan arrives, and the plan must be refused because of the row's new state. Without the lock,
-// the plan would use the old state, and would be executed or violate the constraints of the tables.
+// A plan locks the rows that it changes or depends on before it reads any of them. In each test, another connection
+// is changing a row when the plan arrives, and the plan must be refused because of the row's new state. Without the
+// lock, the plan would use the old state, and would be executed or violate the constraints of the tables.
 
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 }, undefined, { pace: patient });
 let scene: Scene;
@@ -71,7 +71,7 @@ const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
   'changes its quote': () => expiring(`status = 'EXPIRED'`),
   // The quote expires after the plan's transaction has begun. A plan that used the start time would miss this.
   'holds its quote until it expires': () => expiring('expires_at = clock_timestamp()'),
-  'executes the quote that it expires': () => {
+  'executes the quote that the plan expires': () => {
     const id = uuidIn(quoted.id);
     const plan = quoteEnd({ id, transactionId: uuidIn(quoted.transaction.id) }, 'it is late', 'after');
     const change = `status = 'PROCESSING', expires_at = clock_timestamp()`;
@@ -90,7 +90,7 @@ const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
     const refusal = { code: 'CONFLICT', id, status: 'CLOSED' };
     return ['rail_order', id, 'due_at = null', { orders: [{ id, dueInMs: 1_000 }] }, refusal];
   },
-  'deletes the customer that it changes': () => {
+  'deletes the customer that the plan changes': () => {
     const id = uuidIn(scene.customerId);
     const plan: Plan = { customers: [{ id, set: { name: 'Grace Brewster Hopper' } }] };
     return ['customer', id, 'is_deleted = true', plan, { code: 'CUSTOMER_DELETED', id }];
@@ -110,12 +110,12 @@ const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
       { code: 'CUSTOMER_FROZEN' },
     ];
   },
-  'rejects a customer who takes part, beside one that it changes': async () => {
+  'rejects a customer who takes part, while the plan changes another one': async () => {
     const [id, other] = [uuidIn(scene.customerId), uuidIn((await t.platform.makeScene(0n)).customerId)];
     const customers = [{ id: other, set: { name: 'Ada Lovelace' } }];
     return ['customer', id, stops, { customers, requireActive: { customers: [id] } }, { code: 'USER_NOT_READY', id }];
   },
-  'changes the external account that it changes': () => {
+  'changes the external account that the plan changes, too': () => {
     const id = uuidIn(scene.outsideUsd);
     const refusal = { code: 'CONFLICT', type: 'ExternalAccount', id, status: 'INACTIVE' };
     return ['account', id, inactive, { accounts: [{ id, ...review }] }, refusal];
@@ -125,12 +125,12 @@ const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
     const refusal = { code: 'INVALID_BANK_ACCOUNT', id, customerId, status: 'INACTIVE' };
     return ['account', id, inactive, { requireActive: { accounts: [id] } }, refusal];
   },
-  'deactivates an external account that takes part, beside one that it changes': async () => {
+  'deactivates an external account that takes part, while the plan changes another one': async () => {
     const [id, other] = [uuidIn(scene.outsideUsd), uuidIn((await t.platform.makeScene(0n)).outsideUsd)];
     const plan: Plan = { accounts: [{ id: other, ...review }], requireActive: { accounts: [id] } };
     return ['account', id, inactive, plan, { code: 'INVALID_BANK_ACCOUNT', id }];
   },
-  'rejects the adjustment that it approves': async () => {
+  'rejects the adjustment that the plan approves': async () => {
     const proposal = { accountId: scene.usd, amount: 5n, currency: 'USD' };
     const proposed = await proposeAdjustment(t.gateway.payments.database, proposal, { ...tester, reason: 'a test' });
     const { id } = proposed;
@@ -138,7 +138,7 @@ const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
     const change = `status = 'REJECTED', ${decided('decided')}`;
     return ['adjustment', id, change, plan, { code: 'CONFLICT', id, status: 'REJECTED' }];
   },
-  'closes the case that it settles': async () => {
+  'closes the case that the plan settles': async () => {
     const transactionId = uuidIn((await t.platform.pay(scene, 100)).id);
     const { rows } = await holder.query(
       `insert into rail_case (platform_id, order_id, transaction_id, kind, said, stands)
@@ -214,7 +214,7 @@ test('a quote whose lookup expires while it waits is refused', async () => {
   });
 });
 
-test("an update that repeats a customer's name does not undo a concurrent change of the name", async () => {
+test("an update that repeats a customer's name does not undo a concurrent change to the name", async () => {
   const { customerId } = scene;
   const { name } = (await holder.query('select name from customer where id = $1', [uuidIn(customerId)])).rows[0];
   const details = { individual: { fullName: name, nationality: 'FR' } };

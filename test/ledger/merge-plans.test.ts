@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { mergePlans, type Plan } from '../../src/domain/ledger/plan.ts';
 
-/** Rows and moves have nothing but an id, because a merge does not depend on their content. */
+/** These rows and moves have only an id, because a merge does not depend on their content. */
 const some = fc.array(fc.record({ id: fc.uuid() }), { maxLength: 3 });
 const one = fc.record({ id: fc.uuid() });
 
@@ -34,7 +34,7 @@ function wants(plan: unknown, name = ''): [string, unknown][] {
 
 const byField = (all: [string, unknown][]) => Object.groupBy(all, ([field]) => field);
 
-test('a merged plan has exactly the fields of both plans, those of the first plan first', () => {
+test("a merged plan has exactly the contents of both plans, the first plan's before the second's", () => {
   fc.assert(
     fc.property(parts, listedParts, fc.boolean(), (whole, partial, isFirst) => {
       const [first, second] = (isFirst ? [whole, partial] : [partial, whole]) as [Plan, Plan];

@@ -74,7 +74,7 @@ describe('the difference of a payment that an operator settles', () => {
     const transactionId = uuidIn(id);
     const { rows } = await client.query('select id from rail_order where transaction_id = $1', [transactionId]);
     const orderId: string = rows[0].id;
-    // `noteCase` needs only the payment's id.
+    // Of the payment, `noteCase` needs only the id.
     const about = { platformId, id: orderId, transaction: { id: transactionId } } as Parameters<typeof noteCase>[1];
     for (const kind of kinds)
       await noteCase(t.gateway.payments.database, about, { kind, said: 'said', stands: 'stands' });
@@ -97,12 +97,12 @@ describe('the difference of a payment that an operator settles', () => {
     ]);
   });
 
-  test('is not booked if the case is about the outcome', async () => {
+  test('is not booked if the only case is about the outcome', async () => {
     const { plan } = await settling('OTHER_OUTCOME');
     expect(await errorOf(plan)).toBe('LG014');
   });
 
-  test("is booked only with its case, its order and the provider's amount, and never on a customer's account", async () => {
+  test("is booked only with its case, its order and the provider's amount, and never to a customer's account", async () => {
     const { plan } = await settling('OTHER_AMOUNT');
     const [end] = plan.cases;
     const [journal] = plan.journals;

@@ -265,7 +265,7 @@ const release = position.map((at) =>
 
 type Verdict = 'approve' | 'reject' | 'neither';
 
-/** Decides a waiting payment and waits until both sides have reached a final status. */
+/** Gives a verdict on a waiting payment, and waits until both sides have reached a final status. */
 export async function decide(model: Model, real: Real, waiting: Waiting, verdict: Verdict): Promise<void> {
   const { id, amount, outcome, sent } = waiting;
   model.waiting.splice(model.waiting.indexOf(waiting), 1);

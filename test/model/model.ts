@@ -33,14 +33,14 @@ export interface ModelQuote {
   readonly name: string;
   status: 'PENDING' | 'DONE' | 'EXPIRED';
   /**
-   * Whether the quote expired or was cancelled. After a late deposit, `status` is DONE here but EXPIRED in the service.
+   * Whether the quote expired or was canceled. After a late deposit, `status` is DONE here but EXPIRED in the service.
    */
   hasExpired: boolean;
 }
 
 /**
- * Three kinds pay from A's dollars: to its external euro account, to B's euros, or to B's UMA address. Two kinds pay to
- * the external euro account: from a deposit, or from A's external dollar account.
+ * The first three pay from A's dollars to A's external euro account, B's euros or B's UMA address. The last two pay to
+ * A's external euro account from a deposit or from A's external dollar account.
  */
 export type QuoteKind = 'outside' | 'other' | 'uma' | 'funded' | 'pulled';
 

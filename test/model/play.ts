@@ -34,7 +34,7 @@ export function command(
   };
 }
 
-/** Builds a command on one of the items that the model lists. It runs only if there are any. */
+/** Builds a command that acts on one of the items that `items` finds in the model. It runs only if there are any. */
 export function commandOn<Item>(
   name: string,
   items: (model: Model) => readonly Item[],
@@ -45,7 +45,7 @@ export function commandOn<Item>(
   return command(`${name} #${at}`, runOnOne, (model) => items(model).length > 0);
 }
 
-/** Sends a mutation under a new key, and expects its success, or the refusal with `code`. */
+/** Sends a mutation with a new idempotency key, and expects it to succeed or, if `code` is given, to be refused. */
 export async function send(model: Model, real: Real, name: Operation, input: object, code?: string): Promise<Data> {
   calls += 1;
   const keyed = { ...input, idempotencyKey: `${real.pair.a.customerId}-${calls}` };

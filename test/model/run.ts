@@ -7,7 +7,7 @@ import { type Model, modelOf } from './model.ts';
 import type { Real } from './play.ts';
 import { openWorld } from './world.ts';
 
-/** How many sequences share a gateway and its database. The rows of more sequences would slow it down. */
+/** How many sequences share a gateway and its database. With more, the number of rows would slow the database down. */
 const perGround = 480;
 /**
  * The number of consecutive sequences in one world. Each starts from the state that the previous sequence left behind.
@@ -25,7 +25,7 @@ const lanes = 12;
 /** Settings under which no quote or approval expires by itself, so that the model can predict what happens. */
 const settings = {
   SANDBOX_PACE_MS: 0,
-  // Opening a connection is slow on a busy machine, so the connections of all lanes are opened concurrently.
+  // Opening a connection is slow on a busy machine, so the pool has enough of them for all lanes.
   DATABASE_POOL: 2 * lanes,
   SANDBOX_QUOTE_SECONDS: 3_600,
   PAYMENT_APPROVAL_MS: 60_000,
@@ -54,7 +54,7 @@ export async function runSequences(sequences: number): Promise<void> {
 
 /**
  * Runs sequences on one gateway, in all lanes at once.
- * @param share `seed`: the first lane's seed; `until`: when the run must have ended, in milliseconds since 1970
+ * @param share `seed`: the first lane's seed; `until`: when the run must end, in milliseconds since 1970
  */
 async function runOn(
   gateway: TestGateway,
@@ -90,7 +90,7 @@ async function runOn(
 
 /**
  * Returns a lane that runs one sequence after another and opens a new world every so often. It stops once `stopped`
- * returns true, so that a lane that has found a difference can shrink its sequence.
+ * returns true, which means that a lane has failed.
  */
 function laneOn(gateway: TestGateway, stopped: () => boolean) {
   let real: Real | undefined;

@@ -111,8 +111,8 @@ export async function openWorld(on: TestGateway) {
 
     /**
      * Checks that the platform's ledger has neither created nor lost money: all postings in a currency sum to zero, and
-     * each balance is the sum of its account's postings. Returns the same as `balances`. It is faster, because it runs
-     * after every command.
+     * each balance is the sum of its account's postings. Returns the same as `balances`, but needs only one query,
+     * because it runs after every command.
      */
     async conserved({ a, b }: Pair): Promise<Balances> {
       const { rows } = await on.owner.query<{ broken: string[]; spendable: Record<string, string> }>({

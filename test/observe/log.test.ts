@@ -122,7 +122,7 @@ test('the access log has each request once, without its query, credentials or bo
   for (const secret of ['hidden', credentials, 'Unlogged Person']) expect(lines.join()).not.toContain(secret);
 });
 
-test('a webhook is found through the request that caused it, and the request through the webhook', async () => {
+test('the log leads from a webhook to the request that caused it, and from the request to the webhook', async () => {
   const gateway = await start(configOf({ SANDBOX_PACE_MS: '20' }));
   const receiver = await ownReceiver();
   const client = connect(gateway.url ?? '', t.platform.platformId, t.platform.authorization);

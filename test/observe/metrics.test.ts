@@ -93,7 +93,7 @@ test('no label contains an id, and the number of series does not grow with the r
   expect(await scrape()).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-/);
 });
 
-test('database metrics are current, as the growing age of a stuck outbox shows', async () => {
+test('database metrics are current, and show the events in a stuck outbox and their age', async () => {
   await vi.waitFor(async () => expect(await seriesOf('payments_database_outbox_events')).toBe(0), 60_000);
   expect(await seriesOf('payments_database_up')).toBe(1);
   const owner = await t.owner.connect();
@@ -119,7 +119,7 @@ test('metrics show a statement that waits for a connection, and count its reques
   await vi.waitFor(async () => expect(await seriesOf('payments_requests_in_flight')).toBe(before), 60_000);
 });
 
-test("metrics show the login's oldest transaction", async () => {
+test("metrics show the age of the login's oldest transaction", async () => {
   const holder = await ownClient(servingUrl(t.databaseUrl));
   await holder.query('begin isolation level repeatable read');
   const { rows } = await holder.query('select extract(epoch from clock_timestamp() - now())::float8 as age');
@@ -131,12 +131,12 @@ test("metrics show the login's oldest transaction", async () => {
   expect(await seriesOf('payments_database_oldest_snapshot_seconds')).toBeGreaterThan(written.rows[0].age);
 });
 
-test('metrics show lock waits on any table, retained log and used transaction numbers', async () => {
+test('metrics show lock waits on any table, the retained write-ahead log and the used transaction numbers', async () => {
   const blocked = () => seriesOf('payments_database_blocked_sessions');
   // The gateway's own background work may wait briefly.
   await vi.waitFor(async () => expect(await blocked()).toBe(0), 60_000);
   const [holder, waiting] = [await ownClient(t.databaseUrl), await ownClient(t.databaseUrl)];
-  // The metrics must be available although their queries read this table, too.
+  // The metrics must be available even though their queries read this table, too.
   await holder.query('begin; lock table rail_order');
   const waits = waiting.query('select from rail_order');
   await vi.waitFor(async () => expect(await blocked()).toBeGreaterThan(0), 60_000);
@@ -181,7 +181,7 @@ test('metrics show when the last audit finished, and how many rules it found bro
   expect(await full()).toBeGreaterThan(fullAt ?? 0);
 });
 
-test('a series that an alert counts exists before its first increase', async () => {
+test('a series whose increase triggers an alert exists before it first increases', async () => {
   const text = await scrape();
   const loops = (metric: string) =>
     [...text.matchAll(new RegExp(`^${metric}{loop="([^"]+)"}`, 'gm'))].map(([, loop]) => loop);

@@ -46,7 +46,7 @@ const sampled = {
   OTEL_TRACES_SAMPLER_ARG: 1,
 };
 
-test('a payment is traced from request to statements, rail and webhook, and spans have no personal data', async () => {
+test('a payment is traced from its request to its statements, rail and webhook, and spans contain no personal data', async () => {
   const tracing = await startTracing({ ...sampled, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint });
   const t = await startTestGateway();
   const receiver = await ownReceiver();

@@ -1,6 +1,6 @@
 /**
- * Makes choices from a list of numbers. A shrinker can shorten the list and reduce the numbers. When the numbers run
- * out, every choice is the first option.
+ * Makes choices according to a list of numbers. A shrinker can shorten the list and reduce the numbers. When the
+ * numbers run out, every choice is the first option.
  */
 export class Choices {
   readonly #numbers: readonly number[];

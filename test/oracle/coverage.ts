@@ -27,7 +27,7 @@ const withoutValue: ReadonlySet<string> = new Set([
   'UmaSource.maskedNumber',
   'UmaDestination.maskedNumber',
   'RealtimeFundingSource.maskedNumber',
-  // The address, key or invoice belongs to a single payment or account.
+  // These addresses, keys and invoices belong to a single payment or account, so they need no reference.
   'BaseWalletInstruction.reference',
   'Layer2WalletInstruction.reference',
   'LightningInstruction.reference',
@@ -39,7 +39,8 @@ const withoutValue: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * All fields of the object types that a query can reach, as `Type.field`, except fields without a value and those below them.
+ * Returns the fields of the object types that a query can reach, as `Type.field`. Omits fields that have no value or
+ * change between reads, and types that only fields without a value lead to.
  */
 export function fieldsToSee(schema: GraphQLSchema): readonly string[] {
   return [...waysTo(schema).keys()].flatMap((type) =>
@@ -95,9 +96,9 @@ function waysTo(schema: GraphQLSchema): ReadonlyMap<GraphQLObjectType, readonly 
 const isMany = ({ name, args }: Field) => name === 'nodes' || args.some((arg) => arg.name === 'first');
 
 /**
- * Yields documents that select one missing field each, along every path to its type. The first documents have no
- * optional arguments, and later ones have any of them. Between documents, the caller can remove fields from `missing`.
- * A document with two missing fields could exceed the cost limit, and neither field would be seen.
+ * Yields documents that select one missing field each, along the paths to its type. With two missing fields, a document
+ * could exceed the cost limit, and neither field would be seen. The first documents have no optional arguments, and
+ * later ones have random ones. Between documents, the caller can remove fields from `missing`.
  */
 export function* directedDocuments(
   schema: GraphQLSchema,
@@ -137,7 +138,7 @@ function directedDocument(
     if (owner === 'Query.mutationReceipt') return receipt[name];
     const ids = next && material.ids[next.name];
     if (name === 'ids' && ids) {
-      // All of them together may exceed an operation's cost limit, so each document gets a different subset.
+      // All ids together may exceed an operation's cost limit, so each document gets only some of them.
       const from = isPlain ? 0 : choices.below(ids.length);
       return [...ids.slice(from), ...ids.slice(0, from)].slice(0, isPlain ? 100 : 20);
     }

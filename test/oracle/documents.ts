@@ -38,7 +38,7 @@ export interface DrawnDocument {
   readonly variables: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** Values that change between two reads: when a token was last used, and when a rate was read. */
+/** Fields that change between two reads: when a token was last used, when a rate was read, and the server's time. */
 export const moving: ReadonlySet<string> = new Set([
   'ApiToken.lastUsedAt',
   'ExchangeRate.updatedAt',
@@ -99,13 +99,13 @@ type Field = GraphQLField<unknown, unknown>;
 interface Fragment {
   readonly name: string;
   readonly on: string;
-  /** The cost of one spread of the fragment. */
+  /** The cost of spreading the fragment once. */
   readonly cost: number;
 }
 
 interface Written {
   readonly text: string;
-  /** The variable's possible values; empty if the variable is omitted. */
+  /** The argument's possible values; empty for an input object. */
   readonly values: readonly unknown[];
 }
 

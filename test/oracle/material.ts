@@ -1,7 +1,7 @@
 import { cursors } from '../setup/cursors.ts';
 import type { Data, TestPlatform } from '../setup/gateway.ts';
 
-/** The ids, cursors and other values of one platform that documents use, as returned by the service itself. */
+/** One platform's ids, cursors and other values for use in documents, as returned by the service itself. */
 export interface Material {
   /** Public ids by type. */
   readonly ids: Readonly<Record<string, readonly string[]>>;
@@ -85,7 +85,7 @@ export async function readMaterial(
   };
 }
 
-/** Returns a row's cursor for the order by last change. */
+/** Returns a row's cursor in a list ordered by last change. */
 function changeCursor(list: string, platformId: string, { id, updatedAt }: Data): string {
   return cursors.write(list, platformId, `${Date.parse(updatedAt)}:${id.split(':')[1]}`);
 }

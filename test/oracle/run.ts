@@ -30,9 +30,9 @@ const shrinkMs = 40_000;
 const numbers = fc.array(fc.nat(0x7fffffff), { minLength: 30, maxLength: 300, size: 'max' });
 
 /**
- * Sends random documents and compares the service's responses with those of the stock execution.
- * @param seed reproduces the same documents; `ORACLE_SEED` in the environment sets it for a run
- * @throws Error for the first difference, shrunk to a small document: with seed, document, caller and both responses
+ * Sends random documents and compares the service's responses with those of the stock execution. To repeat the
+ * documents of an earlier run, set `ORACLE_SEED` in the environment to its seed.
+ * @throws Error for the first difference, with the seed, the shrunk document, the caller and both responses
  */
 export async function runOracle(world: OracleWorld, documents: number): Promise<Figures> {
   const seed = process.env.ORACLE_SEED ? Number(process.env.ORACLE_SEED) : Date.now() & 0x7fffffff;
@@ -63,7 +63,7 @@ export async function runOracle(world: OracleWorld, documents: number): Promise<
 
 /**
  * Requests the fields for which no random document has received a value.
- * @throws Error for those without a value here, and for obsolete exceptions
+ * @throws Error if any of them has no value here either, or if exceptions are obsolete
  */
 async function seeTheRest(world: OracleWorld, figures: Figures): Promise<void> {
   const { schema } = world;
@@ -162,7 +162,7 @@ async function check(world: OracleWorld, asked: Case, figures: Figures): Promise
   }
 }
 
-/** @throws Error if stock responses to concurrent callers of both platforms differ from those to each caller alone */
+/** @throws Error if the stock responses to concurrent callers of both platforms differ from the service's responses */
 async function checkTogether(world: OracleWorld, firsts: readonly Asked[]): Promise<void> {
   const together = await Promise.all(firsts.map(({ operation, caller }) => world.ask(operation, caller, true)));
   for (const [at, { operation, caller, answer }] of firsts.entries()) {
@@ -190,7 +190,7 @@ function usedVariables({ query, variables = {} }: Operation): object {
 function different(what: string, caller: string, operation: Operation, expected: RawAnswer, answer: RawAnswer): Error {
   return new Error(
     [
-      `the answer of the service differs from the stock one: ${what}`,
+      `the service's response differs from the stock response: ${what}`,
       `asked by ${caller}`,
       operation.query,
       `variables: ${JSON.stringify(usedVariables(operation))}`,

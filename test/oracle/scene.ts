@@ -246,7 +246,7 @@ async function moreOfEverything(maker: TestGateway, platform: TestPlatform, { pa
   );
   for (const { accountType, inputField, beneficiaryRequired, currencies, fields } of forms) {
     const bank = fields.some(({ name }: Data) => name === 'bankName') && { bankName: 'Bank' };
-    // Other spellings of an account are refused, because the account exists.
+    // Other spellings of an account are refused, because the account already exists.
     for (const [at, details] of accountExamples[accountType as ExternalAccountType].taken.entries())
       await platform.act('createExternalAccount', {
         ...{ customerId: one.customerId, currency: currencies[0].code },
@@ -354,7 +354,8 @@ async function registered(platform: TestPlatform): Promise<string> {
 }
 
 /**
- * Sets policies for a customer, who then pays, for its app, and for the platform, which makes no further payments.
+ * Sets policies for a customer who then pays, for its app, for an API token and, last, for the platform, which makes no
+ * more payments.
  */
 async function limitSome(platform: TestPlatform, { payers }: Customers, callers: readonly Caller[]): Promise<void> {
   const [payer] = payers;

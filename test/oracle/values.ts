@@ -8,7 +8,7 @@ import type { Material } from './material.ts';
 /**
  * Draws a value for an argument or an input field, as JSON: usually a value that matches something, sometimes one that
  * matches nothing or is refused.
- * @param owner the field or input type that it belongs to
+ * @param owner the field that the argument belongs to, or the input type that the input field belongs to
  */
 export function valueFor(
   owner: string,
@@ -73,7 +73,7 @@ const idsOfFields: Readonly<Record<string, Draw>> = {
   'Query.transaction': idOf('Transaction'),
 };
 
-/** Returns the type of the rows that the cursors of a field's list point to. */
+/** Returns the type of the rows in a field's list, under which the list's cursors are stored. */
 function rowsOf(owner: string): string {
   const name = owner.slice(owner.indexOf('.') + 1);
   if (name === 'deliveries') return 'WebhookDelivery';
@@ -114,7 +114,7 @@ const amount: Draw = (choices) =>
 
 const odd = ['', 'nobody', 'a\u0000b', '%', "'"];
 
-/** Draws values for arguments and input fields with these names. If a draw is undefined, only the type decides. */
+/** Draws values for arguments and input fields with these names. If nothing is drawn, only the type decides. */
 const byName: Readonly<Record<string, Draw>> = {
   id: (choices, material, owner) => (idsOfFields[owner] ?? anyId)(choices, material, owner),
   ids: (choices, material, owner) => {

@@ -14,12 +14,12 @@ const scene = await t.platform.makeScene(10_000n);
 const ops = (...args: string[]) => runOps(t.databaseUrl, args);
 const answer = (...args: string[]) => askOps(t.databaseUrl, args);
 const maker = ['--by', 'Ada Lovelace', '--reason', 'a fee was charged twice'];
-const checker = ['--by', 'Grace Hopper', '--reason', 'seen in the statement of the bank'];
+const checker = ['--by', 'Grace Hopper', '--reason', 'seen in the bank statement'];
 const propose = (...amount: string[]) =>
   answer('adjust', 'propose', scene.usd, '--currency', 'USD', ...amount, ...maker);
 const balance = () => t.platform.balanceOf(scene.usd);
 
-test('a proposal moves nothing until another person approves it, and then appears everywhere', async () => {
+test('a proposal moves nothing until another person approves it; the correction then appears everywhere', async () => {
   const before = await balance();
   const made = await propose('--credit', '12.50');
   expect(made).toMatchObject({ status: 'PROPOSED', amount: '12.50 USD', proposedBy: 'Ada Lovelace', decidedBy: null });

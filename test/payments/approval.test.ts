@@ -202,7 +202,7 @@ describe('an incoming payment', () => {
     expect(await decide('approve', id)).toMatchObject({ code: notPending });
   });
 
-  test('can be simulated for sandbox customers who may receive it', async () => {
+  test('can be simulated only for sandbox customers who may receive it', async () => {
     const to = (customerId: string, rest?: object) => t.platform.announce(customerId, 100, rest);
     const unknown = refusal('USER_NOT_FOUND', 'receiver', 'umaAddress');
     expect(await to('', { receiver: { umaAddress: umaOf('nobody') } })).toMatchObject(unknown);
@@ -265,7 +265,7 @@ describe('an incoming UMA payment whose sender has only looked up the receiver',
   });
 
   test.each(['LNURLP_FAILED', 'PAY_REQUEST_FAILED'])(
-    '3.2 becomes FAILED with %s when it fails',
+    '3.2 becomes FAILED with %s when the pay request fails',
     async (failureReason) => {
       const { transaction, scene } = await lookedUp({ failureReason, delayMs: 50 });
       const failed = { status: 'FAILED', failureReason, timeline: went('CREATED', 'FAILED'), ledgerEntries: [] };
@@ -295,7 +295,7 @@ describe('the step of a scenario', () => {
     expect(await t.platform.ended(slow.transaction.id)).toMatchObject({ status: 'COMPLETED' });
   });
 
-  test('is refused if the payment has no such step, or if the field belongs to the settlement', async () => {
+  test('is refused if the payment has no such step, or if a field applies only to the settlement', async () => {
     const scene = await t.platform.makeScene(50_000n);
     const out = (sandboxScenario: object) => t.platform.transfer('transferOut', scene, 100, { sandboxScenario });
     const refused = { code: 'INVALID_INPUT', path: ['sandboxScenario', 'step'] };

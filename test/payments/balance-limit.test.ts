@@ -114,7 +114,7 @@ describe('money in flight', () => {
   });
 
   test.each(['is debited here', 'was pulled first, and the completed pull no longer counts'])(
-    'leaves an account room for exactly the rest, to the last unit, if it %s',
+    'leaves exactly the rest of the maximum available, to the last unit, if it %s',
     async (how) => {
       const coming = 4_000_000_000_000_000n;
       const rest = { sandboxScenario: late };

@@ -3,7 +3,7 @@ import { moving, refusal, usdToEur } from '../setup/acts.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 
-// Actions on existing objects: cancelling a quote (decision 67), deciding an identity check (decision 53).
+// Tests actions on existing objects: canceling a quote (decision 67) and deciding an identity check (decision 53).
 
 const t = await testGateway();
 const { platform } = t;
@@ -12,7 +12,7 @@ const scene = await platform.makeScene(100_000n);
 const cancel = (quoteId: string, rest: object = {}, by = platform): Promise<Data> =>
   by.act('cancelQuote', { quoteId, ...rest }, 'quote { id status expiresAt transaction { id } }');
 
-test('a cancelled quote expires immediately, with its transaction, and can no longer be executed', async () => {
+test('a canceled quote expires immediately, with its transaction, and can no longer be executed', async () => {
   const made = await platform.quote(usdToEur(scene));
   const balance = await platform.balanceOf(scene.usd);
   const first = await cancel(made.id, { idempotencyKey: 'cancel-1' });
@@ -27,14 +27,14 @@ test('a cancelled quote expires immediately, with its transaction, and can no lo
   expect(await platform.transactionOf(made.transaction.id)).toMatchObject(expired);
   for (const late of [await platform.execute(made.id), await cancel(made.id)]) {
     expect(late).toMatchObject({ __typename: 'QuoteExpiredError', path: ['input', 'quoteId'] });
-    // The time at which the quote was cancelled, which is before its original expiry.
+    // The time at which the quote was canceled, which is before its original expiry.
     const [, moment = ''] = /expired at ([^;]+);/.exec(late.message) ?? [];
     expect(Date.parse(moment)).toBeLessThan(Date.parse(first.quote.expiresAt));
   }
   expect(await platform.balanceOf(scene.usd)).toBe(balance);
 });
 
-test('either a cancellation or a concurrent execution is refused', async () => {
+test('if a quote is canceled and executed concurrently, one of the two is refused', async () => {
   for (let round = 0; round < 6; round++) {
     const made = await platform.quote(usdToEur(scene));
     const [cancelled, executed] = await Promise.all([cancel(made.id), platform.execute(made.id)]);
@@ -45,7 +45,7 @@ test('either a cancellation or a concurrent execution is refused', async () => {
   }
 });
 
-test('a deposit for a cancelled quote is credited to its customer; a quote that was paid cannot be cancelled', async () => {
+test('a deposit for a canceled quote is credited to its customer; a quote that was paid cannot be canceled', async () => {
   const funded = await fundedQuote(platform, await platform.makeScene(0n));
   expect(await cancel(funded.quoteId)).toMatchObject({ quote: { status: 'EXPIRED' } });
   expect(await sendDeposit(platform, funded)).toMatchObject({ transaction: { status: 'EXPIRED' } });

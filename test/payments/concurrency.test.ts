@@ -84,7 +84,7 @@ describe.each([DATABASE_POOL, 1])('with a database pool of %i', (poolSize) => {
     expect(await transactionCount(t.platform, scene.customerId)).toBe(100);
   });
 
-  test('of 20 parallel callers with one key and different inputs, one takes effect and the others get a mismatch', async () => {
+  test('of 20 parallel calls with one key and different inputs, one takes effect and the others get a mismatch', async () => {
     const scene = await t.platform.makeScene(100_000n);
     const answers = await times(20, (index) => transfer(t.platform, scene, 1_000n + BigInt(index), 'one-of-many'));
     const [done] = answers.filter((answer) => answer.transaction);
@@ -106,7 +106,7 @@ describe.each([DATABASE_POOL, 1])('with a database pool of %i', (poolSize) => {
     expect(await other.balanceOf(there.usd)).toBe(3_000n);
   });
 
-  test('a key mismatch is reported before faults in the other input, and invalid input does not use up a key', async () => {
+  test('a key mismatch is reported before faults in the rest of the input, and invalid input does not use up a key', async () => {
     const scene = await t.platform.makeScene(5_000n);
     const nowhere = { ...scene, usd: 'InternalAccount:01900000-0000-7000-8000-000000000000' };
     expect(await transfer(t.platform, nowhere, 1_000n, 'mistyped')).toMatchObject({ code: 'ACCOUNT_NOT_FOUND' });

@@ -90,7 +90,7 @@ describe('a customer with a payment in flight', () => {
     expect(await remove(customerId)).toMatchObject(underWay(id));
   });
 
-  test('is deleted despite quotes that were never executed, which can no longer be executed', async () => {
+  test('can be deleted despite quotes that were never executed; these can no longer be executed', async () => {
     const scene = await platform.makeScene(0n);
     const { id } = await platform.quote(usdToEur(scene));
     const funded = await fundedQuote(platform, scene);
@@ -164,7 +164,7 @@ describe('a concurrent deletion', () => {
     expect(await platform.balanceOf(late.usd)).toBe(0n);
   });
 
-  test('is refused if the execution of a quote comes first, by the command or by a deposit', async () => {
+  test('is refused if a quote is executed first, by the command or by a deposit', async () => {
     const scene = await platform.makeScene(1_000n);
     const { id, transaction } = await platform.quote(usdToEur(scene, never));
     const payer = await platform.makeScene(0n);

@@ -113,7 +113,7 @@ describe('UMA addresses', () => {
     expect(codes).toEqual(['UMA_ADDRESS_EXISTS', 'UMA_ADDRESS_EXISTS', 'done']);
   });
 
-  test('are in the domain of their platform, and in no other', async () => {
+  test('must be in the domain of their platform', async () => {
     const neighbour = await t.newPlatform('neighbour');
     const { customerId } = await neighbour.makeScene(0n);
     const [, theirs = ''] = (await neighbour.umaAddressOf(customerId)).split('@');
@@ -146,12 +146,12 @@ describe('identity checks', () => {
     ['Grace Hopper 001', 'PENDING_REVIEW'],
     ['Grace Hopper 002', 'REJECTED'],
     ['Grace Hopper 003', 'EXPIRED'],
-  ])('find in the sandbox that the name %j is %s, for persons and companies alike', async (name, kycStatus) => {
+  ])('in the sandbox give a person or company named %j the status %s', async (name, kycStatus) => {
     expect((await create('kyc-1', { details: person(name) })).kycStatus).toBe(kycStatus);
     expect((await create('kyc-2', { details: { business: { legalName: name } } })).kycStatus).toBe(kycStatus);
   });
 
-  test('let a customer move money as soon as they approve it, for example under a new name', async () => {
+  test('let a customer move money once it is approved, for example under a new name', async () => {
     const { id } = await create('kyc-3', { details: person('Grace Hopper 001') });
     const usd = await platform.internalAccount(id, 'USD');
     await platform.fund(usd, 10_000n);

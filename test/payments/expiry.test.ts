@@ -33,7 +33,7 @@ test('a quote expires once, with its transaction', async () => {
   expect(await t.platform.transactionOf(quoted.transaction.id)).toMatchObject(expired);
 });
 
-test('the expiry ignores quotes that are no longer PENDING', async () => {
+test('the expiry job ignores quotes that are no longer PENDING', async () => {
   const executed = await t.platform.quote(usdToEur(scene));
   await passExpiry(t, quoted.id);
   expect(await expire()).toMatchObject({ found: 1, done: 1 });

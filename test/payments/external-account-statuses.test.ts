@@ -72,7 +72,7 @@ describe('an account whose check takes a while', () => {
 });
 
 test.each(['PENDING', 'UNDER_REVIEW', 'INACTIVE'])(
-  'an account that is %s cannot be a side of a transfer or a quote',
+  'an account that is %s cannot be the source or destination of a transfer or a quote',
   async (status) => {
     const { platform } = slow;
     const scene = await platform.makeScene(50_000n);
@@ -91,7 +91,7 @@ test.each(['PENDING', 'UNDER_REVIEW', 'INACTIVE'])(
 );
 
 describe('an account that is no longer ACTIVE', () => {
-  test("blocks an earlier quote's execution on either side: nothing is debited, the quote stays PENDING", async () => {
+  test('blocks the execution of an earlier quote to or from it: nothing is debited, and the quote stays PENDING', async () => {
     const scene = await t.platform.makeScene(50_000n);
     const account = await register(scene.customerId, '000');
     const to = await t.platform.quote(between(scene.usd, account.id, 1_000));

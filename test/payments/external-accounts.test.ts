@@ -30,7 +30,7 @@ async function register(input: object, as: TestPlatform = platform): Promise<Dat
 }
 
 /**
- * Each kind of account with its currency and a valid form. account-types.test.ts tests what each kind accepts and
+ * Each kind of account, with its currency and valid details. account-types.test.ts tests what each kind accepts and
  * refuses.
  */
 const kinds = (Object.entries(accountTypes) as [ExternalAccountType, AccountType][]).map(
@@ -156,7 +156,7 @@ test.each([
   },
 );
 
-test('the explanation quotes the name as the provider compared it', async () => {
+test('the reason for the status quotes the name that the provider compared', async () => {
   const payments = withRail(t, {
     checkAccount: async () => ({
       ...{ accepted: true, status: 'ACTIVE', verification: 'PARTIAL_MATCH' },
@@ -172,7 +172,7 @@ test('the explanation quotes the name as the provider compared it', async () => 
   expect(row.statusReason).toBe('compared "HOPPER GRACE" with "HOPPER G"');
 });
 
-test('executing a quote that pulls is refused if the rail does not collect money, and the quote stays PENDING', async () => {
+test('executing a quote paid by a pull is refused if the rail does not collect money, and the quote stays PENDING', async () => {
   const { outsideUsd, outsideEur } = await platform.makeScene();
   const { id } = await platform.quote(between(outsideUsd, outsideEur, 1_000));
   const payments = withRail(t, { collect: undefined } as object);
@@ -257,7 +257,7 @@ test('removing the platform’s own id and leaving it unchanged are different in
 
 test('a customer has one default deposit account: setting another one changes only these two, once each', async () => {
   const { customerId, outsideUsd, outsideEur } = await platform.makeScene(0n);
-  /** Returns the versions of the customer's accounts that are higher than the first. */
+  /** Returns the versions of those of the customer's accounts that have ever changed. */
   const versions = async (): Promise<Record<string, number>> => {
     const text = 'select id, version from account where customer_id = $1 and version > 1';
     const { rows } = await t.owner.query(text, [uuidIn(customerId)]);

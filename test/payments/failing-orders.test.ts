@@ -9,7 +9,7 @@ import { tester, testGateway, uuidIn, withRail } from '../setup/gateway.ts';
 import { askOps, runOps } from '../setup/ops.ts';
 import { makeDue } from '../setup/passing-time.ts';
 
-// An operator ends an order whose rail can no longer report its outcome (decision 80).
+// Tests how an operator ends an order whose rail can no longer report its outcome (decision 80).
 
 /** This gateway runs no workers. The test does the background work itself. */
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 0 }, undefined, {}, 'by-hand');
@@ -44,7 +44,7 @@ const transactionOf = (id: string) =>
 const openOrders = (id: string) =>
   payments.database.prisma.railOrder.count({ where: { transactionId: uuidIn(id), dueAt: { not: null } } });
 
-/** Makes the workers process all orders immediately, with a rail that reports this outcome. */
+/** Processes all orders immediately, as the workers do, with a rail that reports this outcome. */
 async function work(outcome: RailOutcome): Promise<void> {
   await makeDue(t);
   await settleDueOrders(says(outcome), 10);
@@ -72,7 +72,7 @@ test("a payment failed by an operator's command is refunded as if its rail had r
   expect(await answer('acts', '--subject', id)).toHaveLength(1);
 });
 
-test('the command ends a conversion or a pull, and its quote, and leaves nothing in flight', async () => {
+test('the command ends a conversion or a pull together with its quote, and leaves nothing in flight', async () => {
   const before = await platform.balanceOf(scene.usd);
   const conversion = await platform.quote(between(scene.usd, scene.outsideEur, 2_000));
   await platform.execute(conversion.id, slow);
@@ -85,7 +85,7 @@ test('the command ends a conversion or a pull, and its quote, and leaves nothing
   expect(await platform.balanceOf(scene.usd)).toBe(before);
 });
 
-test('the command ends a pull for a payment to a UMA address that does not await a decision yet', async () => {
+test('the command ends a pull for a UMA payment that does not await a decision yet', async () => {
   const payee = await platform.makeScene(0n);
   const address = await platform.umaAddressOf(payee.customerId);
   const { id, transaction } = await platform.umaQuote(scene.outsideUsd, address, { lockedCurrencyAmount: 2_000 });
@@ -95,7 +95,7 @@ test('the command ends a pull for a payment to a UMA address that does not await
   expect(await transactionOf(transaction.id)).toMatchObject({ status: 'FAILED', refund: null });
 });
 
-test("the rail's last report is decisive: the command refuses a settled or failed order, and the workers book it", async () => {
+test("the rail's last report decides: the command refuses a settled or failed order, and the workers book the outcome", async () => {
   const away = withAnswer(() => Promise.reject(new Error('connect ECONNREFUSED')));
   const rejected = says({ kind: 'rejected', explanation: 'closed' });
   const all: string[] = [];
@@ -141,7 +141,7 @@ test('the command refuses a payment whose rail reported a different amount, unti
 });
 
 test.each(['payment', 'pull'] as const)(
-  'a worker that learns of a settled %s after an operator ended it changes nothing and opens a case',
+  'a worker that learns that a %s has settled after an operator ended it changes nothing, and opens a case',
   async (kind) => {
     const before = await platform.balanceOf(scene.usd);
     const id = kind === 'payment' ? await slowPayment(320) : await slowPulled();

@@ -30,7 +30,7 @@ const refund = { amount: { amount: '10000' } };
 
 describe('a failed payment', () => {
   test.each(reasons)(
-    'the reason %s can be provoked and is shown, and the money is returned with a refund',
+    'shows the failure reason %s from its scenario, and its money is refunded',
     async (failureReason) => {
       const scene = await t.platform.makeScene(50_000n);
       const failed = await pay(scene, { sandboxScenario: { failureReason } });
@@ -59,7 +59,7 @@ describe('a failed payment', () => {
 });
 
 describe('a sandbox scenario', () => {
-  test('delays the delivery, and states when it is expected', async () => {
+  test('delays the delivery until at least the expected settlement time', async () => {
     const scene = await t.platform.makeScene(50_000n);
     const delayed = await pay(scene, { sandboxScenario: { delayMs: 400 } });
     expect(delayed.status).toBe('COMPLETED');
@@ -86,11 +86,8 @@ describe('a sandbox scenario', () => {
     expect(await t.platform.balanceOf(scene.usd)).toBe(50_000n);
   });
 
-  describe('that returns a payment of a platform with a fee of 25', () => {
-    /**
-     * Creates a platform that charges fees, its earnings account, and a payment that is returned when the test triggers
-     * the return.
-     */
+  describe('that returns a payment with a platform fee of 25', () => {
+    /** Creates a platform that charges fees, and functions that make a payment and trigger its return. */
     async function earning(name: string) {
       const platform = await t.newPlatform(name);
       await chargeFees(t, platform);
@@ -185,7 +182,7 @@ describe('a sandbox scenario', () => {
     [{ returnAfterMs: 3_600_001 }, 'returnAfterMs'],
     [{ refundFails: true }, 'refundFails'],
     [{ reject: true, failureReason: 'OFFRAMP_FAILED' }, 'reject'],
-  ])('that contradicts itself is refused: %j', async (sandboxScenario, field) => {
+  ])('that is invalid or contradicts itself is refused: %j', async (sandboxScenario, field) => {
     const scene = await t.platform.makeScene(50_000n);
     const refused = { code: 'INVALID_INPUT', path: ['sandboxScenario', field] };
     expect(await pay(scene, { sandboxScenario })).toMatchObject(refused);

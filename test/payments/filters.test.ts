@@ -22,7 +22,7 @@ const after = await t.platform.feedEnd();
 const made = await t.platform.umaQuote(scene.usd, addresses.other);
 names.set(made.transaction.id, 'sent').set(made.id, 'sent');
 await t.platform.execute(made.id);
-// The events of the payments above may come after `after`.
+// The events of the payments above may come after the cursor `after`.
 const isNew = ({ id, type, status }: Data) => !names.has(id) && type === 'INCOMING' && status === 'PENDING';
 const arriving = await t.platform.seen(after, isNew);
 names.set(arriving.id, 'arriving');
@@ -67,7 +67,7 @@ test.each([
   expect(await found(filter, t.platform, list)).toBe(expected);
 });
 
-test('an app bound to a payment, which cannot see its customer, finds nothing by customer or account', async () => {
+test("an app bound to a payment, which cannot see the payment's customer, finds nothing by customer or account", async () => {
   const [id = ''] = [...names].find(([, name]) => name === 'sent') ?? [];
   const app = await t.platform.appOf({ transactionId: id, permissions: ['VIEW'] });
   expect(await found({ executed: true }, app)).toBe('sent');
@@ -75,7 +75,7 @@ test('an app bound to a payment, which cannot see its customer, finds nothing by
     expect(await found(filter, app)).toBe('');
 });
 
-test("filtering accounts by owner finds the owner's, and deleted ones only on request", async () => {
+test("filtering accounts by owner finds the owner's accounts, and deleted ones only on request", async () => {
   await t.platform.succeed('deleteExternalAccount', { accountId: scene.outsideEur });
   const own = await t.platform.ownAccount('EUR');
   const euros = async (filter: object) => (await t.platform.idsIn('accounts', { currency: 'EUR', ...filter })).sort();

@@ -135,7 +135,7 @@ describe('a quote to be executed by a deposit', () => {
     expect(await shown(platform, id)).toMatchObject({ status: 'REJECTED', quote: { status: 'FAILED' } });
   });
 
-  test('expires together with its approval', async () => {
+  test('expires even while it waits for its approval', async () => {
     const { quoteId, id } = await offer(await clerkWith(always));
     await passExpiry(t, quoteId);
     expect(await platform.ended(id)).toMatchObject({ status: 'EXPIRED', failureReason: 'QUOTE_EXPIRED' });
@@ -147,7 +147,7 @@ describe('a policy that demands an approval', () => {
   const statusOf = async (by: TestPlatform, from: string, to: string, amount: number): Promise<string> =>
     (await by.actOn('transferOut', moving(from, to, amount))).transaction.status;
 
-  test('demands it above an amount, and always in currencies without a limit', async () => {
+  test('demands it above an amount, and for every payment in a currency without an amount', async () => {
     const scene = await platform.makeScene(10_000n);
     const clerk = await clerkWith({ above: [{ currency: 'USD', amount: { decimal: '5.00' } }] });
     const amounts = [500, 501].map((amount) => statusOf(clerk, scene.usd, scene.outsideUsd, amount));
@@ -190,7 +190,7 @@ describe('a policy that demands an approval', () => {
     expect((await platform.transactionOf(await toUma(clerk, scene))).status).not.toBe('CREATED');
   });
 
-  test("applies to the customer's app, which sees that its payment waits, but not whose tokens decide", async () => {
+  test("applies to the customer's app, which sees that its payment waits, but not which token decides", async () => {
     const scene = await platform.makeScene(10_000n);
     await platform.succeed('setPolicy', { subjectId: scene.customerId, approval: always });
     const app = await platform.payingApp({ customerId: scene.customerId });
@@ -363,7 +363,7 @@ test('events, webhooks, live lists and REST show that a payment waits, who reque
     { filter: { customerId: scene.customerId, status: ['CREATED'] } },
   );
   const nextOps = async () => (await nextOf(changes)).data.transactionChanges.changes.map(({ op }: Data) => op);
-  // After its first message, the stream reports every change of the list.
+  // After its first message, the stream reports every change to the list.
   await nextOps();
   const entered = nextOps();
   const { transaction } = await send(clerk, scene, 10);

@@ -53,7 +53,7 @@ async function settleAll(work: Payments): Promise<void> {
 
 const settled = async (): Promise<RailOutcome> => ({ kind: 'settled' });
 
-/** Creates a rail method that records its calls and waits until the test provides the result. */
+/** Creates a rail method that signals that it was called, and waits until the test provides the result. */
 function answeredLater() {
   const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
   const { promise: outcome, resolve: answer } = Promise.withResolvers<RailOutcome>();

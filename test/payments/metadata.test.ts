@@ -50,7 +50,7 @@ test("a new record's metadata is in the response, in later reads, in REST and in
   expect((await rest.ask('GET', `/transactions/${transaction.id}`)).metadata).toEqual(asMap);
 });
 
-test("a quote's metadata is also its transaction's, and its receiver on this installation does not get it", async () => {
+test("a quote's metadata is stored on its transaction, too, and a receiver on this installation does not get it", async () => {
   const input = usdToEur(scene, { metadata: shuffled, immediatelyExecute: true });
   const both = `quote { ${selection} transaction { ${selection} } }`;
   const { quote } = await platform.succeed('createQuote', input, both);
@@ -109,7 +109,7 @@ test.each([
   ['a key with a special meaning in JavaScript', [entry('fine', ''), entry('__proto__', 'x')], [1]],
   ['a value of 501 characters', [entry('fine', ''), entry('long', 'x'.repeat(501))], [1]],
   ['a value that cannot be stored', [entry('zero', 'a\u0000b')], [0]],
-])('%s: refused with the path of the entry, in both APIs', async (_what, metadata, at) => {
+])('metadata with %s is refused with the path of the entry, in both APIs', async (_what, metadata, at) => {
   const made = await platform.transfer('transferOut', scene, 100, { metadata });
   expect(made).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'metadata', ...at] });
   const map = Object.fromEntries(metadata.map((one) => [one.key, one.value]));

@@ -80,7 +80,7 @@ test('yen, for which the interface has no account type, cannot fund a quote', as
   expect(await accountInstructions('JPY')).toEqual([]);
 });
 
-test('all bank accounts could be registered as external accounts of their type, check digits included', async () => {
+test('all bank accounts have valid check digits, and could be registered as external accounts of their type', async () => {
   for (const currency of ['USD', 'EUR', 'MXN', 'BRL', 'INR', 'GBP', 'CAD', 'PHP', 'SGD']) {
     const { __typename, accountType, reference, ...details } = (await fundedQuote(currency)).paymentInstructions[0];
     const beneficiary = { business: { legalName: 'Sandbox Bank' } };

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 
-// Tests dates of birth and countries of customers, of owners of companies and accounts, and in sender information.
+// Tests the dates of birth and countries of customers, of the owners of companies and accounts, and of senders.
 
 const t = await testGateway();
 const { platform } = t;

@@ -156,8 +156,7 @@ describe('a policy', () => {
   });
 
   test('counts every payment when several share a database transaction, even just after midnight', async () => {
-    // In this time zone a day has just begun, so the minutes that the test lets pass move the payment into the previous
-    // day.
+    // In this time zone a day has just begun, so the minutes that the test skips move the payment into the day before.
     const now = new Date();
     const ahead = (24 - now.getUTCHours()) % 24;
     const timeZone = timeZoneAhead(ahead > 14 ? ahead - 24 : ahead);
@@ -249,7 +248,7 @@ describe('a policy', () => {
     expect(await left(me)).toMatchObject([{ usedAmount: { amount: '120' } }]);
   });
 
-  test('counts a quote when it is executed, and one that a deposit funds when it is created', async () => {
+  test('counts a quote when it is executed, or when it is created if a deposit funds it', async () => {
     const me = await limited({ limits: [usd('DAY', 1_500)] });
     const later = await me.quote(usdToEur(scene));
     const funded = await me.quote(fundedIn('USD', scene, 1_000));
@@ -268,7 +267,7 @@ describe('a policy', () => {
     [['REFUNDED'], '100', '0'],
     [['FAILED', 'REFUNDED'], '0', '0'],
     [[], '100', '100'],
-  ])('releases the usage of a failed or returned payment as declared: %j', async (releaseOn, failed, returned) => {
+  ])('releases the usage of failed or returned payments per releaseOn: %j', async (releaseOn, failed, returned) => {
     const used = async (scenario: object, status: string) => {
       const me = await limited({ limits: [usd('DAY', 100), { period: 'LAST_24_HOURS', payments: 1 }], releaseOn });
       const { id } = await me.pay(scene, 100, { sandboxScenario: scenario });

@@ -6,8 +6,8 @@ import { connect, type Data, ownGateway, type TestGateway, type TestPlatform } f
 import { passHours, timeZoneAtNoon } from '../setup/passing-time.ts';
 import type { Scene } from '../setup/scene.ts';
 
-// Compares policies with a simple model, and under many concurrent payments. When a gateway stops, the audit proves
-// that no window was exceeded.
+// Tests policies against a simple model and with many concurrent payments. When a gateway stops, the audit proves that
+// no window was exceeded.
 
 /** The number of payments in the race; POLICY_PAYMENTS overrides it. */
 const payments = Number(process.env.POLICY_PAYMENTS ?? 2_000);

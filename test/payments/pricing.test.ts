@@ -55,7 +55,7 @@ describe('a quote explains itself', () => {
     expect(quote).toMatchObject({ totalReceivingAmount: 747n, feesIncluded: 66n, platformFee: 53n });
   });
 
-  it('shows a ratio if the digits do not terminate, and the factor between different decimals', () => {
+  it('shows a ratio if the decimal does not terminate, and the factor between different numbers of decimal places', () => {
     const terms = { serviceFixedFee: 7n, serviceVariableFeeRate: '0.001' };
     const quote = quoted(request('USD', 'USDC', 'RECEIVING', 50_000_000n, terms));
     expect(quote.steps[0]).toEqual({
@@ -66,8 +66,8 @@ describe('a quote explains itself', () => {
   });
 
   it('gives the service the surplus from rounding up, if it would otherwise break the rate law', () => {
-    // 1191 sats cost 11.91 cents. At least 17.01… must be charged, so 18; 30 % of 18 is 5.4, which would leave 13 for
-    // 11.91.
+    // 1191 sats cost 11.91 cents. At least 17.01… must be charged, so 18; 30 % of 18 is 5.4, rounded to 5, which would
+    // leave 13 for 11.91.
     const terms = { rate: '10000', serviceVariableFeeRate: '0.3' };
     const quote = quoted(request('USD', 'BTC', 'RECEIVING', 1191n, terms));
     expect(quote).toMatchObject({ totalSendingAmount: 18n, totalReceivingAmount: 1191n, feesIncluded: 6n });
@@ -207,7 +207,7 @@ describe('the bounds', () => {
       '0.01 to 90000000000000.00 EUR, not 90000000000000.01',
     ],
     // 100 cents are a yen.
-    ['the minimum: less than half a unit', 'JPY', '1', 50n, 1n, 49n, '1 to 9000000000000000 JPY, not 0'],
+    ['the minimum, with less than half a unit', 'JPY', '1', 50n, 1n, 49n, '1 to 9000000000000000 JPY, not 0'],
   ])('refuse a computed received amount beyond %s', (_what, to, rate, fits, received, beyond, bounds) => {
     expect(quoted(request('USD', to, 'SENDING', fits, { rate })).totalReceivingAmount).toBe(received);
     const reason = `from USD to ${to} the receiving amount must be ${bounds} ${to}`;

@@ -7,7 +7,7 @@ const t = await testGateway();
 
 const quoteFields = `id status transaction { id } paymentInstructions { __typename }
   source { ... on AccountSource { account { __typename id } } }`;
-/** Quotes 100 in the currency of the source. */
+/** Creates a quote that sends 100 in the source's currency. */
 async function createQuote(from: string, to: string, rest: object = {}): Promise<Data> {
   const made = await t.platform.act('createQuote', between(from, to, 10_000, rest), `quote { ${quoteFields} }`);
   return made.quote ?? made;

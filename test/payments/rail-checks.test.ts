@@ -50,7 +50,7 @@ async function check(accountId: string, ...given: readonly (() => Promise<Accoun
 const checks = async (accountId: string) =>
   t.gateway.payments.database.prisma.accountCheck.count({ where: { accountId: uuidIn(accountId) } });
 
-test("a rail's answer about an account that has changed since is discarded, and the rail is asked again", async () => {
+test("a rail's answer about an account that has changed in the meantime is discarded, and the rail is asked again", async () => {
   const accountId = await register();
   const about = (beneficiaryVerificationStatus: string, version: number) => {
     return { status: 'ACTIVE', beneficiaryVerificationStatus, version };
@@ -79,7 +79,7 @@ test('a rail that cannot check an account now is asked again later', async () =>
   expect(await check(accountId, async () => says({ verification: 'MATCHED' }))).toMatchObject({ version: 2 });
 });
 
-test("an account that the rail refuses becomes INACTIVE, and its owner's verification status stays", async () => {
+test("an account that the rail refuses becomes INACTIVE, and keeps its owner's verification status", async () => {
   const accountId = await register({ verification: 'MATCHED' });
   const refused = await check(accountId, async () => ({ accepted: false, explanation: 'closed' }));
   expect(refused).toMatchObject({ status: 'INACTIVE', beneficiaryVerificationStatus: 'MATCHED', version: 2 });

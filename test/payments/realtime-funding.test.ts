@@ -36,7 +36,7 @@ describe('a deposit of the quoted amount', () => {
     },
   );
 
-  test('with the amount stated, or sent again with its key, is the same deposit', async () => {
+  test('may state its amount, and has no further effect when it is sent again with its key', async () => {
     const quote = await newQuote();
     const input = { amount: quote.due, idempotencyKey: 'deposit-1' };
     expect(await send(quote, input)).toMatchObject({ replayed: false, transaction: { status: 'PROCESSING' } });
@@ -45,7 +45,7 @@ describe('a deposit of the quoted amount', () => {
     expect(await t.platform.balanceOf(quote.account)).toBe(0n);
   });
 
-  test('appears as a change of balance before the payment proceeds', async () => {
+  test('appears in the feed as a balance change before the payment proceeds', async () => {
     const quote = await newQuote();
     await send(quote);
     await statuses(quote.transactionId);
@@ -63,7 +63,7 @@ describe('a deposit of the quoted amount', () => {
     ]);
   });
 
-  test('is accepted once: a second one is refused, whichever comes first', async () => {
+  test('is accepted once: further deposits are refused, whether concurrent or later', async () => {
     const quote = await newQuote();
     expect(outcomes(await Promise.all([1, 2, 3].map(() => send(quote))))).toEqual(['CONFLICT', 'CONFLICT', 'done']);
     expect((await statuses(quote.transactionId)).at(-1)).toBe('COMPLETED');
@@ -83,9 +83,9 @@ describe('a deposit of the quoted amount', () => {
 
 describe('a deposit that does not match', () => {
   test.each([
-    ['short', -1n],
-    ['excess', 1n],
-  ])('%s by one unit fails the payment and stays with the customer', async (_word, difference) => {
+    ['too low', -1n],
+    ['too high', 1n],
+  ])('and is %s by one unit fails the payment, and stays with the customer', async (_word, difference) => {
     const quote = await newQuote('USDC', await t.platform.makeScene(0n));
     const amount = quote.due + difference;
     const transaction = { status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED' };

@@ -8,7 +8,7 @@ import { moving, usdToEur } from '../setup/acts.ts';
 import { ownGateway, tester, testGateway, uuidIn, whileLocked, withoutTriggers, withRail } from '../setup/gateway.ts';
 import { makeDue } from '../setup/passing-time.ts';
 
-/** Misbehaving rails and damaged rows do not block other work, and nothing is lost. */
+/** Tests that misbehaving rails and damaged rows do not block other work, and that nothing is lost. */
 
 /** This gateway runs no workers. The test does the background work itself, with rails of its own. */
 const t = await testGateway({ ROLE: 'serve', SANDBOX_QUOTE_SECONDS: 1, SANDBOX_PACE_MS: 0 });
@@ -16,19 +16,19 @@ const { platform } = t;
 const { payments } = t.gateway;
 const scene = await platform.makeScene();
 
-/** Returns the domain with a rail whose results depend on the amount, and which settles all other orders. */
+/** Returns the domain with a rail that gives these answers for orders of these amounts, and settles all others. */
 function answering(answers: Record<number, () => Promise<RailOutcome>>): Payments {
   const perform = async ({ amount }: RailOrder) => (await answers[Number(amount)]?.()) ?? { kind: 'settled' as const };
   return withRail(t, { payOut: perform, collect: perform });
 }
 
-/** Makes the workers process all orders immediately, regardless of when their rail wants to be polled. */
+/** Processes all orders immediately, as the workers do, regardless of when their rail wants to be polled. */
 async function work(domain = answering({}), most = 10): Promise<number> {
   await makeDue(t);
   return settleDueOrders(domain, most);
 }
 
-/** Returns a payment's open contradictions. */
+/** Returns a payment's open cases. */
 const casesOf = async (id: string) =>
   (await listCases(payments.database)).filter(({ transactionId }) => uuidIn(id) === transactionId);
 const send = async (amount: number): Promise<string> => (await platform.pay(scene, amount)).id;
@@ -88,7 +88,7 @@ test.each([
   ['settled', 'failed', 'FAILED'],
   ['failed', 'settled', 'COMPLETED'],
 ] as const)(
-  'a report of %s by a rail for an order that the ledger has as %s is logged for an operator',
+  'if a rail reports %s for an order that is %s in the ledger, this is logged for an operator',
   async (late, first, stands) => {
     const answer = (kind: 'settled' | 'failed'): RailOutcome =>
       kind === 'settled' ? { kind } : { kind, explanation: 'refused by the bank' };
@@ -129,7 +129,7 @@ test('an order reported as settled and then as failed stays settled, and has at 
   await work();
 });
 
-test('a payment whose rail reports a different amount opens a case, and is completed once the amount is right', async () => {
+test('a different amount reported by the rail opens a case, and the payment is completed once the amount is right', async () => {
   const id = await send(110);
   const settled = (amount: bigint) => answering({ 110: () => Promise.resolve({ kind: 'settled', amount }) });
   await settleDueOrders(settled(109n), 10);

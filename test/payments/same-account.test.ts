@@ -200,7 +200,7 @@ test('reactivating an account conflicts with an identical account, but not with 
   await expect(setAccountStatus(gateway, account.id, 'ACTIVE')).rejects.toThrow('account_external_identifier');
 });
 
-test('five hundred spellings of fifty accounts, registered concurrently, are fifty accounts', async () => {
+test('five hundred spellings of fifty accounts, registered concurrently, result in fifty accounts', async () => {
   const customerId = await platform.newCustomer('Grace Hopper');
   const accounts = distinctAccounts(50);
   const waiting = accounts.flatMap((account, number) =>

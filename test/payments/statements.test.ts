@@ -206,7 +206,7 @@ test('the CSV has every entry between the opening and the closing balance, in ma
 /** The kinds of journals that reverse an earlier one. */
 const givingBack = /^(REFUND|RETURN|RESUMPTION)$/;
 
-test('the camt.053 document satisfies the standard, and adds up', async () => {
+test('the camt.053 document conforms to the standard, and adds up', async () => {
   const schema = XmlDocument.fromString(readFileSync(new URL('camt053.xsd', import.meta.url), 'utf8'));
   const validator = XsdValidator.fromDoc(schema);
   const [from, to] = [new Date(0), new Date()];

@@ -67,7 +67,7 @@ describe('money in suspense', () => {
     expect(await t.platform.balanceOf(scene.usd)).toBe(50_000n);
   });
 
-  test('is returned with the fees in the sent currency, or to the owner’s internal account if it was pulled', async () => {
+  test('is returned in the sent currency, including the fees; pulled money goes to the owner’s internal account', async () => {
     const scene = await t.platform.makeScene(50_000n);
     const sandboxScenario = { failureReason: 'OFFRAMP_FAILED', refundFails: true };
     const pay = async (accountId: string) => {

@@ -24,7 +24,7 @@ test.each([
   ['a customer to the platform', () => scene.usd, () => own],
   ['the platform to a customer', () => own, () => other.usd],
   ['a customer to another customer', () => scene.usd, () => other.usd],
-])('from %s money moves immediately, with a payment on each side', async (_what, from, to) => {
+])('from %s, money moves immediately, with a payment on each side', async (_what, from, to) => {
   const [less, more] = [await platform.balanceOf(from()), await platform.balanceOf(to())];
   const { transaction } = await send(from(), to(), { amount: 40, description: 'closing' });
   expect(transaction).toMatchObject({ status: 'COMPLETED', type: 'OUTGOING' });

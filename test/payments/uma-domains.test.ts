@@ -50,7 +50,7 @@ describe('a production platform', () => {
     expect(ofAnother.body).toEqual(ofNobody.body);
   });
 
-  // The last test of this file has more names that are not domains.
+  // The last test in this file tries more names that are not domains.
   test.each([
     ['a bare host', 'bank'],
     ['a name reserved for tests', 'bank.test'],
@@ -61,7 +61,7 @@ describe('a production platform', () => {
 });
 
 describe('a domain', () => {
-  test('assigned to two platforms concurrently goes to one', async () => {
+  test('that is assigned to two platforms concurrently goes to only one of them', async () => {
     const answers = await Promise.all([give('live', 'contested.com'), give('rival', 'contested.com')]);
     expect(answers.map(({ code }) => code).sort()).toEqual([0, 1]);
   });

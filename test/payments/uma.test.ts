@@ -37,7 +37,7 @@ describe('receiver lookup', () => {
     expect(await t.platform.lookUp('nobody')).toMatchObject({ code: 'INVALID_UMA_ADDRESS' });
   });
 
-  test('its sender is an existing customer of the platform, named by id, by address, or by both', async () => {
+  test('its sender must be an existing customer of the platform, given by id or by address', async () => {
     const [one, gone] = [await t.platform.makeScene(0n), await t.platform.makeScene(0n)];
     const addressOfOne = await t.platform.umaAddressOf(one.customerId);
     const addressOfGone = await t.platform.umaAddressOf(gone.customerId);
@@ -87,7 +87,7 @@ describe('a quote to a UMA address', () => {
     ['BIRTH_DATE', '1990-02-30', '1990-02-28'],
     ['PURPOSE_OF_PAYMENT', 'FUN', 'GIFT'],
     ['SHOE_SIZE', '44', undefined],
-  ])("validates the sender's information: %s is not %j", async (name, wrong, right) => {
+  ])("validates the sender's information: %s cannot be %j", async (name, wrong, right) => {
     const { usd } = await t.platform.makeScene();
     const facts = sender.filter((fact) => fact.name !== name);
     const ask = (value: string) =>
@@ -168,7 +168,7 @@ describe('between customers of one installation', () => {
     return { scene, made, incoming: await other.seen(after, incomingPending) };
   }
 
-  /** Decides a payment, and waits until both of its sides have reached a final status. */
+  /** Approves a payment, or rejects it with a reason, and waits until both sides have reached a final status. */
   async function decide({ made, incoming }: { made: Data; incoming: Data }, reason?: string) {
     const name = reason === undefined ? 'approveTransaction' : 'rejectTransaction';
     await other.actOn(name, { transactionId: incoming.id, reason });

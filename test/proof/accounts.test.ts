@@ -113,7 +113,7 @@ test('an account with a typo is refused, naming the field, unless a library acce
         refusal = error;
         refusals += 1;
       }
-      // If the typo leads to a country outside SEPA, the refusal names the missing BIC instead.
+      // If the typo changes the country to one outside SEPA, the refusal names the missing BIC instead.
       const isOther = refusal instanceof Refusal && refusal.details.path?.at(-1) !== name;
       if (isRight) expect(refusal === undefined || isOther).toBe(true);
       else expect(refusal).toMatchObject({ code: 'INVALID_BANK_ACCOUNT' });

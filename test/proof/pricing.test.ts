@@ -65,7 +65,7 @@ const computed = {
   RECEIVING: ['send', 'fees', 'taken'],
 };
 
-describe.each(['SENDING', 'RECEIVING'] as const)('the model of a quote, %s locked', (side) => {
+describe.each(['SENDING', 'RECEIVING'] as const)('the model of a quote with %s locked', (side) => {
   it('accepts exactly what priceQuote computes', () => {
     const given = quotes.find(({ locked, alike }) => locked === side && !alike)?.given ?? [];
     const holds = (values: Record<string, Value>) => given.every((each) => model.evaluate(each, values) === true);

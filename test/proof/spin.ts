@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 const source = join(import.meta.dirname, 'payments.pml');
 
-/** The size of a model, as constants of payments.pml: { QUOTES: 1 }. An empty string is a constant without a value. */
+/** The size of a model, as constants of payments.pml, such as { QUOTES: 1 }. '' defines a constant without a value. */
 export type Size = Readonly<Record<string, number | ''>>;
 
 const usual: Size = {

@@ -171,7 +171,7 @@ test('an order belongs to the period in which it was created, including its star
   expect(await compare(beside(paid, -1))).toMatchObject({ orders: 1, differences: [] });
 });
 
-test('all pages are requested from a provider, up to an hour after the period', async () => {
+test("all pages of a provider's movements are requested, up to an hour after the period", async () => {
   const paid = orderOf('paid');
   pages = [[paid.movement], [movementOf({})]];
   expect((await compare(paid.at)).movements).toBe(2);
@@ -236,13 +236,13 @@ test('payments in flight, and those that failed within the last minute, may coun
   }
 });
 
-test('one instance compares missed days of the last week, and days of the last month with an open difference', async () => {
+test('one instance compares the missed days of the last week, and the days of the last month that have an open difference', async () => {
   const { platformId } = await t.newPlatform('daily');
   const sql = (text: string) => t.owner.query(text.replaceAll(':platform', `'${platformId}'`));
   await sql(`update platform set created_at = created_at - interval '40 days' where id = :platform`);
   pages = [];
   const today = `date_trunc('day', clock_timestamp(), 'UTC')`;
-  /** Returns the days that were compared, as a number of days ago. */
+  /** Compares the days that are due, and returns how many days ago each of them was. */
   const compared = async (): Promise<number[]> => {
     const { rows: before } = await sql('select clock_timestamp()::text as now');
     await reconcileDueDays(payments, 0);

@@ -11,7 +11,7 @@ import { tester, testGateway, uuidIn } from '../setup/gateway.ts';
 let page: (from: Date) => Promise<DepositsPage>;
 const minute = 60_000;
 const day = 1_440 * minute;
-/** At the beginning of each test, the next query for deposits would start at this time. */
+/** The stored start of the next query when a test begins. The query itself starts two minutes earlier. */
 const start = new Date('2026-01-31T12:00:00.000Z');
 const after = (ms: number) => new Date(start.getTime() + ms);
 const t = await testGateway({ ROLE: 'serve' });
@@ -40,7 +40,7 @@ function deposit(rest: Partial<RailDeposit> = {}): RailDeposit {
   };
 }
 
-/** Makes the provider list these deposits. Returns where this query and the next one start. */
+/** Makes the provider list these deposits. Returns the start of this query, and the stored start of the next one. */
 async function found(deposits: readonly RailDeposit[], meanwhile: () => Promise<unknown> = async () => undefined) {
   let asked: Date | undefined;
   page = async (from) => {
@@ -66,7 +66,7 @@ test.each<[string, Partial<RailDeposit>, Partial<RailDeposit>]>([
   ['whose account at the provider has 200 characters', { heldAt: `${long}one` }, { heldAt: `${long}more` }],
   ['whose account at the provider has a name', { heldAt: 'a' }, { heldAt: '' }],
 ])(
-  'a deposit %s is stored; one over the limit is not, and the provider is asked about it again',
+  'a deposit %s is stored; one just beyond that is not, and the provider is asked about it again',
   async (_what, sound, broken) => {
     const [one, other] = [deposit(sound), deposit({ ...broken, at: after(minute) })];
     const { next } = await found([one, other, deposit({ at: after(2 * minute) })]);
@@ -90,7 +90,7 @@ test('a query never starts before the previous one, even if deposits are still p
 test.each([
   [30, 30],
   [32, 31],
-])('a deposit that stays pending for %i days is included in queries for %i of them', async (days, asked) => {
+])('if a deposit stays pending for %i days, queries include it for %i of them', async (days, asked) => {
   const underWay = deposit({ state: 'UNDER_WAY', at: after(day) });
   const { next } = await found([underWay, deposit({ at: after((1 + days) * day) })]);
   expect(next).toEqual(after((1 + days - asked) * day));

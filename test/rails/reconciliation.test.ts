@@ -25,7 +25,7 @@ async function answer(...args: string[]): Promise<Data> {
   expect({ args, code, err }).toEqual({ args, code: 0, err: '' });
   return JSON.parse(out);
 }
-const by = ['--by', 'Ada', '--reason', 'the statement of the bank says so'];
+const by = ['--by', 'Ada', '--reason', 'the bank statement says so'];
 
 async function connectWith(credentials: object): Promise<void> {
   typeIn(JSON.stringify({ baseUrl: `${upstream.url}/2025-10-13`, ...credentials }));
@@ -114,7 +114,7 @@ test('money moved at the provider outside the gateway is found daily until the d
   expect(await open()).toEqual([]);
 });
 
-/** Makes a day pass, so that the last comparison was yesterday. */
+/** Moves all comparisons back by a day, as if a day had passed. */
 async function pastDay(): Promise<void> {
   await gateway.owner.query(
     "update reconciliation set started_at = started_at - interval '1 day', finished_at = finished_at - interval '1 day'",
@@ -141,7 +141,7 @@ test('a difference that a later comparison no longer finds counts as gone, and i
   await compare();
 });
 
-test("the gateway's own moves upstream are not differences; unknown payments that leave the account are", async () => {
+test("the gateway's own transfers upstream are not differences; unknown payments that leave the account are", async () => {
   const own = await account.ownAccount('USD');
   await account.fund(own, 10_000n);
   const before = new Set((await compare()).map(({ reference }) => reference));
@@ -185,7 +185,7 @@ test('if the provider cannot be reached, earlier findings are kept, and the reas
   await gateway.owner.query("update reconciliation set finished_at = null, started_at = started_at - interval '1 day'");
   expect(await compareToday()).toBe(0);
   await connectWith(credentialsIn(account.authorization));
-  // The comparison is repeated 15 minutes later.
+  // A failed comparison is repeated only after 15 minutes.
   expect(await compareToday()).toBe(0);
   await pastDay();
   expect(await compareToday()).toBe(1);

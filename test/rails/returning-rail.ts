@@ -10,7 +10,7 @@ const slowMs = 1_000;
 
 const settingsSchema = z.object({ returnMs: z.int().default(3_600_000) }).prefault({});
 
-/** A sandbox whose banks return payments of one amount, by default after an hour, and delay those of another. */
+/** A sandbox whose banks return payments of one amount (by default after an hour) and delay payments of another. */
 const module: RailModule = {
   railPort: 1,
   name: 'returning',

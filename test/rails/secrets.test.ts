@@ -12,8 +12,6 @@ import { bodyOf, passOn } from '../setup/pass-on.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { credentialsIn } from './two-gateways.ts';
 
-// No log, metric, trace or response exposes a provider's secrets, whatever the provider sends, even during rotation.
-
 const environment = {
   CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
   SECRET_KEY: randomBytes(32).toString('base64'),
@@ -40,7 +38,7 @@ const silence = 'Never answers';
 
 const ops = (...args: string[]) => askOps(database.url, args, environment);
 
-/** All secrets that the platform has ever had with its provider. */
+/** All credentials and webhook secrets that the platform has used with its provider. */
 const secrets: { readonly clientId: string; readonly secret: string; readonly webhookSecret: string }[] = [];
 
 /** Stores new credentials and a new webhook secret, as an operator who rotates them would. */
@@ -53,7 +51,7 @@ async function rotate(authorization: string, baseUrl: string): Promise<void> {
   await ops('rails', 'connect', 'secretive');
 }
 
-/** Returns the forms in which a secret may appear. A parser's error message shows the first characters of its input. */
+/** Returns the forms in which a secret may appear, including its start, which a parser's error message would show. */
 const formsOf = ({ clientId, secret, webhookSecret }: (typeof secrets)[number]) => {
   const key = webhookSecret.replace('whsec_', '');
   const whole = [secret, `${clientId}:${secret}`, key].flatMap((one) => [
@@ -110,7 +108,7 @@ const pull = () => platform.bringIn(scene, 20_000n);
 
 const worked = () => vi.waitFor(async () => expect(instance.output()).toContain('"/rails/Platform:'), 20_000);
 
-test('no secret of a provider is logged, measured, traced or returned, even while secrets rotate', async () => {
+test("no log, metric, trace or response contains a provider's secrets, even while they rotate", async () => {
   await pull();
   await worked();
   const answers: unknown[] = [];
@@ -125,7 +123,7 @@ test('no secret of a provider is logged, measured, traced or returned, even whil
   await pull();
   const made = await platform.quote(usdToEur(scene, { immediatelyExecute: true }));
   expect(await platform.ended(made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
-  // A message signed with another secret is refused.
+  // A message with an invalid signature is refused.
   const refused = await fetch(`${instance.url}/rails/Platform:${platform.platformId}/webhooks`, {
     method: 'POST',
     headers: {

@@ -39,7 +39,7 @@ const ways: Readonly<Record<string, (amount: number) => Promise<Data>>> = {
   'a collection': (amount) => move('transferIn', amount),
   'a conversion that leaves': (amount) => quoted(scene.usd, scene.outsideEur, amount),
   'a conversion that stays': (amount) => quoted(scene.usd, scene.eur, amount),
-  'a conversion for another customer here': (amount) => quoted(scene.usd, other.eur, amount),
+  'a conversion for another customer': (amount) => quoted(scene.usd, other.eur, amount),
   'a pull and its payout': (amount) => quoted(scene.outsideUsd, scene.outsideEur, amount),
 };
 
@@ -161,7 +161,7 @@ test('a payout for which the provider took too much is COMPLETED as promised, an
   expect(await named()).toEqual([]);
 });
 
-test('a payment without a case, or whose rail is missing, silent or in agreement, cannot be settled by hand', async () => {
+test('a payment can be settled by hand only if it has an open case and its rail reports the amounts it moved', async () => {
   provider.deviation = { taken: 3n, arrived: 0n };
   const { id } = await move('transferOut', 1_100);
   await expect(settled(id)).rejects.toThrow(`${id} has no open case about a different amount`);
@@ -217,8 +217,8 @@ test.each([
 });
 
 test.each([
-  ['outside has less, which is reported', 'outsideEur', { currency: 'EUR', amount: 5n }],
-  ['on this installation has the promised amount', 'eur', undefined],
+  ['outside gets less, and the shortfall is reported', 'outsideEur', { currency: 'EUR', amount: 5n }],
+  ['on this installation still gets the promised amount', 'eur', undefined],
 ] as const)('if less arrives than promised, a receiver %s', async (_what, to, short) => {
   const { short: reported } = await settleWith({ taken: 0n, arrived: -5n }, await quoted(scene.usd, scene[to], 1_000));
   expect(reported).toEqual(short);

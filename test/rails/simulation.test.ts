@@ -12,7 +12,7 @@ const scene = await t.platform.makeScene();
 const viewer = platformItself({ platformId: t.platform.platformId, environment: 'SANDBOX' });
 const { payments } = t.gateway;
 const { simulation: _none, checkIdentity: _nobody, ...rail } = sandboxOf(payments);
-/** The domain, with a rail that moves money and simulates nothing. */
+/** The domain, with a rail that moves money but simulates nothing. */
 const real = { ...payments, rails: { SANDBOX: rail } };
 
 const forbidden = { code: 'FORBIDDEN', message: 'this is possible only for sandbox platforms' };

@@ -57,7 +57,7 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
         const of = async (currency: string) => account.balanceOf(await account.ownAccount(currency));
         return { USD: await of('USD'), EUR: await of('EUR') };
       };
-      /** Returns the balances of an account on this side and upstream. */
+      /** Returns the balance of an account on this side, and the platform's balances upstream. */
       const both = async (id: string) => ({ here: await platform.balanceOf(id), there: await held() });
       return { account, platform, webhookUrl, connect, held, both };
     },
@@ -80,12 +80,12 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
       const { rows } = await upstream.owner.query(text, [platformId, uuidIn(id)]);
       return `ExternalAccount:${rows[0].id}`;
     },
-    /** Returns the upstream id of the latest upstream customer that was created for a customer on this side. */
+    /** Returns the id of the latest upstream customer that was created for a customer on this side. */
     async customerThere(id: string) {
       const text = 'select id from customer where platform_customer_id like $1 order by id desc limit 1';
       return `Customer:${(await upstream.owner.query(text, [`${uuidIn(id)}-%`])).rows[0].id}`;
     },
-    /** Returns a quote on this side, and the upstream quote that serves as its lock, with its receiver and sender. */
+    /** Returns a quote on this side, and the upstream quote that locks its rate, with the receiver and the customer. */
     async quotesOf(id: string): Promise<{ readonly here: Data; readonly there: Data }> {
       const { rows } = await gateway.owner.query('select * from quote where id = $1', [uuidIn(id)]);
       const there = await upstream.owner.query(
@@ -107,7 +107,7 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
   };
 }
 
-/** Connects a platform through a relay, which forwards each of upstream's webhooks `times` times or withholds it. */
+/** Connects a platform through a relay that forwards each upstream webhook `times` times, or withholds it. */
 export async function testRelay(two: TwoGateways, times = 1) {
   const shop = await two.connected('shop');
   const passOn: Receiver['answer'] = (response, received) => {

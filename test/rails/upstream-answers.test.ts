@@ -17,7 +17,7 @@ afterAll(async () => {
 test.each([
   ['a duplicate amount', 200, '{"totalSendingAmount":1,"totalSendingAmount":5000}'],
   ['a rate with too many digits', 200, '{"exchangeRate":1.08695652173913043478}'],
-  ['a duplicate code of an otherwise final refusal', 400, '{"code":"QUOTE_EXPIRED","c\\u006fde":"OK","message":"no"}'],
+  ['a duplicate code in an otherwise final refusal', 400, '{"code":"QUOTE_EXPIRED","c\\u006fde":"OK","message":"no"}'],
 ])('a response with %s leaves the outcome unknown', async (_name, status, text) => {
   answer = { status, text };
   await expect(client.post('/quotes', quoteRecord, { key: 'k' })).rejects.toMatchObject({

@@ -8,17 +8,17 @@ import { usAccount } from '../setup/scene.ts';
 import { testRelay, testTwoGateways } from './two-gateways.ts';
 import { ownUpstreamProxy } from './upstream-proxy.ts';
 
-/** Tests money that arrives at an upstream service without an order, for the customers of a platform on this side. */
+/** Tests deposits: money that arrives upstream without an order, for customers of a platform on this side. */
 
 const two = await testTwoGateways({ pollMs: 10 });
 // The relay delivers every webhook twice.
 const { shop, relay, passOn, holdBack } = await testRelay(two, 2);
 const customer = await shop.platform.newCustomer();
 const usd = await shop.platform.internalAccount(customer, 'USD');
-/** The customer's account upstream, and the platform's own. */
+/** The upstream accounts of the customer and of the platform itself. */
 const there = await accountThere(customer);
 const own = await shop.account.ownAccount('USD');
-/** A bank account that the platform has registered upstream, from which money is sent to it. */
+/** A bank account that the platform has registered upstream. The tests send money from it. */
 const bank = await shop.account.externalAccount(undefined, 'USD', usAccount('7654321000'));
 
 /** Returns a customer's upstream account in USD. */
@@ -33,7 +33,7 @@ async function comeIn(to: string, amount: bigint): Promise<string> {
   return transaction.id;
 }
 
-/** Makes the next query for deposits due now, so that the test does not wait a minute. */
+/** Triggers the next query for deposits, so that the test need not wait a minute. */
 async function askNow(): Promise<void> {
   await two.gateway.owner.query('update rail_connection set deposits_due_at = clock_ms()');
 }
@@ -100,7 +100,7 @@ test('deposits without a webhook are found, including one that stays pending for
   await askNow();
   await untilStatus(later, 'CREDITED');
   expect(await depositOf(transaction.id)).toBe(undefined);
-  // The next query starts no later than the time of the pending payment.
+  // The period of the next query still includes the pending payment.
   await vi.waitFor(async () => {
     const { rows } = await two.gateway.owner.query(
       "select deposits_from from rail_connection where deposits_due_at > clock_timestamp() + interval '10 seconds'",
@@ -123,7 +123,7 @@ test('a deposit is collected once and credited once, even if upstream’s respon
   relay.answer = holdBack;
   const proxy = await ownUpstreamProxy(two.upstream.url);
   onTestFinished(() => shop.connect({}));
-  // After an ordinary deposit, the rail has cached the platform's own upstream account.
+  // An ordinary deposit makes the rail cache the platform's own upstream account.
   const usual = await comeIn(there, 1n);
   await askNow();
   await untilStatus(usual, 'CREDITED');
@@ -152,7 +152,7 @@ test('a deposit that cannot be stored does not block other deposits, and is exam
   const proxy = await ownUpstreamProxy(two.upstream.url);
   onTestFinished(() => shop.connect({}));
   const before = await shop.platform.balanceOf(usd);
-  // Strings that payers and providers can send. Postgres cannot store U+0000 or half of a surrogate pair.
+  // All but the last are reported with odd values. Postgres cannot store U+0000 or half of a surrogate pair.
   const references = [];
   for (const amount of [4_101n, 4_102n, 4_103n, 4_104n, 4_105n]) references.push(await comeIn(there, amount));
   const [memo = '', huge = '', empty = '', foreign = '', good = ''] = references;
@@ -184,7 +184,7 @@ test('a deposit that cannot be stored does not block other deposits, and is exam
   expect(await depositOf(memo)).toMatchObject({ memo: 'a\ufffdb\ufffdc' });
   for (const reference of [huge, empty]) expect(await depositOf(reference)).toBeUndefined();
   expect(await shop.platform.balanceOf(usd)).toBe(before + 4_101n + 4_105n);
-  // Once the provider reports the deposit correctly, it is credited as well.
+  // Once the provider reports the two remaining deposits correctly, they are credited as well.
   proxy.change((text) => text);
   await askNow();
   for (const reference of [huge, empty]) await untilStatus(reference, 'CREDITED');

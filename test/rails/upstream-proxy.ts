@@ -37,7 +37,7 @@ export async function ownUpstreamProxy(target: string) {
     await new Promise((resolve) => server.close(resolve));
   });
   return {
-    /** The address of the service's API behind the proxy. */
+    /** The address of the service's API as reached through the proxy. */
     baseUrl: `${url}/2025-10-13`,
     async setFault(next: ProviderFault) {
       fault = next;

@@ -67,7 +67,7 @@ test.for(['SENDING', 'RECEIVING'] as const)(
       there.total_receiving_amount,
       there.exchange_rate,
     ]);
-    // The quote expires before its lock does. The margin comes from upstream's own times, so clock skew is harmless.
+    // The quote expires before its lock does. The margin is based on upstream's own times, so clock skew is harmless.
     const life = ({ created_at: from, expires_at: to }: Data) => to.getTime() - from.getTime();
     expect(life(here)).toBe(life(there) * 0.9);
 
@@ -79,7 +79,7 @@ test.for(['SENDING', 'RECEIVING'] as const)(
     expect(after).toEqual({ ...before, USD: before.USD - BigInt(there.total_sending_amount) });
     const sent = "select from idempotency_record where operation = 'executeQuote' and key = $1";
     expect((await upstream.owner.query(sent, await two.ordersOf(made.transaction.id))).rowCount).toBe(1);
-    // This side's ledger converts nothing: only the platform's share is earned, and there is no currency position.
+    // No conversion is booked on this side: the platform only earns its share, and there is no currency position.
     expect(end.ledgerEntries.filter(({ system }: Data) => system === 'LIQUIDITY')).toEqual([]);
     await expectReconciled();
   },
@@ -123,7 +123,7 @@ test('a payment whose upstream quote has expired fails, and its money is returne
   expect(await both()).toEqual(before);
 });
 
-test('an unexecuted quote expires on both sides, and is not a difference', async () => {
+test('an unexecuted quote expires on both sides, and is not reported as a difference', async () => {
   await platform.quote(usdToEur(scene));
   await expectReconciled();
 });
@@ -178,7 +178,7 @@ test("a quote that upstream refuses is refused here, with upstream's reason", as
   expect(await platform.quote(usdToEur(scene, { destination }))).toMatchObject({ status: 'PENDING' });
 });
 
-/** Builds a direct request to the rail for a conversion into euros. The lock determines the amount. */
+/** Builds an order for a conversion into euros, to pass to the rail directly. The lock determines the amount. */
 const orderOf = (id: string): Omit<RailOrder, 'amount'> => ({
   ...{ id, step: 'SETTLEMENT', kind: 'PAYOUT', currency: 'EUR', account: undefined, umaAddress: undefined },
   ...{ settled: false, ageMs: 0, attempts: 0, scenario: null },

@@ -62,7 +62,7 @@ test.for([
   { currency: 'EUR', side: 'SENDING', receiver: '$success.eur' },
   { currency: 'USD', side: 'RECEIVING', receiver: '$pending.long.usd' },
 ] as const)(
-  'a quote in $currency that fixes the $side side is locked upstream, paid from there once, and delivered to $receiver',
+  'a quote in $currency that fixes the $side side is locked upstream, and its payment reaches $receiver exactly once',
   async ({ currency, side, receiver }) => {
     const before = await both();
     const address = `${receiver}@sandbox.uma.money`;
@@ -83,7 +83,7 @@ test.for([
     ]);
     expect(side === 'SENDING' ? made.totalSendingAmount.amount : made.totalReceivingAmount.amount).toBe('10000');
     await shop.platform.execute(made.id);
-    // The order is sent again until the payment is delivered, as happens when a process dies.
+    // The order is sent repeatedly until the payment is delivered, as it would be after a crash.
     const repeated = 'select from rail_order where transaction_id = $1 and attempts > 1';
     if (receiver !== '$success.eur') await untilRows(two.gateway, [{}], repeated, uuidIn(made.transaction.id));
     expect(await shop.platform.ended(made.transaction.id)).toMatchObject({ status: 'COMPLETED' });

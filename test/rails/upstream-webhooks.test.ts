@@ -25,7 +25,7 @@ await shop.platform.bringIn(scene, 100_000n);
 
 const pay = async (amount: bigint): Promise<string> => (await shop.platform.transfer('transferOut', scene, amount)).id;
 
-/** Returns how often the rail was polled about a payment's order, and whether its next poll is a day away. */
+/** Returns a payment's order, with the number of its attempts and whether the next one is more than an hour away. */
 async function orderOf(transactionId: string) {
   const { rows } = await two.gateway.owner.query(
     `select id, attempts, coalesce(due_at > clock_timestamp() + interval '1 hour', false) as watched
@@ -35,7 +35,7 @@ async function orderOf(transactionId: string) {
   return rows[0] as { id: string; attempts: number; watched: boolean };
 }
 
-/** Returns how many webhooks with these ids are stored. Those of earlier payments can arrive at any time. */
+/** Returns how many of these webhooks are stored. Webhooks about earlier payments can arrive at any time. */
 async function stored(ids: unknown[]): Promise<number> {
   const text = 'select from rail_webhook where webhook_id = any($1)';
   return (await two.gateway.owner.query(text, [ids])).rowCount ?? 0;
@@ -78,7 +78,7 @@ test('late, duplicate and reordered webhooks settle a payment once, and the rail
   expect(await orderOf(id)).toMatchObject({ watched: true });
 });
 
-/** Returns the headers of a webhook that is signed the way upstream signs. */
+/** Returns the headers of a webhook that is signed the way upstream signs it. */
 function signed(raw: string, id = `Webhook:${randomUUID()}`, { at = new Date(), by = secret } = {}) {
   return signedHeaders({ id, body: raw, at }, [by]);
 }
@@ -93,7 +93,7 @@ test('a payment that its bank returns upstream is refunded here immediately', as
   expect(await shop.platform.balanceOf(scene.usd)).toBe(before);
 });
 
-test('a webhook whose process died after storing it is processed by another one', async () => {
+test('a webhook whose process died after storing it is processed by another process', async () => {
   relay.answer = holdBack;
   const id = await pay(2_000n);
   const order = await orderOf(id);
@@ -114,7 +114,7 @@ const statusOf = async (id: string) => (await shop.platform.fieldsOf('customer',
 const untilKyc = (id: string, status: string) =>
   vi.waitFor(async () => expect(await statusOf(id)).toBe(status), 20_000);
 
-/** Decides an upstream customer's identity check. Upstream stores our id of the customer. */
+/** Decides a customer's identity check upstream, given our id of the customer. */
 async function decideUpstream(id: string, kycStatus: string): Promise<void> {
   await shop.account.succeed('sandboxSetKycStatus', { customerId: await two.customerThere(id), kycStatus });
 }
@@ -135,7 +135,7 @@ test('a webhook is not marked as done before it has been processed', async () =>
   relay.answer = passOn;
 });
 
-test('a pending identity check is decided when its provider reports it, and follows later changes', async () => {
+test('a pending identity check is decided when its provider reports the result, and follows later changes', async () => {
   const id = await shop.platform.newCustomer('Person 001');
   expect(await statusOf(id)).toBe('PENDING_REVIEW');
   await decideUpstream(id, 'APPROVED');
@@ -230,13 +230,13 @@ test("strangers who share a provider's address do not block its webhooks", async
   for (let count = 0; count < 7; count += 1) wrong.push((await from({})).status);
   expect(wrong).toEqual([401, 401, 401, 401, 401, 401, 401]);
   expect((await from(signed(raw))).status).toBe(200);
-  // For an address that has never sent a valid signature, wrong ones still count.
+  // For a platform to which this address has never sent a valid signature, invalid ones still count.
   const other = await two.connected('a neighbour of the provider');
   expect((await give({ raw, headers: { 'x-forwarded-for': '198.51.100.3' } }, other.webhookUrl)).status).toBe(429);
   await untilWorkedOn();
 });
 
-test('a processed webhook is deleted after 30 days; one that waits is kept', async () => {
+test('a processed webhook is deleted after 30 days, and an unprocessed one is kept', async () => {
   await two.gateway.owner.query(
     `insert into rail_webhook (platform_id, webhook_id, body, received_at, due_at)
      select $1, v.id, '', clock_ms() - v.age::interval, case when v.waits then 'infinity'::timestamptz end

@@ -81,7 +81,7 @@ test('an account that two customers register in different spellings is one accou
   expect(rows).toHaveLength(1);
 });
 
-test("a conversion of pulled money has upstream's rate, and pays out of the account in that currency", async () => {
+test("a conversion of pulled money uses upstream's rate, and is paid from the account in the target currency", async () => {
   const { EUR: before } = await held();
   const made = await platform.quote(usdToEur(scene, { source: { account: { accountId: scene.outsideUsd } } }));
   const rates = '{ exchangeRates(source: "USD", destinations: ["EUR"]) { rate } }';
@@ -150,7 +150,7 @@ test("an account that upstream refuses is refused here, with upstream's reason",
   await expect(refused).rejects.toThrow(/INVALID_BANK_ACCOUNT: .*suffix 105/);
 });
 
-test('credentials rotate without interruption; with wrong ones payments wait instead of failing', async () => {
+test('credentials rotate without interruption; while they are wrong, payments wait instead of failing', async () => {
   await receive(2_000n);
   expect(await rail.checkConnection?.()).toMatch(/EUR \d+/);
   await shop.connect({ clientId: 'nobody', secret: 'wrong' });

@@ -1,7 +1,7 @@
 import type { Rail, RailModule } from '../../src/rails/port.ts';
 import { upstreamModule } from '../../src/rails/upstream/upstream-module.ts';
 
-/** A hook that a test sets. It runs before each call of the rail, with the method's name. */
+/** A hook that tests can set. It runs before each call to the rail, and gets the name of the method. */
 export const watch: { at: (method: string) => Promise<void> } = { at: async () => undefined };
 
 /** The rail `upstream` with a hook that lets tests act on every call. */

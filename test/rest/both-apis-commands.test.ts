@@ -236,7 +236,7 @@ const umaQuoteCall = fc
   })
   .filter(({ form, lookup, told, currency, amount }) => {
     const wrong = [lookup === 'unknown', told === 'nothing', currency === 'EUR', amount === 0];
-    // The short form never has EUR, because it reads the lookup before it checks the currency.
+    // The short form never uses EUR, because it reads the lookup before it checks the currency.
     return wrong.filter(Boolean).length <= 1 && !(form === 'workflow' && currency === 'EUR');
   })
   .map(
@@ -313,7 +313,7 @@ test('commands on existing records have the same effect and outcome in both APIs
     if (call.mutation === 'createExternalAccount') outside.push(outcome.record.id);
     if (call.mutation === 'sandboxReceiveUma') announced.push(outcome.record.id);
   });
-  // A run in which a command is always refused proves little about it, so the runs go on until each has succeeded.
+  // A command that is always refused proves little, so the runs continue until each command has succeeded once.
   for (let rounds = 0; rounds < 10 && !wanted.every((command) => done.has(command)); rounds += 1)
     await fc.assert(property, { numRuns: 300 });
   expect([...done]).toEqual(expect.arrayContaining(wanted));

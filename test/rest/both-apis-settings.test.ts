@@ -87,7 +87,7 @@ const platformAsRest = ({ id, supportedCurrencies, ...others }: Data) => ({
   })),
 });
 
-test("both APIs refuse a platform's settings alike, and the error names the field", async () => {
+test('both APIs refuse the same platform settings, and the error names the field', async () => {
   const inRest = (...codes: string[]) => ({ supportedCurrencies: codes.map((currencyCode) => ({ currencyCode })) });
   const refusals = [
     [{ currencies: [] }, inRest(), 'INVALID_INPUT', 'supportedCurrencies', 'currencies'],
@@ -111,7 +111,7 @@ test("both APIs refuse a platform's settings alike, and the error names the fiel
   }
 });
 
-test('settings that another transaction locks cause a 503 in both APIs, and the key stays unused', async () => {
+test('settings that another transaction has locked cause a 503 in both APIs, and the key stays unused', async () => {
   const change = { currencies: ['USD', 'EUR'], idempotencyKey: randomUUID() };
   const lock = ['select from platform where id = $1 for update', t.platform.platformId] as const;
   const [overRest, overGraphql] = await whileLocked(t.databaseUrl, lock, () =>

@@ -189,7 +189,7 @@ interface ListOfBoth {
   readonly asRest: (record: Data) => Data;
   /** Whether the list can be ordered by last change. */
   readonly isOrdered?: true;
-  /** The same filter, once for REST and once for GraphQL. */
+  /** Each filter, in its REST form and in its GraphQL form. */
   readonly filters: readonly (() => readonly [rest: Record<string, unknown>, graphql: object])[];
 }
 
@@ -282,7 +282,7 @@ const lists: readonly ListOfBoth[] = [
   },
 ];
 
-test('a list has the same rows, cursors and totals on both APIs', async () => {
+test('a list has the same rows, cursors and totals in both APIs', async () => {
   const company = { customerType: 'BUSINESS', platformCustomerId: 'company', businessInfo: { legalName: 'Acme' } };
   await rest.make('/customers', company);
   await rest.ask('POST', `/sandbox/internal-accounts/${scene.usd.id}/fund`, { amount: 1_000_000 });

@@ -11,7 +11,7 @@ const company = {
   businessInfo: { legalName: 'Acme GmbH', taxId: 'DE1' },
 };
 
-test('null in an update clears an optional field, is ignored for a required one, and never sets a value', async () => {
+test('null clears an optional field, is ignored for a required field, and is never stored as a value', async () => {
   const address = { line1: '1 Main St', line2: null, city: 'Town', postalCode: '1', country: 'US' };
   const person = { customerType: 'INDIVIDUAL', platformCustomerId: 'nulls', fullName: 'Ada', birthDate: '1990-01-01' };
   const raw = JSON.stringify({ ...person, address, umaAddress: null, metadata: { a: 'b' } });
@@ -49,7 +49,7 @@ test('null in an update clears an optional field, is ignored for a required one,
   expect(await change({ customerType: null })).toMatchObject({ status: 400, details: { field: 'customerType' } });
 });
 
-test('an empty update of a customer changes nothing, over either API', async () => {
+test('an empty update to a customer changes nothing in either API', async () => {
   const made = await rest.make('/customers', { ...company, platformCustomerId: 'unchanged' });
   const read = async () =>
     t.platform.ask(

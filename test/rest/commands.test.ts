@@ -30,7 +30,7 @@ describe('every command', () => {
     }
   });
 
-  test('refuses a body of another type or in another encoding, and names the accepted encoding', async () => {
+  test('refuses a body of an unsupported type or encoding, and names the accepted encoding', async () => {
     const { rest, good } = catalog;
     const { path, body } = await good('createCustomer');
     const plain = JSON.stringify(body);
@@ -91,7 +91,7 @@ describe('every command', () => {
 
   test('names every field that is missing, unknown or of the wrong type in one error', async () => {
     const { rest, good } = catalog;
-    /** The fields that accept one of the wrong values below, each with that value. */
+    /** The fields for which one of the wrong values below is valid, each with that value. */
     const right: Record<string, unknown> = { 'updateExternalAccount.defaultUmaDepositAccount': true };
     for (const { id, method, required } of withBodies()) {
       // The keys of a manifest are hashes, so no key is an unknown field. The error names a document instead.
@@ -111,7 +111,7 @@ describe('every command', () => {
       expect({ id, status: empty.status, missing: missing.map((error: Data) => error.field).sort() }).toEqual({
         id,
         status: required?.length ? 400 : 200,
-        // The document does not require both parties, because a lookup can replace them.
+        // The document does not list the two parties as required, because a lookup can replace them.
         missing: [...(required ?? []), ...(id === 'createQuote' ? ['source', 'destination'] : [])].sort(),
       });
       const unknown = await rest.call(method, path, { body: { ...body, extra: 1 } });
@@ -134,7 +134,7 @@ describe('every command', () => {
     }
   });
 
-  test('may come without a body if the body is optional, with or without a content type', async () => {
+  test('may be sent without a body if the body is optional, with or without a content type', async () => {
     const { rest, good, endpoints } = catalog;
     const optional = endpoints.filter(({ bodyIsOptional }) => bodyIsOptional);
     expect(optional.map(({ id }) => id).sort()).toEqual(['approveTransaction', 'rejectTransaction', 'testWebhook']);
@@ -147,7 +147,7 @@ describe('every command', () => {
     }
   });
 
-  test('refuses fields in a body where it expects none, instead of ignoring them', async () => {
+  test('refuses fields in a body if it takes no body, instead of ignoring them', async () => {
     const { rest, good, endpoints } = catalog;
     const bare = endpoints.filter(({ method, required }) => method !== 'GET' && required === undefined);
     expect(bare.map(({ id }) => id)).toEqual(expect.arrayContaining(['executeQuote', 'deleteCustomer', 'deleteToken']));
@@ -191,7 +191,7 @@ describe('every command', () => {
     }
   });
 
-  test('accepts a key as a plain or structured string, and refuses a header with another name', async () => {
+  test('accepts a key as a plain or structured string, and refuses a header with a wrong name', async () => {
     const { rest, good } = catalog;
     const { path, body } = await good('createCustomer');
     const first = await rest.call('POST', path, { body, key: 'a"\\b' });

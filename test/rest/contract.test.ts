@@ -14,14 +14,14 @@ const catalog = await openCatalog();
 
 const uuid = '01a1fc11-db75-7eac-9cd6-93f3db60e56b';
 
-/** Returns a request to an endpoint that succeeds. */
+/** Returns a valid request to an endpoint. */
 async function good(endpoint: Endpoint): Promise<GoodRequest> {
   if (endpoint.method !== 'GET') return catalog.good(endpoint.id);
   const needed = neededQuery[endpoint.id]?.join('&');
   return { path: needed ? `${endpoint.path}?${needed}` : endpoint.path };
 }
 
-/** Sends a request to an endpoint, with these values replacing the sample's. */
+/** Sends the sample request to an endpoint, with these parts replaced. */
 async function send(
   endpoint: Endpoint,
   given: Parameters<RestClient['call']>[2] & { path?: string } = {},
@@ -34,7 +34,7 @@ async function send(
 const unknownIn = (text: string) =>
   text.replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, uuid).replace(/%24[^?]+/, '%24nobody%40test.uma.money');
 
-/** A deposit that arrives for a customer who has been deleted. */
+/** Requests that simulate a deposit for a customer who has been deleted. */
 const gone: Record<string, () => Promise<GoodRequest>> = {
   async sandboxSend() {
     const { rest } = catalog;
@@ -60,7 +60,7 @@ const unknownParameter = {
 
 const mismatch = { code: 'IDEMPOTENCY_MISMATCH', details: { field: 'Idempotency-Key' } };
 
-/** For each status, sends the request that provokes it at an endpoint that lists the status. */
+/** For each status, a function that provokes it at an endpoint that lists it. */
 const provoke: Record<number, (endpoint: Endpoint) => Promise<RestAnswer>> = {
   200: (endpoint) => send(endpoint),
   201: (endpoint) => send(endpoint),
@@ -129,7 +129,7 @@ describe('the contract', () => {
     const { t, rest, other } = catalog;
     const holder = await t.owner.connect();
     await holder.query('begin');
-    // Holds the locks of a call that is still running. Some commands lock their key, and others insert it.
+    // Holds the locks that a running call would hold. Some commands lock their key, and others insert it.
     for (const text of [
       `select pg_advisory_xact_lock(hashtextextended($1::uuid::text || operation || ' held', 0)) from unnest($2::text[]) operation`,
       `insert into idempotency_record (platform_id, operation, key, request_hash) select $1, operation, 'held', '\\x00' from unnest($2::text[]) operation`,
@@ -166,7 +166,7 @@ describe('the contract', () => {
     await t.owner.query('alter table api_token_gone rename to api_token');
   });
 
-  test('504 is returned by each endpoint whose commit is lost, and says that the request may have taken effect', async () => {
+  test('504 is returned by each endpoint if the response to its commit is lost, and says that the request may have taken effect', async () => {
     const proxy = await databaseProxy(catalog.t.databaseUrl);
     // This gateway does no background work.
     const serving = await startTestGateway({ ROLE: 'serve' }, proxy.url);
@@ -175,7 +175,7 @@ describe('the contract', () => {
       const { path, body } = await good(endpoint);
       proxy.loseAnswer(anyCommit);
       const answer = await rest.call(endpoint.method, path, { body });
-      // The lost commit may only have recorded that the token was used. The request has then succeeded.
+      // If the commit was the one that records the use of the token, the request succeeds and is sent again.
       return answer.status < 300 ? lose(endpoint) : answer;
     };
     for (const endpoint of naming(504))

@@ -10,7 +10,7 @@ const operations = Object.entries<Data>(document.paths).flatMap(([path, methods]
   Object.values<Data>(methods).map((operation): Data => ({ path, ...operation })),
 );
 
-/** Returns every object in a part of the document with its path, skipping examples. */
+/** Yields every object in a part of the document, except the examples, together with its path. */
 function* partsOf(part: Data, path = ''): Generator<readonly [path: string, part: Data]> {
   if (typeof part !== 'object' || part === null) return;
   yield [path, part];
@@ -29,7 +29,7 @@ test('the OpenAPI 3.1 document passes the linter without errors or warnings', as
   expect(document).toMatchObject({ openapi: '3.1.0', servers: [{ url: `..${base}` }] });
 });
 
-test('operations and webhooks have an id, a summary, a description and a tag, and explain errors', async () => {
+test('operations and webhooks have an id, a summary, a description and a tag, and operations list their errors', async () => {
   const all = [...operations, ...Object.values<Data>(document.webhooks).map(({ post }) => post)];
   expect(new Set(all.map(({ operationId }) => operationId)).size).toBe(all.length);
   for (const { operationId, summary, description, tags } of all) {
@@ -44,7 +44,7 @@ test('operations and webhooks have an id, a summary, a description and a tag, an
   }
 });
 
-test('code generators find a type for everything: no intersections or defaults, and bounded numbers', async () => {
+test('code generators find a type for everything: there are no intersections or defaults, and numbers have bounds', async () => {
   const wrong: string[] = [];
   for (const [path, part] of partsOf(document)) {
     const isNumber = [part.type].flat().some((one) => one === 'integer' || one === 'number');
@@ -75,7 +75,7 @@ test('every field and every parameter has a description', async () => {
   expect(silent).toEqual([]);
 });
 
-test('every list in a request has a documented maximum length; a longer list is refused, naming it', async () => {
+test('every list in a request has a documented maximum length, and the refusal of a longer list names it', async () => {
   const unbounded: string[] = [];
   const visit = (schema: Data, path: string, seen: readonly string[] = []): void => {
     if (schema.$ref) {

@@ -39,7 +39,7 @@ const exampleOf = (path: string, parameters: readonly Data[]) =>
     (_whole, parameter: string) => parameters.find(({ name }) => name === parameter).schema.example,
   );
 
-/** Returns the function that the console uses to read ids. Other tests check these responses against the document. */
+/** Returns a function with which the console can read ids. Other tests check these responses against the document. */
 const getAs =
   ({ authorization }: TestPlatform) =>
   async (path: string): Promise<string> => {
@@ -53,7 +53,7 @@ const before: Readonly<Record<string, () => Promise<unknown>>> = {
   approveTransaction: () => send(find('sandboxReceiveUma', 'announce')),
   rotateToken: () => send(find('createToken', 'view')),
   rejectTransaction: () => send(find('sandboxReceiveUma', 'announce')),
-  // The examples name a receiver on the reader's machine. No such receiver runs during tests.
+  // The examples name a receiver on the reader's machine, which does not run during tests.
   testWebhook: async () => {
     await rest.ask('PATCH', '/config', { webhookEndpoint: null });
     return rest.ask('PATCH', '/config', { webhookEndpoint: receiver.url });
@@ -99,7 +99,7 @@ function sendAll(): Promise<readonly object[]> {
   return sent;
 }
 
-/** Returns a value that fits a schema, with omitted members set to null. */
+/** Returns a copy of a value in which each omitted member of its schema is null. */
 function withNulls(value: Data, schema: Data): Data {
   const { $ref, oneOf, properties, items } = schema ?? {};
   if ($ref) return withNulls(value, rest.document.components.schemas[$ref.split('/').at(-1)]);
@@ -114,7 +114,7 @@ function withNulls(value: Data, schema: Data): Data {
   return Object.fromEntries(all.map(([name, one]) => [name, name in value ? withNulls(value[name], one) : null]));
 }
 
-/** Returns whether a value has the constants that a variant's members require. */
+/** Returns whether a value has the constant members that identify a variant. */
 function isVariant(value: Data, variant: Data): boolean {
   if (variant.$ref) return isVariant(value, rest.document.components.schemas[variant.$ref.split('/').at(-1)]);
   return Object.entries<Data>(variant.properties ?? {}).every(
@@ -141,7 +141,7 @@ test('the sandbox accepts each example with the ids that the console inserts', a
 
 test('each GET succeeds in the sandbox with the parameters that the console inserts, and no list is filtered', async () => {
   await sendAll();
-  // Hides pending quotes, which a platform that has been in use may not have.
+  // Hides pending quotes, because a platform that has been in use may have none.
   const read = getAs(t.platform);
   const readUsed = async (path: string) => (path.includes('status=PENDING') ? '{}' : read(path));
   const found = await findIds(rest.document, readUsed, payer);
@@ -165,7 +165,7 @@ test('null is the same as omission: each example creates its object with null fo
   }
 });
 
-test('each webhook matches the document for its type, and has the header fields of its signature', async () => {
+test('each webhook matches the schema of its type, and has the documented signature headers', async () => {
   const types = Object.keys(rest.document.webhooks);
   expect(types).toEqual(webhookTypes);
   await sendAll();
@@ -173,7 +173,7 @@ test('each webhook matches the document for its type, and has the header fields 
   const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
   await rest.make('/tokens', { name: 'short-lived', permissions: ['VIEW'], expiresAt });
   await warnOfExpiry(t.gateway.payments.database, 100);
-  // The example approves a customer who is already approved, which changes nothing.
+  // The example approves a customer who is already approved, which causes no webhook.
   const { customer } = await restScene(rest, 0);
   await rest.ask('POST', `/sandbox/customers/${customer.id}/kyc-status`, { kycStatus: 'REJECTED' });
   await receiver.until((received) => types.every((type) => received.some(({ body }) => body.type === type)));
@@ -188,12 +188,12 @@ test('each webhook matches the document for its type, and has the header fields 
   }
 });
 
-test('a name that must be unique is different each time', async () => {
+test('a name that must be unique is different each time an example is sent', async () => {
   const first = find('createCustomer', 'person');
   for (let time = 0; time < 2; time += 1) expect((await send(first)).status).toBe(201);
 });
 
-test('ids that a platform does not have stay as in the document', async () => {
+test('if a platform has no object of a type, the example ids of that type stay as in the document', async () => {
   const few = await findIds(rest.document, getAs(await t.newPlatform('empty')), {});
   expect([...few.keys()].some((id) => id.startsWith('ExternalAccount:'))).toBe(false);
   const quoteExample = ({ paths }: Data) =>

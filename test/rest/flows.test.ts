@@ -21,7 +21,7 @@ async function scene(balance = 100_000) {
   return { ...made, balance: async () => (await restAccount(rest, made.customer.id, 'USD')).balance.amount };
 }
 
-/** Returns the webhook bodies about a payment or an account in feed order, without duplicates. */
+/** Returns the bodies of the webhooks about a payment or an account, in feed order and without duplicates. */
 function toldOf(id: string): Data[] {
   const bodies = receiver.received
     .map(({ body }) => body)
@@ -33,7 +33,7 @@ const ends = ['COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED', 'REFUNDED'];
 
 /**
  * Waits until the webhooks report the final status of a payment. Returns its record, and the statuses and bodies of the
- * webhooks. The last body has the same record as REST.
+ * webhooks. The last body contains the record that REST returns.
  */
 async function ended(id: string): Promise<{ record: Data; statuses: string[]; bodies: Data[] }> {
   await receiver.until(() => toldOf(id).some(({ transaction }) => ends.includes(transaction.status)));
@@ -142,7 +142,7 @@ test('real-time funding: the quote has payment instructions, and the simulated d
   });
   const { statuses, bodies } = await ended(quote.transactionId);
   expect(statuses).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
-  // Webhooks report the deposit as a change of the balance, and then the payment that it funds (specification 6.3).
+  // Webhooks first report the deposit as a balance change, and then the payment that it funds (specification 6.3).
   expect(await changes(usd.id, 2)).toEqual([20_000, -20_000]);
   expect(toldOf(usd.id)[0].sequence).toBeLessThan(bodies[1].sequence);
   expect(await balance()).toBe(0);
@@ -175,7 +175,7 @@ test('a payment received in another currency shows the payer’s account in its 
   });
 });
 
-test('UMA send: looked up, quoted from the account of the customer, executed, delivered', async () => {
+test('UMA send: the receiver is looked up, and the payment is quoted from the customer’s account and delivered', async () => {
   const { customer, usd, balance } = await scene();
   const umaAddress = '$success.eur@sandbox.uma.money';
   const path = `/receiver/${encodeURIComponent(umaAddress)}?platformUserId=${customer.platformCustomerId}`;
@@ -206,7 +206,7 @@ test('UMA send: looked up, quoted from the account of the customer, executed, de
   expect(await balance()).toBe(100_000 - quote.totalSendingAmount);
 });
 
-test('sandbox: a UMA payment is announced, waits for approval, and is credited after it', async () => {
+test('sandbox: a UMA payment is announced, waits for approval, and is then credited', async () => {
   const { customer, usd, balance } = await scene(0);
   const announced = await rest.ask('POST', '/sandbox/uma/receive', {
     senderUmaAddress: '$sender@example.com',

@@ -70,7 +70,7 @@ describe('every endpoint', () => {
 });
 
 describe('every list', () => {
-  test('accepts every kind of value that the document states for its parameters', async () => {
+  test('accepts every kind of value that the document allows for its parameters', async () => {
     const { rest, endpoints } = catalog;
     const good: Record<string, string[]> = {
       integer: ['1', '100'],
@@ -110,7 +110,7 @@ describe('every list', () => {
     }
   });
 
-  test('is inclusive at both ends of a date range', async () => {
+  test('includes both ends of a date range', async () => {
     const { rest, quoteId } = catalog;
     const quote = await rest.ask('GET', `/quotes/${quoteId}`);
     const at = encodeURIComponent(quote.createdAt);

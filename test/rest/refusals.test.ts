@@ -103,7 +103,7 @@ test('invalid customers and accounts are refused, with all invalid fields in one
   );
 });
 
-test('the sandbox refuses what it cannot simulate, and production refuses the sandbox', async () => {
+test('the sandbox refuses what it cannot simulate, and production refuses sandbox commands', async () => {
   const quote = await rest.make('/quotes', restQuote(scene.usd.id, scene.outsideEur.id, 1_000));
   await refused('/sandbox/send', [
     [400, 'INVALID_INPUT', 'quoteId', { quoteId: quote.quoteId, currencyCode: 'USD' }],
@@ -185,7 +185,7 @@ test('a balance above 2^53 is never rounded: REST refuses to return it, and webh
   expect(webhook).not.toHaveProperty('newBalance');
 });
 
-test('a payment over a policy is refused with the limit, the amount used and the time when it is free again', async () => {
+test('a payment over a policy is refused with the limit, the amount used and the time when enough is free again', async () => {
   const customer = await restScene(rest, 1_000, 'Ada Lovelace');
   const limits = [{ period: 'LAST_24_HOURS', currency: 'USD', amount: { units: 500 } }];
   await t.platform.succeed('setPolicy', { subjectId: customer.customer.id, limits });

@@ -39,11 +39,11 @@ test('a token works from its creation to its deletion, and its secret is shown o
   while ((await reader.call('GET', '/customers')).status !== 401);
 });
 
-test('tokens are listed by name and time, without deleted ones, as in GraphQL', async () => {
+test('tokens can be listed by name and time, and lists omit deleted tokens, as in GraphQL', async () => {
   const make = (name: string) => rest.make('/tokens', { name, permissions: ['VIEW', 'TRANSACT'] });
   const [made, two, three] = [await make('one'), await make('two'), await make('three')];
   await rest.call('DELETE', `/tokens/${three.id}`);
-  // A token's id is generated before its creation time is read, which may thus be a millisecond later.
+  // The creation time of a token is read after its id is generated, and may thus be a millisecond later.
   await t.owner.query(
     `update api_token set created_at = created_at + interval '1 millisecond' where name = 'one' and platform_id = $1`,
     [t.platform.platformId],

@@ -9,7 +9,7 @@ const scene = await restScene(rest, 100_000);
 const umaAddress = '$success.eur@sandbox.uma.money';
 const sender = { FULL_NAME: 'Grace Hopper', BIRTH_DATE: '1906-12-09', PURPOSE_OF_PAYMENT: 'GIFT' };
 
-/** Looks up the receiver as in the specification's workflow, by default for the scene's customer. */
+/** Looks up the receiver as in the specification's workflow. By default, the scene's customer is the sender. */
 async function lookUp(query = `?platformUserId=${scene.customer.platformCustomerId}`): Promise<string> {
   return (await rest.ask('GET', `/receiver/${encodeURIComponent(umaAddress)}${query}`)).id;
 }
@@ -66,7 +66,7 @@ test('a customer of this installation is found, and the sender must be a custome
   expect(answer).toMatchObject({ code: 'USER_NOT_FOUND', details: { field: 'platformUserId' } });
 });
 
-test("a platform id that several customers share needs the customer's own id to name the sender", async () => {
+test('if several customers share a platform id, the sender must be named by customer id', async () => {
   const { umaAddress, platformCustomerId, id } = scene.customer;
   const path = `/receiver/${encodeURIComponent(umaAddress)}?platformUserId=${platformCustomerId}`;
   const body = { customerType: 'INDIVIDUAL', platformCustomerId, fullName: 'Grace Hopper' };
@@ -99,7 +99,7 @@ test('the shorter form of the UMA workflow pays from the customer’s account in
   }
 });
 
-test('the short and the full form are one request, which takes effect once per key, even after the lookup expired', async () => {
+test('the short and the full form count as one request per key, even after the lookup has expired', async () => {
   const lookupId = await lookUp();
   const full = {
     lookupId,
@@ -122,7 +122,7 @@ test('the short and the full form are one request, which takes effect once per k
   expect(late).toMatchObject({ code: 'LOOKUP_REQUEST_NOT_FOUND', details: { field: 'lookupId' } });
 });
 
-test('currency codes given along with a source or a destination are checked against it', async () => {
+test('a currency code given along with a source or a destination is checked against it', async () => {
   const lookupId = await lookUp();
   const { sendingCurrencyCode: _code, ...body } = workflow(lookupId);
   const source = { sourceType: 'ACCOUNT', accountId: scene.usd.id };

@@ -51,7 +51,7 @@ test('a new endpoint shows its secret once, gets a signed test event, and is vis
   await set(null);
 });
 
-test('webhook endpoints created through GraphQL are not changed by REST, and setting a disabled endpoint enables it again', async () => {
+test('REST does not change webhook endpoints created through GraphQL, and setting a disabled endpoint again enables it', async () => {
   const [own, others] = [await ownReceiver(), await ownReceiver()];
   const { id } = await createEndpoint(t.platform, { url: others.url, eventTypes: ['KYC_STATUS'] });
   expect(await rest.ask('GET', '/config')).not.toHaveProperty('webhookEndpoint');
@@ -119,7 +119,7 @@ test('a URL to which events must not be sent is refused, and nothing in the requ
   expect(await rest.ask('GET', '/config')).toEqual(before);
 });
 
-test('sixteen tests of a platform may wait for their receivers; another one gets 429 in both APIs', async () => {
+test('a platform can have sixteen webhook tests waiting for a response; one more gets 429 in both APIs', async () => {
   const silent: ServerResponse[] = [];
   const receiver = await ownReceiver((response) => silent.push(response));
   await set(receiver.url);

@@ -205,7 +205,7 @@ const approvalAgainstClock: Race = {
         const outcome = outcomeOf(played.results.get('approval'));
         await world.settleAll();
         const books = await booksOf(world, row.id);
-        // The outcome depends on the clock, which is read under the lock.
+        // The outcome depends on the clock, which is read while the lock is held.
         const inTime = at(played, 'approval: locked') < at(played, clockStep);
         expect(outcome).toBe(inTime ? 'done' : 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL');
         const timedOut = { status: 'FAILED', failureReason: 'PAYMENT_APPROVAL_TIMED_OUT', journals: [] };

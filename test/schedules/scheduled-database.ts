@@ -2,8 +2,8 @@ import pg from 'pg';
 
 /**
  * A database whose statements can be stopped inside the product's functions, and whose clock a test can advance. The
- * functions are unchanged. The schema `schedules` contains functions with the same names, which stop the actor and call
- * the real functions. Only connections with `schedules` first in their search path use them.
+ * bodies of the functions are unchanged: the schema `schedules` contains functions with the same names, which call the
+ * real functions and then stop the actor. Only connections with `schedules` first in their search path use them.
  */
 
 /** The points at which an actor stops while its transaction is open. */
@@ -18,8 +18,8 @@ const points: readonly { readonly of: string; readonly after: string }[] = [
 export const stopNotice = /^stopped (\d+) at (\w+)$/;
 
 /**
- * Each actor alternates between two advisory locks at which it stops. The scheduler holds the lock that the actor's
- * next stop needs.
+ * An actor stops by waiting for an advisory lock that the scheduler holds. Each actor has two such locks, and uses them
+ * in turn.
  */
 export const actorLock = (actor: number, stop: number) => `${1_000 + actor}, ${stop % 2}`;
 
@@ -62,7 +62,7 @@ export async function prepareDatabase(client: pg.Client, actors: number): Promis
     grant usage on all sequences in schema schedules to gateway_work`);
 }
 
-/** Creates the function that calls the real function and then stops. */
+/** Returns the statement that creates a function that calls the real function and then stops. */
 async function stoppingFunction(client: pg.Client, signature: string, point: string): Promise<string> {
   const { rows } = await client.query<{ parameters: string; result: string; names: string[] | null; table: boolean }>(
     `select pg_get_function_arguments($1::regprocedure) as parameters, pg_get_function_result($1::regprocedure) as result,

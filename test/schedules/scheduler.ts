@@ -7,7 +7,7 @@ import { actorLock, actorOf, stopNotice } from './scheduled-database.ts';
  * (scheduled-database.ts). Between two steps, every actor is stopped, has ended, or waits for another actor's lock.
  */
 
-/** The work of one actor. Refusals are results too, which the race's checks examine. */
+/** The work of one actor. A refusal is a result, too, and the race checks it. */
 export interface Actor {
   readonly name: string;
   /** From 1. */
@@ -68,7 +68,7 @@ export class Scheduler {
     await this.#control.end();
   }
 
-  /** @throws Error if actors wait for each other, or one does not return */
+  /** @throws Error if actors wait for each other, or if one does not return */
   async play(actors: readonly Actor[], choose: Choose, decidesAlways = false): Promise<Played> {
     const steps: string[] = [];
     const choices: { of: number; taken: number }[] = [];
@@ -125,8 +125,8 @@ export class Scheduler {
   }
 
   /**
-   * Waits until each actor has stopped or ended, or waits for a lock of a stopped actor. If all actors wait for locks,
-   * a lock is about to be granted, or the database resolves a deadlock. @throws Error if neither happens
+   * Waits until each actor has stopped or ended, or is waiting for a lock that a stopped actor holds. If all wait for
+   * locks, one is about to be granted, or the database will resolve a deadlock. @throws Error if neither happens
    */
   async #settle(steps: readonly string[]): Promise<void> {
     const deadline = performance.now() + stepMs;
@@ -164,7 +164,7 @@ export class Scheduler {
     this.#onChange?.();
   }
 
-  /** Returns the connections that wait for a lock, other than one at which an actor stops. */
+  /** Returns the connections that are waiting for a lock, except for those that wait at an actor's stop. */
   async #waiting(): Promise<ReadonlySet<number>> {
     const { rows } = await this.#control.query<{ pid: number }>(
       `select pid from pg_locks where not granted and not (locktype = 'advisory' and objsubid = 2)`,

@@ -49,7 +49,7 @@ export async function openWorld() {
     error: (facts: { readonly err?: unknown }) => facts.err !== undefined && errors.push(facts.err),
   });
 
-  /** Returns the services that an actor uses. Those of actor 0 prepare and end a schedule. */
+  /** Returns the services that an actor uses. Actor 0 prepares and ends schedules. */
   function payments(actor: number): Payments {
     const database = databases[actor];
     if (!database) throw new Error(`there is no actor ${actor}`);
@@ -66,7 +66,7 @@ export async function openWorld() {
     payments,
     /** The orders that the rail has performed. An order that was performed twice is listed twice. */
     performed,
-    /** The errors logged by background work. Refusals that a race explains are not included. */
+    /** The errors logged by background work. Refusals that are normal in a race are not included. */
     errors,
     /** The result of the last schedule of the modeled race, to compare with the model. */
     lastStatus: '',

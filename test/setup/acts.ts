@@ -32,7 +32,7 @@ export function between(from: string, to: string, amount: number | bigint, rest:
 /** Builds the input of a quote of 10 dollars to the scene's external EUR account, unless `rest` says otherwise. */
 export const usdToEur = ({ usd, outsideEur }: Scene, rest?: object) => between(usd, outsideEur, 1_000, rest);
 
-/** Builds the input of a quote to the EUR account that the customer funds with `amount` in this currency. */
+/** Builds the input of a quote to the external EUR account. The customer funds it with `amount` in this currency. */
 export function fundedIn(
   currency: string,
   { customerId, outsideEur }: Scene,

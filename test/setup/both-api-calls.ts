@@ -18,7 +18,7 @@ export interface Call {
   readonly result: (typeof results)[keyof typeof results];
 }
 
-/** Makes the call over both APIs with the same key. It takes effect once, and both return the same result. */
+/** Makes the call over both APIs with the same key. Expects a single effect, and the same result from both. */
 export async function madeOnBoth(
   { platform, rest }: { readonly platform: TestPlatform; readonly rest: RestClient },
   call: Call,
@@ -70,7 +70,7 @@ export const anyMetadata = fc.constantFrom<Readonly<Record<string, string>> | un
   { 7: 'seven', __proto: 'x' },
 );
 
-/** The specification's names for fields of the sandbox's inputs. */
+/** The REST names of fields in the inputs of sandbox mutations. */
 const namesInRest: { readonly [Name in Operation]?: Readonly<Record<string, string>> } = {
   sandboxSend: { amount: 'currencyAmount', currency: 'currencyCode' },
   sandboxReceiveUma: { amount: 'receivingCurrencyAmount', currency: 'receivingCurrencyCode' },

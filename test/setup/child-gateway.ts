@@ -69,7 +69,7 @@ export async function startChildGateway(
   };
 }
 
-/** Creates a data directory for the test. If this process is root, the user who runs Postgres can enter it. */
+/** Creates a data directory for the test. The user who runs Postgres can enter it even if this process is root. */
 export async function temporaryDataDirectory(): Promise<{ path: string; remove(): Promise<void> }> {
   const directory = await mkdtemp(path.join(tmpdir(), 'gateway-'));
   await chmod(directory, 0o711);

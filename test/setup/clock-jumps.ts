@@ -1,6 +1,6 @@
 import { query } from './embedded-servers.ts';
 
-/** Makes these changes atomically and without triggers, because the service itself never makes them. */
+/** Makes these changes atomically, and with triggers disabled, because the service itself never makes such changes. */
 async function change(databaseUrl: string, changes: readonly string[]): Promise<void> {
   for (;;) {
     try {

@@ -4,7 +4,7 @@ import { afterAll } from 'vitest';
 import { testDatabase } from './database.ts';
 import { listen } from './free-port.ts';
 
-/** A proxy for Postgres that can fail in all the ways in which a network can fail. */
+/** A proxy for Postgres that can fail in all the ways a network can. */
 export type DatabaseProxy = Awaited<ReturnType<typeof databaseProxy>>;
 
 /** Matches the statement that commits the plan with this idempotency key. */
@@ -103,11 +103,11 @@ export async function databaseProxy(databaseUrl: string) {
     get connections() {
       return pairs.size;
     },
-    /** The number of frozen connections on which clients have given up. */
+    /** The number of frozen connections that clients have abandoned. */
     get givenUp() {
       return givenUp;
     },
-    /** Counts the messages from clients that match, until the next call. */
+    /** Counts the client messages that match, until it is called again. */
     counting(message: RegExp) {
       const matching = { message, count: 0 };
       counted = matching;
@@ -119,7 +119,7 @@ export async function databaseProxy(databaseUrl: string) {
     },
     /** Returns the open connections of an application. */
     of: (application: RegExp) => [...pairs].filter(({ hello = '' }) => application.test(hello)),
-    /** Forwards nothing on new connections of an application. With undefined, forwards everything again. */
+    /** From now on, forwards nothing on new connections of an application. Undefined ends this. */
     freezeNew(application: RegExp | undefined) {
       freezing = application;
     },
@@ -140,11 +140,11 @@ export async function databaseProxy(databaseUrl: string) {
         for (const socket of [pair.client, pair.server]) socket.resume();
       }
     },
-    /** Holds back everything on a connection once a message on it matches, starting with that message, until `goOn`. */
+    /** Once a message on a connection matches, holds back that message and everything after it until `goOn`. */
     stallOn(message: RegExp) {
       stalling = message;
     },
-    /** Accepts no further connections, and cuts the open ones, until `reopen`. */
+    /** Drops the open connections, and accepts no new ones until `reopen`. */
     shut() {
       isShut = true;
       for (const pair of pairs) cut(pair);
@@ -153,7 +153,7 @@ export async function databaseProxy(databaseUrl: string) {
       isShut = false;
       rule = undefined;
     },
-    /** Refuses all connections, and cuts the open ones, until `startListening`. */
+    /** Drops the open connections, and refuses new ones until `startListening`. */
     async stopListening() {
       const closed = once(listener, 'close');
       listener.close();
@@ -166,8 +166,8 @@ export async function databaseProxy(databaseUrl: string) {
     },
     /**
      * Loses the response to the next statement whose message matches. The statement is executed, and then its
-     * connection is cut.
-     * @param andAfter whether later requests on any connection are also cut off without a response
+     * connection is dropped.
+     * @param andAfter if true, this response arrives, but the connection of each later request is dropped instead
      */
     loseAnswer(to: RegExp, andAfter = false) {
       told = Promise.withResolvers();

@@ -38,7 +38,7 @@ export class EmbeddedServers {
   }
 
   /**
-   * Uses the embedded server from a separate process, which leads a process group as a program in a terminal does.
+   * Uses the embedded server from a separate process that leads a process group, like a program run in a terminal.
    * Returns the process, the server's URL and process id, and the printed warnings.
    * @param wrapper a command that runs its arguments
    */
@@ -91,7 +91,7 @@ export async function query<Row extends object = Record<string, unknown>>(url: s
   }
 }
 
-/** Expects that nothing listens at this URL any longer. */
+/** Expects that nothing is listening at this URL any longer. */
 export const isDown = (url: string) => expect(query(url, 'select 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 
 /** Returns whether this user may mount a file system in a separate namespace. */

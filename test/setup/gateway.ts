@@ -50,7 +50,7 @@ export async function startTestGateway(
       CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
       SECRET_KEY: secretKey,
     }),
-    // Tests compare whole responses, and only in production does a response omit its cost by default.
+    // In production, responses omit their cost by default, so tests can compare whole responses.
     NODE_ENV: 'production',
     ...overrides,
   };
@@ -60,7 +60,7 @@ export async function startTestGateway(
     config,
     log,
     ...parts,
-    // No request is refused because the machine is slow, and `stop` does not wait for idle clients.
+    // A slow machine must not cause refusals, and `stop` must not wait for idle clients.
     pace: { slowMs: Number.POSITIVE_INFINITY, idleMs: 0, ...parts.pace },
   });
   const address = gateway.url ?? '';
@@ -75,12 +75,12 @@ export async function startTestGateway(
     url: address,
     /** Connects the tables' owner. */
     databaseUrl: url,
-    /** A pool for the tables' owner, for operations that the gateway's roles are denied. */
+    /** A pool of connections as the tables' owner, for operations that the gateway's roles are denied. */
     owner,
     gateway,
     platform: databaseUrl === undefined ? await newPlatform(platformName) : connect(address, '', ''),
     newPlatform,
-    /** Stops everything, then audits the ledger. `broken` lists exactly the rules that the test itself has broken. */
+    /** Stops everything, then audits the ledger. `broken` must list exactly the rules that the test has broken. */
     async stop(broken: readonly RegExp[] = []) {
       await gateway.stop();
       await owner.end();
@@ -117,7 +117,7 @@ export async function ownGateway(...options: Parameters<typeof startTestGateway>
   return t;
 }
 
-/** Returns ways to call the gateway at `address` with these credentials. */
+/** Returns a platform that calls the gateway at `address` with these credentials. */
 export function connect(address: string, platformId: string, authorization: string): TestPlatform {
   return new TestPlatform(address, platformId, authorization);
 }
@@ -160,7 +160,7 @@ export async function withoutTriggers<T>(url: string, work: (client: pg.Client) 
   return connected(await openClient(url, untriggered), work);
 }
 
-/** Calls `work` while another connection has locked the rows that a statement selects, and then releases them. */
+/** Calls `work` while another connection holds locks on the rows that a statement selects. */
 export async function whileLocked<T>(
   connectionString: string,
   [text, ...values]: readonly [text: string, ...values: unknown[]],
@@ -175,7 +175,7 @@ export async function whileLocked<T>(
   });
 }
 
-/** Runs `first` and then `second` while another connection has locked a row, and releases the row once both wait. */
+/** Runs `first` and then `second` while another connection has locked a row. Unlocks it once both are waiting. */
 export async function inTurn<A, B>(
   { databaseUrl, owner }: TestGateway,
   [table, id]: readonly [table: string, id: string],
@@ -193,7 +193,7 @@ export async function inTurn<A, B>(
   return Promise.all(both);
 }
 
-/** Waits until this many sessions of the database wait for locks. */
+/** Waits until this many sessions of the database are waiting for locks. */
 export async function untilWaiting(on: Pick<pg.Pool, 'query'>, count: number): Promise<void> {
   const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   while (((await on.query(text)).rowCount ?? 0) < count);

@@ -11,7 +11,7 @@ export async function hangingUpload(
 ) {
   const socket = await openConnection(url);
   const heard = heardOn(socket);
-  // The two requests are pipelined. When the first has its response, the server has also read the second.
+  // The two requests are pipelined. When the response to the first arrives, the server has also read the second.
   const ping = ['GET /health/live HTTP/1.1', 'Host: localhost', '', ''].join('\r\n');
   socket.write(`${ping}${[...head, 'Host: localhost', 'Content-Length: 50', '', '{'].join('\r\n')}`);
   await heard.until('\r\n0\r\n\r\n');

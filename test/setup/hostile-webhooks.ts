@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Webhook } from 'standardwebhooks';
 import { openConnection } from './raw-http.ts';
 
-/** A webhook receiver's response to a request: a status, or a cut connection. */
+/** A webhook receiver's response to a request: a status, or a dropped connection. */
 export type Answered = number | 'CUT';
 
 /** Returns the headers of a webhook that is signed with a secret. */
@@ -18,7 +18,7 @@ export function signedHeaders(secret: string, body: string, at = new Date()): Re
 
 const event = '{"type":"OUTGOING_PAYMENT","transaction":{"id":"Transaction:forged","status":"COMPLETED"}}';
 
-/** Returns webhooks that every receiver must refuse, keyed by their fault: the headers and the body of each. */
+/** Returns the headers and bodies of webhooks that every receiver must refuse, keyed by what is wrong with them. */
 export function forgeries(secret: string): Readonly<Record<string, readonly [Record<string, string>, string]>> {
   const good = signedHeaders(secret, event);
   const at = (year: number) => new Date(Date.UTC(year, 0, 1));

@@ -6,7 +6,7 @@ import { type Scene, usAccount } from './scene.ts';
 
 export type ListName = 'transactions' | 'quotes' | 'accounts' | 'customers';
 
-/** A list to follow: its name, its filter, and the time that each message waits for further changes. */
+/** A list to follow: its name, its filter, and how long each message waits for further changes. */
 export interface Wanted {
   readonly list: ListName;
   readonly filter: object;
@@ -37,7 +37,7 @@ export class LiveList {
     this.wanted = wanted;
   }
 
-  /** Follows the list from where it last stopped, or from its first page, until the connection is cut. */
+  /** Follows the list from where it last stopped, or from its first page, until the connection is dropped. */
   async follow(): Promise<void> {
     const { list, filter, waitMs } = this.wanted;
     const type = types[list];
@@ -72,7 +72,7 @@ export class LiveList {
     await promise;
   }
 
-  /** Cuts the connection. Messages that are still missing arrive after the next `follow`. */
+  /** Drops the connection. Messages that have not arrived yet are received after the next `follow`. */
   cut(): void {
     this.#cut();
   }
@@ -92,7 +92,7 @@ export class LiveList {
     this.cursor = cursor;
   }
 
-  /** Waits until the maintained list equals a new read of the list. */
+  /** Waits until the followed list equals a fresh read of it. */
   async isTrue(): Promise<void> {
     await vi.waitFor(
       async () => {
@@ -118,7 +118,7 @@ const acts = [
   ...(['customer', 'rename', 'delete', 'account', 'status', 'cut'] as const),
 ];
 
-/** A step: an act, and the existing object that it concerns. */
+/** A step: what is done, and to which existing object. */
 const step = fc.record({ act: fc.constantFrom(...acts), at: fc.nat({ max: 20 }) });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
@@ -170,7 +170,7 @@ export const history = fc.record({
 });
 export type History = typeof history extends fc.Arbitrary<infer T> ? T : never;
 
-/** Plays a history. After each round, each followed list must equal a new read of that list. */
+/** Plays a history. After each round, each followed list must equal a fresh read of it. */
 export async function play(t: TestGateway, { follow, rounds }: History): Promise<void> {
   numbers += 1;
   const platform = await t.newPlatform(`lists ${numbers}`);
@@ -237,7 +237,7 @@ async function take(
       await platform.act('updateCustomer', { customerId, details: { individual: { fullName: `Name ${numbers}` } } });
       return;
     case 'delete':
-      // Never delete the customer whose accounts pay.
+      // Never deletes the customer whose accounts pay.
       if (customerId !== scene.customerId) await platform.act('deleteCustomer', { customerId });
       return;
     case 'account':

@@ -6,7 +6,7 @@ import { secretKey } from './cursors.ts';
 import { listen } from './free-port.ts';
 import type { TestGateway } from './gateway.ts';
 
-/** A TCP load balancer that clients connect to, in front of a service's instances. */
+/** A TCP load balancer in front of a service's instances. */
 export type LoadBalancer = Awaited<ReturnType<typeof startLoadBalancer>>;
 
 export async function startLoadBalancer() {
@@ -57,7 +57,7 @@ export async function startLoadBalancer() {
     halfClose() {
       for (const socket of clients) socket.end();
     },
-    /** Cuts all open connections, including the requests in progress on them. */
+    /** Drops all open connections, including the requests in progress on them. */
     cut() {
       for (const socket of open) socket.resetAndDestroy();
     },
@@ -83,7 +83,7 @@ export async function startFleet({ databaseUrl }: TestGateway) {
       MIGRATE: 'off',
       CORS_ORIGINS: '*',
       CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
-      // A cursor from one instance is valid on the others.
+      // With the same key, a cursor from one instance is valid on the other.
       SECRET_KEY: secretKey,
     });
     instances.push(instance);

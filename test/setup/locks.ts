@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { type Data, openClient, type TestGateway, uuidIn } from './gateway.ts';
 
-/** Waits until at least `count` other transactions wait for the locks of `holder`. */
+/** Waits until at least `count` other transactions are waiting for locks that `holder` holds. */
 export async function waitForLocks(holder: pg.Client, count: number): Promise<void> {
   // Does not read pg_stat_activity, because its contents do not change within a transaction.
   const waiting =
@@ -9,15 +9,15 @@ export async function waitForLocks(holder: pg.Client, count: number): Promise<vo
   while (((await holder.query(waiting)).rowCount ?? 0) < count);
 }
 
-/** Locks the customers of a database. A statement that waits longer than its lock timeout (2 s) gets an error. */
+/** Locks the customers of a database. A statement that waits longer than its lock timeout (2 s) fails. */
 export async function lockedCustomers(databaseUrl: string) {
   const holder = await openClient(databaseUrl);
   await holder.query('begin; lock table customer in access exclusive mode');
-  // The table has the same oid in every copy of the same database.
+  // The oid of the table is the same in every copy of a database, so the database must match, too.
   const waiting = `select from pg_locks where relation = 'customer'::regclass and not granted
     and database = (select oid from pg_database where datname = current_database())`;
   return {
-    /** Waits until a connection waits for the lock. */
+    /** Waits until a connection is waiting for the lock. */
     async waitedFor() {
       while ((await holder.query(waiting)).rowCount === 0);
     },
@@ -31,7 +31,7 @@ export async function lockedCustomers(databaseUrl: string) {
 /** Limits that let a gateway's statements wait as long as a test needs, even on a slow machine. */
 export const patient = { lockMs: 60_000, statementMs: 60_000, operationMs: 60_000 } as const;
 
-/** Blocks a transfer inside the database. The returned function lets it continue and returns the transaction. */
+/** Blocks a new transfer inside the database. The returned function lets it continue, and returns the transaction. */
 export async function heldTransfer(of: TestGateway): Promise<() => Promise<Data>> {
   const scene = await of.platform.makeScene(10_000n);
   const holder = await openClient(of.databaseUrl);

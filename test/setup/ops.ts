@@ -10,7 +10,7 @@ export interface OpsResult {
   readonly err: string;
 }
 
-/** Runs `npm run ops --` in this process, because a separate one takes most of a second to start. */
+/** Runs `npm run ops --` in this process, because a separate process takes almost a second to start. */
 export async function runOps(
   databaseUrl: string | undefined,
   args: readonly string[],
@@ -37,7 +37,7 @@ export function typeIn(text: string): void {
   vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([text]) as typeof process.stdin);
 }
 
-/** Runs an operator's command line that must succeed, and returns its JSON. */
+/** Runs an operator's command that must succeed, and returns the JSON that it prints. */
 export async function askOps(...[databaseUrl, args, environment]: Parameters<typeof runOps>): Promise<Data> {
   const { code, out, err } = await runOps(databaseUrl, ['--json', ...args], environment);
   expect({ args, code, err }).toEqual({ args, code: 0, err: '' });

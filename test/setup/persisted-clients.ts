@@ -68,7 +68,7 @@ const withUrql: SendTwice = async (served, query) => {
   return forms;
 };
 
-/** Clients that cache documents on both sides, without a manifest, and the names of their libraries. */
+/** Clients that use automatic persisted queries, without a manifest, and the names of their libraries. */
 export const automaticClients = [
   ['Apollo', withApollo],
   ['urql', withUrql],

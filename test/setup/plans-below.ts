@@ -23,7 +23,7 @@ const tables: Readonly<Record<string, FilledTable>> = {
 /** A list field of a parent type. A list that takes a filter but is not paged returns totals. */
 type ListBelow = (typeof listsBelow)[number];
 
-/** Every list of the schema below a parent: its fields that are paged or take a filter. */
+/** Every list that the schema has below a parent: the fields that are paged or take a filter. */
 export const listsBelow = Object.values(schema.getTypeMap())
   .filter((type) => isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'Node'))
   .flatMap((type) => (isObjectType(type) ? Object.values(type.getFields()).map((field) => ({ type, field })) : []))
@@ -70,7 +70,7 @@ const filterValues = (parents: Parents): Readonly<Record<string, string>> => ({
   updatedBefore: '"2001-01-01T00:00:00Z"',
 });
 
-/** Returns the arguments to try for a list. With `isWhole`, a page may have to read all rows of the parent. */
+/** Returns the arguments to try for a list. If `isWhole` is true, a page may have to read all rows of the parent. */
 function argumentsOf({ args, isPaged }: ListBelow, other: Parents, cursor: string | undefined) {
   const has = (name: string) => args.some((arg) => arg.name === name);
   const inPages = isPaged ? ['first: 5', 'last: 5', 'first: 5, sortOrder: ASC', 'last: 5, sortOrder: ASC'] : [];

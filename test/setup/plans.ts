@@ -12,14 +12,14 @@ import { Statements } from './statements.ts';
 export type FilledTable = (typeof filledTables)[number];
 const filledTables = ['transaction', 'quote', 'customer', 'account', 'webhook_delivery', 'posting'] as const;
 
-/** A query for a list, and the index that its plan must use. */
+/** A query for a list, and the indexes that its plan must use. */
 export interface PlanCase {
   readonly name: string;
   readonly table: FilledTable;
   /** The document, with `$id` if it names an object. */
   readonly query: string;
   readonly id?: 'account' | 'endpoint';
-  /** Indexes, all of which must be in the plan. */
+  /** The plan must use all of these indexes. */
   readonly indexes: readonly string[];
   /** Whether some values are so frequent or so rare that the statement must be planned for the actual value. */
   readonly isPlannedAnew: boolean;
@@ -118,8 +118,8 @@ export async function makePlanScene({ platform }: TestGateway) {
 }
 
 /**
- * How to fill a table: the row to copy, and the columns that differ, in SQL. In it, `i` is the copy's number, and one
- * in `:rare` rows has a rare value.
+ * How to fill a table: the row to copy, and the columns that differ, in SQL. In the SQL, `i` is the number of the copy,
+ * and one row in `:rare` has a rare value.
  */
 interface Filling {
   readonly table: FilledTable;
@@ -223,7 +223,7 @@ function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, 
   ];
 }
 
-/** Filler rows have ids from the year 2000, by which they differ from all other rows. */
+/** Filler rows have ids from the year 2000, which distinguishes them from all other rows. */
 export const fillerId = `('00dc' || lpad(to_hex(i), 8, '0') || '7000' || '8000' || lpad(to_hex(i), 12, '0'))::uuid`;
 const isFiller = (table: FilledTable) => `${keyOf(table)} < '00dd0000-0000-0000-0000-000000000000'`;
 
@@ -286,8 +286,8 @@ export async function emptyTables(t: TestGateway): Promise<void> {
 }
 
 /**
- * Sends a query or a REST path twice. Returns the plan of its statement, in the gateway's role: the indexes, the number
- * of table rows read (including those that a filter removed), and the kind of plan.
+ * Sends a query or a REST path twice. Returns facts about the plan of its statement in the gateway's role: the indexes,
+ * the number of table rows read (including those that a filter removed), and the kind of plan.
  */
 export async function planOf(t: TestGateway, { query, table }: Pick<PlanCase, 'query' | 'table'>, variables: object) {
   const { serving } = t.gateway;

@@ -322,7 +322,7 @@ export class TestPlatform {
     return (await this.succeed('createExternalAccount', input, 'account { id }')).account.id;
   }
 
-  /** Returns the ids of a customer's external accounts that are its default for incoming UMA payments. */
+  /** Returns the ids of the external accounts that are a customer's default for incoming UMA payments. */
   async defaultAccounts(customerId: string): Promise<string[]> {
     const fields = 'id ... on ExternalAccount { defaultUmaDepositAccount }';
     const accounts = await this.listed('accounts', { kind: 'EXTERNAL', customerId }, fields);
@@ -334,7 +334,7 @@ export class TestPlatform {
     await this.succeed('sandboxFundAccount', { accountId, amount });
   }
 
-  /** Returns what an internal account can spend, in the currency's smallest unit. */
+  /** Returns the balance that an internal account can spend, in the currency's smallest unit. */
   async balanceOf(accountId: string): Promise<bigint> {
     const { balance } = await this.fieldsOf('account', accountId, '... on InternalAccount { balance { amount } }');
     return BigInt(balance.amount);

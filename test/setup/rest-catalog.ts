@@ -3,7 +3,7 @@ import { answer, type Receiver, testReceiver } from '../webhooks/receiver.ts';
 import { type Data, testGateway } from './gateway.ts';
 import { type RestClient, type RestScene, restClient, restQuote, restScene, restTransfer, usAccount } from './rest.ts';
 
-/** An endpoint in the OpenAPI document, with ids in its path. */
+/** An endpoint in the OpenAPI document, with actual ids in its path. */
 export interface Endpoint {
   readonly id: string;
   readonly method: string;
@@ -31,7 +31,7 @@ export const neededQuery: Readonly<Record<string, readonly string[]>> = {
 
 export type Catalog = Awaited<ReturnType<typeof openCatalog>>;
 
-/** Starts a gateway for a file, and reads its document. */
+/** Starts a gateway for a test file, and reads its OpenAPI document. */
 export async function openCatalog() {
   // The receiver accepts every event, and leaves the approval of payments to the tests.
   const receiver = await testReceiver(answer(202));
@@ -66,7 +66,7 @@ export async function openCatalog() {
     }),
     /** The commands for which this file has a valid request. Tests fail for a command without one. */
     commands: Object.keys(requests),
-    /** Returns a valid request of a command, a different one each time. */
+    /** Returns a valid request for a command, a different one each time. */
     async good(id: string) {
       const make = requests[id];
       if (!make) throw new Error(`no valid request of ${id} is known here`);

@@ -66,7 +66,7 @@ export const strangeTexts: readonly StrangeText[] = [
   refused('half a character', 'Ana\ud800'),
 ];
 
-/** Strings of exactly the maximum length, and one character longer. Characters are counted, not UTF-16 units. */
+/** Strings of the maximum length, and one that is longer by a character. Characters are counted, not UTF-16 units. */
 export const longTexts = (most: number): readonly StrangeText[] => [
   taken('as many characters as allowed', '𠮷'.repeat(most)),
   taken('as many characters as allowed, when composed', 'e\u0301'.repeat(most), 'é'.repeat(most)),

@@ -9,7 +9,7 @@ export interface ServerEvent {
   readonly data: Data;
 }
 
-/** An event stream that the test reads, and can cut at any time. */
+/** An event stream that the test reads, and can abort at any time. */
 export type EventStream = Awaited<ReturnType<typeof openEventStream>>;
 
 /** Opens an event stream: a POST with a document, or a GET without. */
@@ -59,7 +59,7 @@ export async function nextOf<T>(stream: AsyncIterator<T, unknown>): Promise<T> {
 /** A graphql-transport-ws connection without a client library, for protocol violations. */
 export type RawSocket = Awaited<ReturnType<typeof openRawSocket>>;
 
-/** Opens a socket, sends the credentials, and waits for the response or the close. */
+/** Opens a socket, sends the credentials, and waits until they are accepted or the socket is closed. */
 export async function openRawSocket(
   url: string,
   authorization: string,
@@ -119,7 +119,7 @@ export const subscribed = ({ gateway }: Pick<TestGateway, 'gateway'>, count: num
 export const sequenced = ({ owner }: Pick<TestGateway, 'owner'>): Promise<void> =>
   vi.waitFor(async () => expect((await owner.query('select from outbox limit 1')).rowCount).toBe(0), 60_000);
 
-/** Waits until every event has its number and every webhook delivery exists. */
+/** Waits until every event has its sequence number and every webhook delivery has been created. */
 export async function quiet({ owner }: Pick<TestGateway, 'owner'>): Promise<void> {
   for (;;) {
     const { rows } = await owner.query<{ busy: boolean }>(

@@ -21,9 +21,9 @@ const query =
   'subscription Follow($after: String, $filter: EventFilter) { events(after: $after, filter: $filter) { id cursor } }';
 
 /**
- * Cuts off stock graphql-ws clients repeatedly, on two instances, while changes are committed out of order. Half of the
- * clients only set `resume: true`, and the others pass their last cursor. At the end, each client must have seen every
- * change to its objects, in the database's order, and no unmarked repeats.
+ * Repeatedly disconnects stock graphql-ws clients from two instances, while changes are committed out of order. Half of
+ * the clients only set `resume: true`, and the others pass their last cursor. At the end, each client must have seen
+ * every change to its objects, in the database's order, without unmarked repeats.
  */
 export async function torture(
   one: TestGateway,
@@ -42,7 +42,7 @@ export async function torture(
 
   const over = new AbortController();
   const cutting = followers.map(async ({ count, cut }) => {
-    // A connection on which nothing arrives is given twice the time, because a busy machine may need it.
+    // If nothing arrived on a connection, the next one is given twice the time, because a busy machine may need it.
     for (let patience = 1; !over.signal.aborted; ) {
       const before = count();
       await delay((200 + Math.random() * 1_800) * patience, undefined, { signal: over.signal }).catch(() => undefined);
@@ -97,8 +97,8 @@ function follow(
     connectionParams: { authorization: one.platform.authorization, ...(after === undefined && { resume: true }) },
     retryAttempts: Number.POSITIVE_INFINITY,
     retryWait: () => delay(20),
-    // If an instance is killed while a socket opens, the connection fails, and the client should retry as after any
-    // other failure.
+    // If an instance is killed while a socket is opening, the connection fails, and the client should retry as it does
+    // after any other failure.
     shouldRetry: () => true,
   });
   // The client sends the current values each time it connects.

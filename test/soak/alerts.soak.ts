@@ -102,7 +102,7 @@ async function stageOf(around: Surroundings): Promise<Stage> {
   return {
     ...around,
     instance,
-    // The address of an instance changes with each start.
+    // The address of an instance changes each time it starts.
     get other() {
       return connect(instance.url, uuidIn(id), authorization);
     },

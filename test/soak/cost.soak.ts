@@ -30,7 +30,7 @@ async function fillPlatform(t: TestGateway, platform: TestPlatform, rows: number
     WebhookEndpoint: endpoint[0].id,
   };
   const templates = {
-    // This is not a quote's payment, because that could not be copied: its reference to the quote is unique.
+    // Not the payment of a quote, which could not be copied because its reference to the quote is unique.
     transactionId: payment.find(({ quote }: Data) => quote === null).id,
     quoteId: quote[0].id,
     deliveryId: endpoint[0].deliveries.edges[0].node.id,
@@ -99,7 +99,7 @@ async function processorTime(t: TestGateway, work: () => Promise<unknown>): Prom
     const before = await sessions(t);
     await work();
     const after = await sessions(t);
-    // The time of sessions that have ended is not counted.
+    // The time of a session that has ended is unknown, so the work is measured again.
     if ([...before.keys()].every((pid) => after.has(pid))) {
       const nanoseconds = [...after].reduce((sum, [pid, taken]) => sum + taken - (before.get(pid) ?? 0), 0);
       if (nanoseconds > 0) return nanoseconds / 1_000;
@@ -127,14 +127,14 @@ async function sessions({ owner }: TestGateway): Promise<Map<number, number>> {
 // - The time of a document is the median of five runs, after seven others: by then Postgres has planned its statement,
 //   and keeps the plan. If the result is over the limit, the document is measured again, and the median of fifteen runs
 //   counts, whether it is lower or higher.
-// - The median of all documents is taken over the fields without filters, each counted once. Combinations of filters
+// - The median is taken over the fields without filters, each counted once. Combinations of filters
 //   are far more numerous, and priced for the worst rows: with them, the median would be lower and less meaningful.
 // - Examining all rows takes some twenty milliseconds, a hundred times what a page takes.
 //   Each row has the values of one half (cost/documents.ts): one filter leaves many rows, and two filters leave none.
 
 /** How many rows of each kind the platform has. */
 const rows = Number(process.env.COST_ROWS ?? 30_000);
-/** The highest allowed ratio between a document's time per price and the median of all documents. */
+/** The highest allowed ratio of a document's time per price to the median. */
 const limit = 5;
 
 let world: OracleWorld;
@@ -200,7 +200,7 @@ test('no field or filter costs Postgres more than five times the median for its 
   const line = (one: Measured) =>
     `${(forPrice(one) / median).toFixed(2)} times the median: ${one.name} (cost ${one.cost}, ${(one.time / 1_000).toFixed(1)} ms)`;
   console.log(
-    `${measured.length} documents; of the fields alone the median takes ${median.toFixed(0)} µs for each request that it counts as`,
+    `${measured.length} documents; the median field without a filter takes ${median.toFixed(0)} µs for each request that it counts as`,
   );
   for (const one of dearest.slice(0, 10)) console.log(line(one));
   if (process.env.COST_FIGURES) writeFileSync(process.env.COST_FIGURES, dearest.map(line).join('\n'));

@@ -41,7 +41,7 @@ const rate = 50;
 const text = 'subscription ($after: String, $filter: EventFilter) { events(after: $after, filter: $filter) { id } }';
 const Events = operation<{ readonly events: { readonly id: string } }, object>(text);
 
-/** An app with the client package. */
+/** An app that uses the client package. */
 interface Follower {
   readonly customerId: string;
   readonly seen: string[];
@@ -98,7 +98,7 @@ createRoot(root).render(
 );
 `;
 
-/** Runs an app in Chromium, in an empty page. The app can call these functions. */
+/** Runs an app in Chromium, on an empty page. The app can call these functions. */
 async function openApp(contents: string, functions: Readonly<Record<string, (text: string) => unknown>>) {
   const { outputFiles } = await build({
     ...{ bundle: true, write: false, format: 'esm', target: 'es2022' },
@@ -124,7 +124,7 @@ async function openPage(platform: TestPlatform, url: string, customers: readonly
   };
 }
 
-/** What an app with a stock library follows: all changes of the platform. */
+/** What an app that uses a stock library follows: all changes to the platform's objects. */
 interface Followed {
   readonly url: string;
   readonly authorization: string;
@@ -152,7 +152,7 @@ const sink = (note: (id: string) => void) => ({
   complete: () => undefined,
 });
 
-/** The document in the form that Relay compiles. */
+/** The document as Relay's compiler would output it. */
 const relayRequest: ConcreteRequest = (() => {
   const selections = [
     {
@@ -302,7 +302,7 @@ async function listOf(platform: TestPlatform, customerId: string): Promise<strin
   return transactions.edges.map(({ node: { id, version, status } }: Data) => `${id} ${version} ${status}`);
 }
 
-/** Follows with each stock library through one kind of disturbance. Returns a line of the table for each. */
+/** Follows the feed with each stock library during one kind of disturbance. Returns a table row for each library. */
 async function throughDisturbance(one: TestGateway, fleet: Fleet, name: string): Promise<string[]> {
   const { platform, databaseUrl } = one;
   const start = await platform.feedEnd();
@@ -325,7 +325,7 @@ async function throughDisturbance(one: TestGateway, fleet: Fleet, name: string):
   for (let round = 0; round < rounds; round += 1) {
     await disturbances[name]?.(fleet);
     events = await newest();
-    // Wait until every client has reconnected.
+    // Waits until every client has reconnected.
     await all((seen) => seen.includes(events.at(-1) ?? ''));
   }
   const rows: string[] = [];

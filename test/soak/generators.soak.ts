@@ -49,7 +49,7 @@ function queryOf(parameters: readonly Data[]): string | undefined {
   return JSON.stringify(Object.fromEntries(names.map((name) => [name, required[name]])));
 }
 
-/** Writes calls to all operations, each of which prints its status. */
+/** Writes a program that calls all operations and prints their statuses. */
 const callsOf = (call: (operation: (typeof operations)[number]) => string) => `
   const statuses: Record<string, number | undefined> = {};
   ${operations.map((operation) => `statuses.${operation.id} = ${call(operation)};`).join('\n')}

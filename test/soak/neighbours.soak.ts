@@ -19,8 +19,8 @@ import { accountQuery, expensive, type Kind, kinds, payment, type Storm } from '
  * alternate: only the measured platform is active; the other platform is polite and sends as much as its limit allows,
  * so that nothing is refused; the other platform storms, sending as fast as it gets responses. The test compares the
  * median p99 of the rounds with the storm to the higher of the other two medians. So requests within the limit may slow
- * down the measured platform, but a storm may add only little. The odd and the even rounds without the other platform
- * are compared to show the noise. Rounds in which other processes were busy are discarded and repeated.
+ * down the measured platform, but a storm may add little to that. To show the noise, the odd and the even rounds in
+ * which the platform is alone are compared. Rounds in which other processes were busy are discarded and repeated.
  */
 
 const connections = 300;
@@ -28,9 +28,9 @@ const cycles = Number(process.env.NEIGHBOUR_ROUNDS ?? 10);
 const roundMs = 4_000;
 /** How many rounds are run in a row, so that each storm lasts longer and storms are started less often. */
 const roundsInTurn = 2;
-/** How long a polite sender runs before its round, and how long after a storm the next round begins. */
+/** How long a polite sender runs before its round, and the pause between a storm and the next round. */
 const leadMs = 1_000;
-/** How long a storm runs before its round: longer than any refusal is delayed. */
+/** How long a storm runs before its round. This exceeds the delay of any refusal. */
 const stormLeadMs = 13_000;
 /** The maximum share of one processor that other processes may use in a round. */
 const mostOfOthers = Number(process.env.NEIGHBOUR_OTHERS ?? 0.05);
@@ -136,7 +136,7 @@ async function beside(job: Storm, all: Answers, work: () => Promise<void>): Prom
   storm.send('end');
   const [answers] = (await once(storm, 'message')) as [Answers];
   for (const [answer, count] of Object.entries(answers)) all[answer] = (all[answer] ?? 0) + count;
-  // Let the service finish what the storm has left behind, such as payments in flight and memory to be freed.
+  // Lets the service finish what the storm has left behind, such as payments in flight and memory to be freed.
   await delay(leadMs);
 }
 
@@ -149,7 +149,7 @@ async function measure(neighbour: Neighbour, kind: Kind, way: Way) {
   const { authorization } = stormy;
   const { usd: from, outsideUsd: to } = scene;
   const storming: Storm = { url: child.url, authorization, connections, kind, perSecond: undefined, from, to };
-  // Warm up, because code is compiled at first use, and instances cache the old limits for two seconds.
+  // Warms up, because code is compiled on first use, and instances cache the old limits for two seconds.
   await round(neighbour, 3_000);
   const all: Record<Situation, Measured[]> = { alone: [], polite: [], storm: [] };
   const answers = { polite: {}, storm: {} };

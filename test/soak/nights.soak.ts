@@ -56,7 +56,7 @@ interface Scene {
   readonly note: (name: string, night: Night) => void;
 }
 
-/** Starts an installation and its load, and runs `pass` on it. Returns the promises that were broken meanwhile. */
+/** Starts an installation, puts it under load, and runs `pass` on it. Returns the promises that were broken. */
 async function inInstallation(
   hasStandby: boolean,
   pass: (scene: Scene) => Promise<void>,

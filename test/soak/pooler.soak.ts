@@ -24,7 +24,7 @@ const rounds = Number(process.env.POOLER_ROUNDS ?? 200);
 const kills = Number(process.env.POOLER_KILLS ?? 20);
 const seed = Number(process.env.FAULT_SEED ?? randomInt(1_000_000));
 
-here('two instances share one session of the server, and no platform sees a row of another', async () => {
+here("two instances share one session of the server, and no platform sees another platform's rows", async () => {
   const database = await freshDatabase();
   const url = servingUrl(database.url);
   const bouncer = await startPgBouncer(database.url, 1);
@@ -68,7 +68,7 @@ here('two instances share one session of the server, and no platform sees a row 
   await database.drop();
 });
 
-here('kills of the pooler and of instances behind it lose nothing and double nothing', { timeout: 3_600_000 }, () =>
+here('kills of the pooler and of the instances lose and duplicate nothing', { timeout: 3_600_000 }, () =>
   survive({
     seed,
     instances: 2,

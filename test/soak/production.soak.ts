@@ -31,7 +31,7 @@ function machineTrouble(): string | undefined {
 /** A new Debian machine with systemd, in a container that shares this machine's network. */
 type Machine = Awaited<ReturnType<typeof startMachine>>;
 
-/** The certificates that this machine trusts. The new machine needs them if the network has its own authority. */
+/** The certificates that this machine trusts. The new machine needs them if the network has its own CA. */
 const trusted = '/etc/ssl/certs/ca-certificates.crt';
 
 /** Boots a machine with this Debian release. Its scripts find the repository's last commit at `$REPOSITORY`. */
@@ -54,7 +54,7 @@ async function startMachine(release: string) {
   const leader = () =>
     readFileSync(`/proc/${container.pid}/task/${container.pid}/children`, 'utf8').trim().split(' ')[0];
   const machine = {
-    /** Runs a script as root, and returns its output. @throws with the output, if it fails */
+    /** Runs a script as root, and returns its output. @throws Error with the output if the script fails */
     async run(script: string) {
       const environment = {
         HOME: '/root',

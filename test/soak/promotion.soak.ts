@@ -50,7 +50,7 @@ test('the gateway uses the server that is writable, even after a promotion, and 
   await vi.waitFor(async () => expect((await fetch(`${gateway.url}/health/ready`)).status).toBe(200), 60_000);
   expect(await audit({ url })).toEqual([]);
   expect((await standby.query('select count(*)::int as count from platform')).rows).toEqual([{ count: 1 }]);
-  // The standby may lack the last transactions, so the feed has begun a new epoch, which is not confirmed yet.
+  // The standby may lack the last transactions, so the feed has begun a new epoch, which has not been confirmed yet.
   const epochs = 'select epoch, marked_at is not null as marked from feed_epoch order by id';
   expect((await standby.query(epochs)).rows).toEqual([
     { epoch: null, marked: true },

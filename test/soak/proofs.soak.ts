@@ -70,7 +70,7 @@ const replayed: Size = {
 };
 
 describe.skipIf(!hasChecker)('the real functions', () => {
-  test(`give the same result as the model, in ${replays} runs of it`, async () => {
+  test(`give the same results as the model in ${replays} of its runs`, async () => {
     const world = await openWorld();
     for (let seed = 1; seed <= replays; seed += 1) {
       const { steps, status, answers } = simulate(replayed, seed);

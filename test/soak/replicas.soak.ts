@@ -33,7 +33,7 @@ const gateways: ChildGateway[] = [];
 for (const port of metricsPorts) {
   const settings = {
     ...{ DATABASE_URL: servers.primary.url, DATABASE_READ_URL: disturbed.map(({ proxy }) => proxy.url).join(';') },
-    // While responses are slow, only an eighth of MAX_IN_FLIGHT is admitted. That is one place for each reader.
+    // While responses are slow, only an eighth of MAX_IN_FLIGHT is admitted, which is one place for each reader.
     ...{ ROLE: 'serve', METRICS_PORT: String(port), MAX_IN_FLIGHT: String(8 * workers) },
   };
   gateways.push(await startChildGateway(settings));
@@ -98,7 +98,7 @@ async function disturb(isOver: () => boolean): Promise<Record<string, number>> {
 
 const secondsSince = (began: number) => Math.round((performance.now() - began) / 1_000);
 
-test(`${reads} reads after writes never return older data, while replicas lag and are lost`, { timeout }, async () => {
+test(`${reads} reads after writes never return older data, even while replicas lag and fail`, { timeout }, async () => {
   let left = reads;
   let writes = 0;
   const stale: object[] = [];

@@ -11,7 +11,7 @@ import { torture } from '../setup/torture.ts';
 const minutes = 60_000;
 /** How long the clients are disturbed: SOAK_SECONDS, by default ten minutes. */
 const seconds = Number(process.env.SOAK_SECONDS ?? 600);
-/** The interval between kills, of an instance and of a process that sequences the feed. */
+/** The interval at which an instance and a process that sequences the feed are killed. */
 const killMs = 15_000;
 
 test(`clients that are cut off every 0.2 to 2 s for ${seconds} s, at 500 changes per second, lose and reorder nothing`, async () => {
@@ -34,7 +34,7 @@ test(`clients that are cut off every 0.2 to 2 s for ${seconds} s, at 500 changes
   });
   console.log(`${seconds} s of torture: ${JSON.stringify({ ...tortured, slowestTakeoverMs })}`);
   expect(slowestTakeoverMs).toBeLessThan(2_000);
-  // If the machine is too slow for the rate or for the cuts, the result proves nothing.
+  // If the machine is too slow for the rate or for the reconnects, the result proves nothing.
   expect(tortured.perSecond).toBeGreaterThan(450);
   expect(tortured.fewestConnections).toBeGreaterThan(seconds / 12);
 });

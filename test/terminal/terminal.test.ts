@@ -97,7 +97,7 @@ describe('the command line', () => {
     }
   });
 
-  test('runs as a program that Ctrl-C ends', async () => {
+  test('runs as a program that Ctrl-C stops', async () => {
     const [, credentials = ''] = t.platform.authorization.split(' ');
     const [PAYMENTS_CLIENT_ID, PAYMENTS_CLIENT_SECRET] = Buffer.from(credentials, 'base64').toString().split(':');
     const { bin } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -154,7 +154,7 @@ describe('the command line', () => {
     proxy.close();
   });
 
-  test('ends without a message if the reader of its output has gone', async () => {
+  test('ends without a message if the reader of its output has gone away', async () => {
     const program = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/commands.ts', '--help'], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -170,7 +170,7 @@ describe('the command line', () => {
 });
 
 describe('trigger', () => {
-  test('triggers each type of event and every other way to pay, repeatedly', async () => {
+  test('triggers each type of event and every other kind of payment, repeatedly', async () => {
     const platform = await t.newPlatform('triggers');
     const receiver = await ownReceiver();
     await createEndpoint(platform, { url: receiver.url });
@@ -324,7 +324,7 @@ describe('tail and follow', () => {
     expect(all.err.at(-1)).toMatch(/^To continue: tail --after \S+$/);
   });
 
-  test('follow shows each step of a payment once, even if its connection is cut, and ends when the payment ends', async () => {
+  test('follow shows each step of a payment once, even if its connection is dropped, and ends when the payment ends', async () => {
     const past = await run(['trigger', 'transfer-in', '--follow']);
     expect(past).toMatchObject({ code: 0, out: expect.stringContaining('\nCOMPLETED: ') });
 

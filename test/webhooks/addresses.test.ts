@@ -26,7 +26,7 @@ afterEach(() => {
   diagnostics.unsubscribe('net.client.socket', watch);
 });
 
-/** The addresses to which the receivers' names resolve, one entry per lookup. The last entry repeats. */
+/** The addresses to which the receivers' names resolve, one entry per lookup. The last entry is repeated. */
 const answers = new Map<string, (readonly string[])[]>();
 const resolve: Resolver = async (hostname) => {
   const queue = answers.get(hostname) ?? [];
@@ -62,7 +62,7 @@ test('no spelling of an internal address can be registered, except the sandboxâ€
   expect(attempted).toEqual([]);
 });
 
-test('only https on the usual ports, without credentials, is accepted; the sandbox may use loopback', () => {
+test('only https on the usual ports, without credentials, is accepted; the sandbox may also use loopback', () => {
   for (const url of [
     'http://hooks.example.com/',
     'https://hooks.example.com:22/',
@@ -157,7 +157,7 @@ test("if a name's address changes between check and connection, the checked addr
   expect(JSON.stringify(deliveries)).not.toMatch(/127\.0\.0\.1|169\.254|3ffe/);
 });
 
-test('a loopback URL of a production platform is not connected to, even if one is stored', async () => {
+test('a loopback URL of a production platform is not connected to, even if it has been stored', async () => {
   const trap = await ownReceiver();
   const sender = new Sender(paceOf(1), resolve);
   const outcome = await sender.post({ ...message, url: trap.url, loopbackAllowed: false });

@@ -101,7 +101,7 @@ describe('403', () => {
     expect(await t.platform.balanceOf(scene.usd)).toBe(before);
   });
 
-  test('rejects without a reason, and with a reason that cannot be stored', async () => {
+  test('rejects even without a reason, or with a reason that cannot be stored', async () => {
     for (const how of [answer(403), json(403, { reason: 'two\nlines' }), json(403, { reason: 'x'.repeat(501) })]) {
       const transaction = await decided(how);
       expect(transaction.status).toBe('REJECTED');
@@ -137,7 +137,7 @@ test('a 202 response postpones the decision: a later decision by command is fina
   expect(await lastQuestion()).toMatchObject({ status: 'DELIVERED', attempts: [{ responseStatus: 202 }] });
 });
 
-test('any other response, or a broken connection, makes the payment fail with a webhook error', async () => {
+test('any other response, or a dropped connection, makes the payment fail with a webhook error', async () => {
   const errors: Answer[] = [
     ...[500, 204, 404].map((status) => answer(status)),
     answer(302, { location: '/' }),
@@ -176,7 +176,7 @@ describe('once the time to decide, which begins with the request, has passed', (
     return { transaction, question: questionOf(await endpointUntil(hasty.platform, endpointId, isOver)) };
   }
 
-  test.each([202, 409])('a payment whose decision was postponed by %i is rejected', async (status) => {
+  test.each([202, 409])('a payment whose decision was postponed by a %i response is rejected', async (status) => {
     const { transaction, question } = await timedOut(answer(status));
     expect(transaction).toMatchObject({ status: 'REJECTED', failureReason: null });
     expect(transaction.timeline.at(-1).reason).toBe('the platform did not decide in time');

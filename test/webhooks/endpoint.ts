@@ -50,7 +50,7 @@ export const isAttempted = ({ deliveries }: Data): boolean => deliveries[0]?.att
 
 const lookAgainMs = 20;
 
-/** Polls an endpoint until it is as expected, because its row is updated only after the receiver has got a request. */
+/** Polls an endpoint until it is as expected, because its row is updated only after the receiver has the request. */
 export async function endpointUntil(
   platform: TestPlatform,
   id: string,

@@ -169,7 +169,7 @@ test('an endpoint gets only the event types that it subscribes to, and cannot su
   });
 });
 
-test('during a rotation, the old and the new secret both verify, and no other does', async () => {
+test('during a rotation, signatures verify with the old and the new secret, and with no other', async () => {
   const receiver = await ownReceiver();
   const day = await ownGateway();
   const { id, secret } = await createEndpoint(day.platform, { url: receiver.url });

@@ -19,7 +19,7 @@ test("a receiver's Retry-After is respected, up to a day", async () => {
   const pauseAfter = async (retryAfter: Record<string, string>) => {
     const receiver = await ownReceiver(answer(503, retryAfter));
     const { id } = await createEndpoint(slow.platform, { url: receiver.url });
-    // On a busy machine, an attempt can time out before it has the response.
+    // On a busy machine, an attempt can time out before the response arrives.
     const isAnswered = ({ deliveries: [one] }: Data) => one?.attempts.at(-1)?.responseStatus === 503;
     const { deliveries } = await endpointUntil(slow.platform, id, isAnswered);
     const [{ attempts, nextAttemptAt }] = deliveries;
@@ -32,7 +32,7 @@ test("a receiver's Retry-After is respected, up to a day", async () => {
   expect(await pauseAfter({ 'retry-after': date })).toBeGreaterThanOrEqual(scaled(7_100));
 });
 
-test('a failing endpoint becomes FAILING, and after days is disabled with a notice; a replay sends all that it missed', async () => {
+test('an endpoint that fails becomes FAILING, and is disabled after days, with a notice; a replay sends all it missed', async () => {
   const fast = await ownGateway({ WEBHOOK_TIME_SCALE: 200_000 });
   const receiver = await ownReceiver(answer(500));
   const scene = await fast.platform.makeScene(0n);
@@ -103,7 +103,7 @@ test('a late failure does not count if the endpoint has succeeded or moved in th
   }
 });
 
-test('an event is attempted ten times on schedule, and then visibly given up', async () => {
+test('an event is attempted ten times on schedule, and its delivery is then FAILED', async () => {
   const fast = await ownGateway({ WEBHOOK_TIME_SCALE: 25_000 });
   const receiver = await ownReceiver(answer(404));
   const { id } = await createEndpoint(fast.platform, { url: receiver.url });

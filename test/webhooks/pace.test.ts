@@ -3,7 +3,7 @@ import { paceOf, retryAfterSeconds } from '../../src/api/webhooks/delivery/pace.
 
 const hour = 3_600_000;
 
-test('ten attempts spread over about three days, each pause within a fifth of the schedule', () => {
+test('ten attempts are spread over about three days, and each pause is within 20 % of the schedule', () => {
   const planned = [5_000, 300_000, hour / 2, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour];
   for (const [random, factor] of [
     [0, 0.8],
@@ -20,7 +20,7 @@ test('ten attempts spread over about three days, each pause within a fifth of th
   expect(planned.reduce((sum, pause) => sum + pause) / (24 * hour)).toBeCloseTo(3.15, 1);
 });
 
-test('in production an attempt times out after 15 s, a connection after 5 s, and a lease expires after 30 s', () => {
+test('in production, an attempt times out after 15 s, connecting after 5 s, and a lease expires after 30 s', () => {
   expect(paceOf(1)).toMatchObject({ attemptMs: 15_000, connectMs: 5_000, leaseMs: 30_000 });
   expect(paceOf(1)).toMatchObject({ disableAfterMs: 5 * 24 * hour, rotationMs: 24 * hour });
 });

@@ -6,7 +6,7 @@ import { afterAll, onTestFinished } from 'vitest';
 import { listen } from '../setup/free-port.ts';
 import type { Data } from '../setup/gateway.ts';
 
-/** A receiver's messages: the raw bytes and headers, and the parsed content. */
+/** A message as a receiver gets it: the headers, the raw bytes, and the parsed content. */
 export interface Received {
   readonly id: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { SecretBox, sealedWith } from '../../src/core/secret-box.ts';
 import { readConfig } from '../../src/server/config.ts';
 
-test('a sealed secret opens only with its key, for its owner, and if it is unchanged', () => {
+test('a sealed secret can be opened only with its key and for its owner, and only if it is unchanged', () => {
   const box = new SecretBox(randomBytes(32));
   const sealed = box.seal('whsec_secret', 'one');
   expect(box.open(sealed, 'one')).toBe('whsec_secret');

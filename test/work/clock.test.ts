@@ -59,7 +59,7 @@ describe('a backward step of the clock', () => {
     return (answers as pg.QueryResult[]).at(-1)?.rows[0].step;
   }
 
-  /** The SQL of a row for each table whose rows wait for a time. */
+  /** For each table whose rows are due at a certain time, the SQL of a row. */
   const waiting: Readonly<Record<string, string>> = {
     rail_order: `(platform_id, id, transaction_id, kind, created_at, due_at, attempts)
       values (uuid_v7(), uuid_v7(), uuid_v7(), 'PAYOUT', clock_timestamp() + interval '1 hour', $due, 0)`,
@@ -95,7 +95,7 @@ describe('a backward step of the clock', () => {
     ['1 second', '4 seconds', 0],
     ['8 seconds', '4 seconds', 0.1],
   ])(
-    'moves rows due in %s, at a step of %s, by %s minutes: ten seconds and half of a step remain',
+    'moves rows due in %s, at a step of %s, by %s minutes: rows due within both ten seconds and half of the step stay',
     async (due, step, moved) => {
       expect(await movedBy('account_check', due, step)).toBe(moved);
     },

@@ -50,7 +50,7 @@ test('webhook deliveries are deleted with their attempts 30 days after they ende
   expect(rows).toEqual([{ id: old('b') }, { id: old('c') }]);
 });
 
-test('lookups are deleted an hour after they expire, those with a key after 30 days, and quoted ones never', async () => {
+test('lookups are deleted an hour after they expire, those with a key after 30 days, and those with a quote never', async () => {
   const address = '$success.usd@sandbox.uma.money';
   const [old, young] = [await t.platform.lookUp(address), await t.platform.lookUp(address)];
   const keyed = (key: string) => t.platform.lookUp(address, { idempotencyKey: key });

@@ -22,7 +22,7 @@ test('settlement and expiry are due with the next order or quote, and have no du
   expect(await nextQuoteExpiry(payments)).toBeGreaterThan(60_000);
 });
 
-test('a loop woken during its pause handles all announcements in one round, and then pauses again', async () => {
+test('a loop that is woken several times during its pause runs one round, and then pauses again', async () => {
   const rounds: number[] = [];
   let next = Promise.withResolvers<void>();
   const loop = startLoop(

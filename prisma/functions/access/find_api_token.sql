@@ -1,6 +1,6 @@
--- Finds a valid API token by its client id. Returns it with its secret's hash and its platform's settings. Runs with
--- the owner's privileges, because the platform is not known until the token is found, and the serving role sees no row
--- before its platform is set.
+-- Finds a valid API token by its client id. Returns it with the hash of its secret and the settings of its platform.
+-- Runs with the owner's privileges, because the serving role sees no rows until the platform is set, and the platform
+-- is not known until the token is found.
 create or replace function find_api_token(p_client_id text) returns table (
   id uuid, platform_id uuid, secret_hash bytea, permissions text[], environment environment,
   rate_limit int, rate_burst int, api_token_rate_limit int, api_token_rate_burst int, client_token_rate_limit int,

@@ -1,5 +1,5 @@
 -- before tables
--- Returns the creation time that a UUIDv7 contains, in milliseconds.
+-- Returns the creation time encoded in a UUIDv7, to the millisecond.
 create or replace function uuid_v7_time(id uuid) returns timestamptz
   language sql immutable strict parallel safe
 as $$

@@ -1,4 +1,4 @@
--- Adds the legs' amounts to sums of the form {account: amount}, and returns the new sums.
+-- Adds the amounts of legs to the sums of their accounts ({account: amount}), and returns the new sums.
 create or replace function add_legs(p_sums jsonb, p_legs jsonb) returns jsonb
   language plpgsql
 as $$

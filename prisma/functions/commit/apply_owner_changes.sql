@@ -1,4 +1,4 @@
--- The part of apply_plans for plans that change customers, external accounts, or the times of accounts' next checks.
+-- The part of apply_plans for plans that change customers or external accounts, or the time of an account's next check.
 create or replace function apply_owner_changes(p_platform uuid, p_plan jsonb) returns void
   language plpgsql
 as $$
@@ -19,8 +19,8 @@ begin
       registration_number = v_customer.registration_number, tax_id = v_customer.tax_id,
       address = v_customer.address, beneficial_owners = v_customer.beneficial_owners, metadata = v_customer.metadata
     where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
-    -- A deleted customer's app tokens are revoked, including those for its quotes and transactions. Every revocation
-    -- locks tokens in id order.
+    -- Revokes a deleted customer's app tokens, including those for its quotes and transactions. Like every revocation,
+    -- this locks the tokens in id order.
     if v_customer.is_deleted then
       v_tokens := array(
         select id from client_token
@@ -35,7 +35,7 @@ begin
     v_item := p_plan -> 'accounts' -> v_at;
     select * into v_account from account where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
     v_account := jsonb_populate_record(v_account, coalesce(v_item -> 'set', '{}'));
-    -- One default deposit account per customer, as in apply_registrations.
+    -- A new default deposit account replaces the old one, as in apply_registrations.
     if (v_item -> 'set' ->> 'default_uma_deposit_account')::boolean then
       update account set default_uma_deposit_account = false
       where platform_id = p_platform and customer_id = v_account.customer_id and id <> v_account.id

@@ -10,12 +10,12 @@ declare
   v_rows jsonb;
   v_id jsonb;
 begin
-  -- Row-level security does not apply here, so this keeps a plan from inserting rows of another platform.
+  -- Row-level security does not apply here, so this check keeps a plan from inserting rows of another platform.
   if p_plans @? '$[*] ? (@.plan.insert.*[*].platform_id != @.platform)' then
     raise exception 'a plan inserts a row of another platform' using errcode = 'LG010';
   end if;
-  -- Changes that few plans contain are first detected with an expression, because a statement takes time even if it
-  -- finds no work.
+  -- An expression first detects whether any plan contains one of the rarer changes, because a statement takes time even
+  -- if it has nothing to do.
   if p_plans @? '$[*].plan.insert ? (exists (@.customer) || exists (@.account) || exists (@.account_check) || exists (@.identity_check))' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
       perform apply_registrations((p_plans -> v_at ->> 'platform')::uuid, p_plans -> v_at -> 'plan' -> 'insert');
@@ -35,8 +35,8 @@ begin
     insert into arrival select r.* from jsonb_populate_recordset(null::arrival, v_rows) r;
   end if;
 
-  -- The journal of an adjustment gets its id here, like all other journals, because the id contains the current time
-  -- and the accounts are locked by now.
+  -- Like every journal, that of an adjustment gets its id here, while the accounts are locked, because the id contains
+  -- the current time.
   if p_plans @? '$[*].plan.adjustments' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
       continue when not p_plans -> v_at -> 'plan' ? 'adjustments';
@@ -64,7 +64,7 @@ begin
     from movement m, rows from (
       jsonb_to_recordset(m.legs) as (account uuid, system system_account, currency text, amount bigint)
     ) with ordinality as l(account, system, currency, amount, leg)
-    -- Each leg changes the balance of its account when it is written, and no intermediate balance may be negative.
+    -- The order matters: each leg changes a balance when it is written, and no balance may be negative even briefly.
     order by m.plan_number, m.number, l.leg;
   end if;
 
@@ -130,8 +130,8 @@ begin
   end if;
   v_rows := jsonb_path_query_array(p_plans, '$[*].plan.orders[*]');
   if v_rows <> '[]' then
-    -- The age of an order that waited for an approval counts from the approval, because it shows how long the provider
-    -- may have had the order.
+    -- If an order waited for an approval, its age is counted from the approval, because the age shows how long the
+    -- provider may have had the order.
     update rail_order o set due_at = clock_ms() + m.due_in_ms * interval '1 millisecond',
       created_at = case when m.begins then clock_ms() else o.created_at end
     from jsonb_to_recordset(v_rows) as m(id uuid, due_in_ms bigint, begins boolean)

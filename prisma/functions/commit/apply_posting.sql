@@ -1,5 +1,5 @@
--- Runs before each insert of a posting that has an account. Updates the account's balance, so that postings and
--- balances cannot differ.
+-- Runs before each insert of a posting that has an account. Updates the account's balance, so that it always equals the
+-- sum of its postings.
 create or replace function apply_posting() returns trigger
   language plpgsql
 as $$

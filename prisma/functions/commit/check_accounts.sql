@@ -21,7 +21,7 @@ begin
     if v_account.frozen_at is not null and (v_move."set" ->> 'is_deleted')::boolean then
       return jsonb_build_object('code', 'ACCOUNT_FROZEN', 'kind', 'EXTERNAL', 'id', v_move.id, 'customerId', v_account.customer_id);
     end if;
-    -- Its owner may have registered it again while it was INACTIVE.
+    -- The owner may have registered the same account again while this one was INACTIVE.
     select a.id into v_other from account a
     where a.platform_id = p_platform and a.kind = 'EXTERNAL' and a.status <> 'INACTIVE' and v_move."to" <> 'INACTIVE' and a.id <> v_account.id
       and a.customer_id is not distinct from v_account.customer_id and a.currency = v_account.currency

@@ -1,8 +1,8 @@
 -- The part of check_plan for accounts whose balances a plan changes. No balance may fall below zero or exceed its
--- bound. The balance of a frozen account, or of a frozen customer's account, may not fall. Freezing locks the account
--- first, so the order of the locks decides whether a payment precedes the freeze. If a plan credits money and sends it
+-- bound. The balance of a frozen account, or of a frozen customer's account, may not fall. Freezing locks the account,
+-- too, so a payment precedes the freeze only if it locks the account first. If a plan credits money and sends it
 -- on, the balance does not count as falling. A deleted customer's balance may not rise for any reason (decision 36);
--- deletion locks the account, too. A balance has the same bound as an amount, 9,000,000,000,000,000 smallest units,
+-- deletion also locks the account. A balance has the same bound as an amount, 9,000,000,000,000,000 smallest units,
 -- which a JSON number represents exactly. New money must fit below the bound even if the same plan sends it on, because
 -- a refund would return it to this account. An exempt leg (a refund, or the platform's fee for a delivered payment) may
 -- exceed the bound, because refusing it would not undo the payment. Each such payment adds at most its own amount to
@@ -25,7 +25,7 @@ begin
       m.change, m.coming, m.bound
     from (
       select l.account, sum(l.amount) as change,
-        -- If the new money fits, exempt legs stay far below their own bound.
+        -- Exempt legs are not counted with new money: if that fits, they stay far below their own bound.
         coalesce(sum(l.amount) filter (where l.amount > 0 and l.exempt is not true), sum(l.amount) filter (where l.amount > 0)) as coming,
         case when bool_or(l.amount > 0 and l.exempt is not true) then 9000000000000000 else 9000000000000000000 end as bound
       from jsonb_to_recordset(jsonb_path_query_array(p_journals, '$[*].legs[*] ? (exists (@.account))'))

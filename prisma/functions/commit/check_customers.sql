@@ -32,7 +32,7 @@ begin
     where lower(c.uma_address) = lower(v_change.uma_address) and not c.is_deleted
       and (c.platform_id, c.id) <> (p_platform, v_change.id) limit 1;
     if found then
-      -- A customer of another platform is not disclosed.
+      -- The id of another platform's customer is not disclosed.
       return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS',
                                 'id', case when v_holder.platform_id = p_platform then v_holder.id end);
     end if;

@@ -1,4 +1,4 @@
--- The part of check_plan for orders that a plan concludes or postpones. Refuses an order that already has its outcome.
+-- The part of check_plan for orders that a plan concludes or postpones. Refuses an order that already has an outcome.
 -- This prevents an order from being settled twice if two workers hold it because the first worker's lease expired. The
 -- payment's status alone would not prevent that, because a pull does not change it.
 create or replace function check_orders(p_platform uuid, p_orders jsonb) returns jsonb

@@ -7,7 +7,7 @@ create or replace function check_registrations(p_platform uuid, p_insert jsonb) 
 as $$
 begin
   return coalesce(
-    -- A customer of another platform is not disclosed.
+    -- The id of another platform's customer is not disclosed.
     (select jsonb_build_object('code', 'UMA_ADDRESS_EXISTS', 'id', case when c.platform_id = p_platform then c.id end)
      from jsonb_populate_recordset(null::customer, p_insert -> 'customer') n
      join customer c on lower(c.uma_address) = lower(n.uma_address) and not c.is_deleted limit 1),

@@ -5,7 +5,7 @@ create or replace function lock_claims(p_plans jsonb) returns void
 as $$
 begin
   if jsonb_array_length(p_plans) = 1 then
-    -- First try without waiting, because an expression costs less than a statement.
+    -- First tries to lock the key without waiting, in an expression, because that costs less than a statement.
     if pg_try_advisory_xact_lock(claim_lock((p_plans #>> '{0,platform}')::uuid, p_plans #> '{0,plan,claim}')) then
       return;
     end if;

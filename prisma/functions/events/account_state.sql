@@ -10,7 +10,7 @@ as $$
       'beneficiary_verification_status', a.beneficiary_verification_status,
       'beneficiary_verified_name', a.beneficiary_verified_name, 'is_deleted', nullif(a.is_deleted, false),
       'frozen_at', a.frozen_at))
-    -- Nulls inside the metadata are kept.
+    -- Keeps nulls inside the metadata.
     || case when a.metadata is null then '{}' else jsonb_build_object('metadata', a.metadata) end,
     '{}')
 $$;

@@ -1,5 +1,5 @@
--- Runs after each insert or update of an account. Writes the event of that version. A new balance, status or
--- verification has its own event type; any other change is an ACCOUNT_CHANGE, which only appears in the feed. The
+-- Runs after each insert or update of an account. Writes an event for the new version. A new balance, status or
+-- verification has its own event type; any other change is an ACCOUNT_CHANGE, which appears only in the feed. The
 -- event stores the account's mutable columns (account_state); for most balance changes there are none to store.
 create or replace function announce_account() returns trigger
   language plpgsql

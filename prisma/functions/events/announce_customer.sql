@@ -1,6 +1,6 @@
--- Runs after each insert or update of a customer. Writes the event of that version. A final decision on the identity
+-- Runs after each insert or update of a customer. Writes an event for the new version. A final decision on the identity
 -- check is a KYC_STATUS; any other change (new details, a deletion, the start of a check) is a CUSTOMER_CHANGE, which
--- only appears in the feed.
+-- appears only in the feed.
 create or replace function announce_customer() returns trigger
   language plpgsql
 as $$

@@ -1,13 +1,13 @@
 -- Moves committed events from the outbox to the feed, oldest first: gives each event its platform's next number, and
--- notifies all instances once. Rows are deleted, rather than passed by a moving cursor, so an event that commits late
--- is numbered late but never missed. Only one caller runs at a time (the sequencer's advisory lock), so no other
--- session moves a row between the first read and the delete. The statements are planned once per connection and use
--- keys, because the outbox is sometimes empty.
+-- notifies all instances once. Rows are deleted instead of being skipped with a moving cursor, so an event that commits
+-- late is numbered late but never missed. Only one caller runs at a time (the sequencer's advisory lock), so no other
+-- session moves a row between the first read and the delete. The statements are planned once per connection, and always
+-- use keys, because the outbox may be empty when they are planned.
 -- A row that was moved stays in the index while an old snapshot, such as that of a dump, may still see it: half a
 -- million such rows would cost 80 ms per step. So each session remembers a limit, an id up to which no more rows can
 -- appear, and reads only beyond it. The id of a moved row becomes the limit as follows:
 -- 1. Rows with lower ids may be uncommitted: an id is assigned before its transaction commits.
--- 2. Wait 15 seconds. Each statement that took a lower id now has its transaction id, or was cancelled.
+-- 2. Wait 15 seconds. By then, each statement that took a lower id has a transaction id or has been canceled.
 -- 3. Wait until every transaction that was open at that moment has ended.
 -- 4. Once the outbox has no row up to the id, none can appear any more.
 create or replace function sequence_outbox(p_limit int) returns int

@@ -1,6 +1,6 @@
 -- Returns the part of a transaction that its event stores as JSON: the mutable columns (guard_transaction) that have
--- a value. Status, reason, version and time of change are columns of the event. A completed payment settled at the time
--- of change, and its expected time is stored relative to it. transaction_as_of reads the result.
+-- a value. Status, reason, version and time of change are columns of the event. The settlement time of a COMPLETED
+-- payment is the time of change; an expected settlement time is stored relative to it. See transaction_as_of.
 create or replace function transaction_state(t transaction) returns jsonb
   language sql stable parallel safe
 as $$
@@ -21,7 +21,7 @@ as $$
          jsonb_strip_nulls(jsonb_build_object(
            'destination_account_id', t.destination_account_id, 'destination_name', t.destination_name,
            'destination_number', t.destination_number))
-         -- Nulls inside the list are kept.
+         -- Keeps nulls inside the list.
          || case when t.requested_information is null then '{}'
                  else jsonb_build_object('requested_information', t.requested_information) end
        else '{}' end,

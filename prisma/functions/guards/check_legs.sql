@@ -1,6 +1,6 @@
--- Runs once per statement that inserts legs. Checks that each leg belongs to a journal of this transaction, because a
--- committed journal is sealed. Legs therefore need no foreign key to journals, which would look up each journal again.
--- A journal without legs never commits (check_journal).
+-- Runs once per statement that inserts legs. Checks that the same database transaction inserted each leg's journal,
+-- because a committed journal is sealed. So legs need no foreign key to journals, which would look up each journal
+-- again. A journal without legs never commits (check_journal).
 create or replace function check_legs() returns trigger
   language plpgsql
 as $$

@@ -1,5 +1,5 @@
 -- Runs before each update of an account. The balance changes only through postings (apply_posting). Owner, currency and
--- details never change. The status of an external account changes only along its status_moves. Events store the mutable
+-- details never change. The status of an external account changes only as status_moves allows. Events store the mutable
 -- columns, so account_state and account_as_of must include every column that may change.
 create or replace function guard_account() returns trigger
   language plpgsql

@@ -1,5 +1,5 @@
--- Runs before inserts into the outbox that do not come from a trigger, such as test events. Checks that the rows that
--- an event refers to belong to its platform. A trigger writes ids from the row that fired it, which need no check.
+-- Runs before inserts into the outbox that do not come from a trigger, such as those of test events. Checks that the
+-- rows that an event refers to belong to its platform. Triggers need no check: they take the ids from the changed row.
 create or replace function guard_outbox() returns trigger
   language plpgsql
 as $$

@@ -1,4 +1,4 @@
--- Runs before each update of a quote. Only the status may change, and only along its status_moves. So an event stores
+-- Runs before each update of a quote. Only the status may change, and only as status_moves allows. So an event stores
 -- only a quote's status (quote_as_of).
 create or replace function guard_quote() returns trigger
   language plpgsql

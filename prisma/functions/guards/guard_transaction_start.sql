@@ -1,6 +1,6 @@
--- Runs before each insert of a transaction. A transaction starts as CREATED or PENDING, with version 1, at the time in
--- its id. Later, its status changes only along its status_moves. The current names of the accounts at both ends are
--- stored, so that later changes to accounts and owners do not change the payment's record.
+-- Runs before each insert of a transaction. A transaction starts as CREATED or PENDING, with version 1 and the creation
+-- time from its id. Stores the current names of the accounts at both ends, so that later changes to accounts and owners
+-- do not change the payment's record.
 create or replace function guard_transaction_start() returns trigger
   language plpgsql
 as $$

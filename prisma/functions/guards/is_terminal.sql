@@ -1,4 +1,4 @@
--- Returns whether a status is final for a payment. (COMPLETED may still become REFUNDED, if a bank returns the money.)
+-- Returns whether a payment's status is terminal. (COMPLETED may still become REFUNDED, if a bank returns the money.)
 create or replace function is_terminal(status transaction_status) returns boolean
   language sql immutable parallel safe
 as $$

@@ -1,4 +1,4 @@
--- Runs before each insert of a lookup. Sets its creation time from its id, and its expiry ten minutes later.
+-- Runs before each insert of a lookup. Sets its creation time from its id, and its expiry to ten minutes later.
 create or replace function stamp_lookup() returns trigger
   language plpgsql
 as $$

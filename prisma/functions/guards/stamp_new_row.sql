@@ -1,5 +1,5 @@
 -- Runs before each insert into a table with versions. Sets version 1, and the creation time from the id. The trigger's
--- arguments are the statuses in which a row may start. Later, the row's status changes only along its status_moves.
+-- arguments are the statuses in which a row may start. Later, the status changes only as status_moves allows.
 create or replace function stamp_new_row() returns trigger
   language plpgsql
 as $$

@@ -1,4 +1,4 @@
--- Runs before an update of a platform, policy or webhook endpoint that changes one of its settings. Sets the next
+-- Runs before an update of a platform, policy or webhook endpoint that changes one of its settings. Increments the
 -- version.
 create or replace function stamp_version() returns trigger
   language plpgsql

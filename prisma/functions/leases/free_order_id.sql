@@ -1,5 +1,5 @@
 -- Returns the id of a new order: the one derived from its idempotency key, or the next derived id if an earlier order
--- already has it. A key can be used again 30 days after its first use, but orders are kept.
+-- already has it. That can happen because a key can be used again after 30 days, whereas orders are kept.
 create or replace function free_order_id(p_platform uuid, p_id uuid) returns uuid
   language plpgsql
 as $$

@@ -32,7 +32,7 @@ begin
     to_json(t), q.platform_fee, q.sender_information, c.uma_address,
     case when s.id is not null then account_party(s) end,
     case when d.id is not null then account_party(d) end,
-    -- For external money: the owner's internal account in that currency.
+    -- If the money does not come from an internal account, the owner's internal account in that currency.
     case when s.kind = 'INTERNAL' then s.id else coalesce(
       (select f.id from account f where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
          and f.customer_id = case when s.id is null then t.customer_id else s.customer_id end),

@@ -1,4 +1,4 @@
--- Returns the display name of an account: its beneficiary, or else its kind (src/domain/accounts/account-details.ts).
+-- Returns an account's display name: its beneficiary's name, or else its kind (src/domain/accounts/account-details.ts).
 create or replace function account_name(beneficiary jsonb, type external_account_type, currency text) returns text
   language sql immutable parallel safe
 as $$

@@ -1,6 +1,6 @@
--- Finds the customer, of any platform, who has a UMA address (given in lower case). Returns what a payer may know: the
--- domain and currencies of the customer's platform, and the currency of the customer's deposit account. Runs with the
--- owner's privileges, because the serving role sees one platform at a time.
+-- Finds a customer, on any platform, by UMA address (given in lower case). Returns what a payer may know: the domain
+-- and currencies of the customer's platform, and the currency of the customer's deposit account. Runs with the owner's
+-- privileges, because the serving role sees one platform at a time.
 create or replace function find_receiver(p_address text, p_environment environment) returns table (
   platform_id uuid, id uuid, uma_domain text, currencies text[], deposit_currency text
 )

@@ -1,5 +1,5 @@
--- Returns the name and number that a payment stores for an account on either side. For an internal account that does
--- not belong to the payment's customer, the name is the owner's.
+-- Returns the name and number that a payment stores for an account on either side. If an internal account does not
+-- belong to the payment's customer, its owner's name is used.
 create or replace function name_party(p_platform uuid, p_account uuid, p_customer uuid, out name text, out number text)
   language plpgsql stable
 as $$

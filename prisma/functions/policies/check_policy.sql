@@ -1,5 +1,5 @@
--- Returns why a policy refuses a payment at a given time, or null. p_exceeded is the number of the first limit that the
--- payment exceeds, if any. A policy that limits amounts allows only the currencies of those limits.
+-- Returns why a policy refuses a payment at a given time, or null if it does not. p_exceeded is the number of the first
+-- limit that the payment exceeds, if any. A policy that limits amounts allows only the currencies of those limits.
 create or replace function check_policy(p_policy policy, p_spend jsonb, p_at timestamptz, p_exceeded int) returns jsonb
   language plpgsql stable
 as $$
@@ -19,7 +19,7 @@ begin
     v_rule := 'RECEIVER';
   elsif v_currencies <> '{}' and p_spend ->> 'currency' <> all (v_currencies) then
     v_rule := 'CURRENCY';
-  -- If the hours end on the next day, one of the two conditions is enough.
+  -- If the hours end on the next day, it is enough to meet one of the two conditions.
   elsif (v_time >= p_policy.hours_from)::int + (v_time < p_policy.hours_to)::int <= (p_policy.hours_from < p_policy.hours_to)::int then
     v_rule := 'HOURS';
     v_free_at := (v_local::date + p_policy.hours_from::time + case when v_time < p_policy.hours_from then '0' else '1 day' end::interval)

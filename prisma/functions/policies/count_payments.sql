@@ -1,9 +1,9 @@
--- Checks the payments of a batch's accepted plans in turn against the policies that limit them (p_policies, locked by
--- lock_plans), and counts each one that all of its policies allow. Returns the answers of check_group with the new
--- refusals. Runs after all other checks, so that only applied payments are counted. Refuses with APPROVAL_REQUIRED a
--- payment that needs an approval but is not waiting for one; its command is then run again with a plan that waits. Most
--- policies only have limits, and most payments fit within the stored usage. These cases are checked here, without
--- calling a function. What a policy has counted is stored once for the whole batch, because each statement and row
+-- Checks the payments of a batch's accepted plans one by one against the policies that limit them (p_policies, locked
+-- by lock_plans), and counts each one that all of its policies allow. Returns the answers of check_group with the new
+-- refusals. Runs after all other checks, so that only applied payments are counted. A payment that needs an approval
+-- but is not waiting for one is refused with APPROVAL_REQUIRED; its command is then run again with a plan that waits.
+-- Most policies have only limits, and most payments fit within the stored usage. These cases are checked here, without
+-- calling a function. The new usage of a policy is stored once for the whole batch, because each statement and row
 -- version costs time.
 create or replace function count_payments(p_answers jsonb[], p_policies policy[]) returns jsonb[]
   language plpgsql
@@ -29,7 +29,7 @@ begin
         continue when not v_spend -> 'subjects' ? v_policy.subject_id::text;
         for v_limit in 1 .. cardinality(v_policy.used) loop
           v_more := case v_policy.limit_currencies[v_limit] when '' then 1 when v_spend ->> 'currency' then (v_spend ->> 'amount')::bigint else 0 end;
-          -- Payments that have left the window since it was summed matter only if the new one does not fit.
+          -- Payments that have left the window since it was last summed matter only if the new payment does not fit.
           if v_policy.summed_at[v_limit] not between v_now - interval '1 hour' and v_now
               or v_policy.used[v_limit] + v_more > v_policy.limit_maxima[v_limit] then
             v_policy.used[v_limit] := spent(v_policy, v_limit, v_now);

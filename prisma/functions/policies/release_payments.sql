@@ -1,6 +1,6 @@
--- Subtracts the payments that plans end from the usage of the policies that counted them. Each policy says whether it
--- releases undelivered or refunded payments. lock_plans has locked the policies. The usage of a window that began after
--- a payment does not include it, and stays unchanged.
+-- Subtracts the payments that plans end from the usage of the policies that counted them. Each policy specifies whether
+-- it releases undelivered or refunded payments. lock_plans has locked the policies. A window that began after a payment
+-- does not include it, so its usage stays unchanged.
 create or replace function release_payments(p_plans jsonb) returns void
   language plpgsql
 as $$

@@ -1,5 +1,5 @@
 -- Returns an API token and all API tokens that created it or that it replaces, directly or indirectly. Policies that
--- limit one of these also limit the token. The result never changes.
+-- limit any of these also limit the token. The result never changes.
 create or replace function token_makers(p_platform uuid, p_token uuid) returns uuid[]
   language sql stable
 as $$

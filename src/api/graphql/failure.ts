@@ -14,7 +14,7 @@ export const incompleteStatus: HttpStatus = { status: 400, spec: true };
 /** The status for a request whose document or variables are well-formed but not allowed by the schema or the limits. */
 export const unprocessableStatus: HttpStatus = { status: 422, spec: true };
 
-/** Creates an error for `errors[]` with a code. All refusals outside mutations have this form. */
+/** Creates an error with a code, for `errors[]`. All refusals outside mutations have this form. */
 export function failure(
   code: string,
   message: string,

@@ -88,10 +88,10 @@ export async function admit(admission: Admission, response: WatchedResponse, ser
   });
 }
 
-/** How long a request that is past its deadline still waits for its API's own response, in milliseconds. */
+/** How long to wait for the API's own response after a request's deadline, in milliseconds. */
 const graceMs = 250;
 
-/** Responds to a request whose API missed the deadline. Its changes may have been made nevertheless. */
+/** Responds to a request whose API missed the deadline. The API may have made the changes nevertheless. */
 function answerLate(response: ServerResponse, api: Api): void {
   const { method } = response.req;
   const { message, code } = outcomeUnknown();

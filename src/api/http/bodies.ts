@@ -34,7 +34,7 @@ export function holdBody(response: ServerResponse): void {
 
 /**
  * Reads and discards the rest of a body, so that the client receives the response and can send the next request over
- * the connection. If the rest exceeds the body limit, the connection is cut soon after the response.
+ * the connection. If the rest exceeds the body limit, the connection is closed soon after the response.
  */
 export function discardRest(response: ServerResponse): void {
   const { socket } = response.req;

@@ -12,7 +12,7 @@ import type { Tenant } from './turns.ts';
 
 /** The default time limit for looking up credentials, in milliseconds. */
 const lookUpMs = 10_000;
-/** How long a connection's credentials count as valid for limits, in ms. The APIs still authenticate every request. */
+/** How long verified credentials count as valid for the limits, in ms. The APIs still authenticate every request. */
 const knownMs = 1_000;
 
 interface Known {
@@ -29,11 +29,11 @@ export interface CallerOptions extends Pick<GraphqlOptions, 'credentials' | 'lim
 
 export type Callers = ReturnType<typeof openCallers>;
 
-/** Identifies the caller of a request before its API processes it, to choose its share and its rate limits. */
+/** Identifies the caller of a request before its API does, to apply the caller's share and rate limits. */
 export function openCallers({ credentials, limits, pace, addressOf, now }: CallerOptions) {
   const bySocket = new WeakMap<Socket, Known>();
 
-  /** Returns a request's caller if its credentials were recently found valid. Does not query the database. */
+  /** Returns a request's caller if its credentials were verified recently. Does not query the database. */
   function find(request: IncomingMessage): Viewer | undefined {
     const { headers, socket } = request;
     const { authorization } = headers;
@@ -49,8 +49,8 @@ export function openCallers({ credentials, limits, pace, addressOf, now }: Calle
   }
 
   /**
-   * Returns the tenant whose share of the capacity a request uses. This is its platform if its credentials were found
-   * valid recently or earlier on the same connection. Otherwise it is the client's address.
+   * Returns the tenant whose share of the capacity a request uses. This is its platform if its credentials were
+   * verified recently, or earlier on the same connection; otherwise, it is the client's address.
    */
   function tenantOf(request: IncomingMessage, caller: Viewer | undefined): Tenant {
     const known = bySocket.get(request.socket);
@@ -80,7 +80,7 @@ export function openCallers({ credentials, limits, pace, addressOf, now }: Calle
     find,
     tenantOf,
     count,
-    /** Returns a request's platform if its credentials were found valid recently or earlier on the same connection. */
+    /** Returns a request's platform if its credentials were verified recently, or earlier on the same connection. */
     known(request: IncomingMessage): string | undefined {
       const { key, isPlatform } = tenantOf(request, find(request));
       return isPlatform ? key : undefined;
@@ -106,7 +106,7 @@ export function openCallers({ credentials, limits, pace, addressOf, now }: Calle
       } catch (error) {
         if (error instanceof RateLimited) return error;
         const refusal = refusalIn(error);
-        // The service has failed. The request's API will encounter the same failure and report it.
+        // Any failure other than a refusal occurs again in the request's API, which reports it.
         return refusal && unavailable(refusal.message);
       }
     },

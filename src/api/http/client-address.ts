@@ -8,7 +8,7 @@ export type AddressOf = (request: IncomingMessage) => string;
 
 /**
  * Returns the function that finds a client's address. Behind trusted proxies, it is the last address in X-Forwarded-For
- * that belongs to none of them. Each proxy appends its client's address, and anything before may be forged.
+ * that belongs to none of them. Each proxy appends its client's address, and anything before that may be forged.
  * @param trusted the proxies' address ranges; if empty, the header is ignored
  */
 export function addressFinder(trusted: readonly Range[]): AddressOf {

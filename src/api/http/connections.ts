@@ -6,7 +6,7 @@ import { BoundedWaits } from './bounded-waits.ts';
 export interface ConnectionLimits {
   /**
    * The maximum number of connections per instance. Clients without valid credentials can use at most half of them, and
-   * a single address a quarter.
+   * at most a quarter per address.
    */
   readonly most: number;
   /** Returns a client's address; undefined for a trusted proxy, which connects on behalf of many clients. */
@@ -28,13 +28,13 @@ interface Connection {
   endStranger: (() => void) | undefined;
 }
 
-/** How long the service waits for the client to close a connection that it has ended, in milliseconds. */
+/** How long a client has to close a connection that the service has ended, in milliseconds. */
 export const lingerMs = 500;
 
 /** Tracks and limits a server's connections, and ends them when the server stops. */
 export class Connections {
   readonly #limits: ConnectionLimits;
-  /** The connections without valid credentials. Above the limit, the address with the most loses its oldest one. */
+  /** The connections without valid credentials. Above the limit, the oldest of the address with the most is closed. */
   readonly #strangers: BoundedWaits;
   readonly #all = new Map<Socket, Connection>();
   /** Whether responses announce that their connection will end. */
@@ -78,7 +78,7 @@ export class Connections {
     this.#all.get(socket)?.endStranger?.();
   }
 
-  /** Makes all responses whose headers have not been sent say `Connection: close` and end their connections. */
+  /** Adds `Connection: close` to all responses whose headers have not been sent, and then ends their connections. */
   announceEnd(): void {
     this.announcing = true;
     for (const connection of this.#all.values()) {
@@ -146,7 +146,7 @@ function announceEnd(connection: Connection, response: ServerResponse): void {
   // Passes all arguments on, because no single signature can express the overloads of writeHead.
   const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => ServerResponse;
   response.writeHead = ((...args: unknown[]) => {
-    // Headers that have been sent cannot announce the end, so a later response or the idle limit ends the connection.
+    // If the headers have already been sent, a later response or the idle limit ends the connection.
     if (!connection.latest?.headersSent) connection.last ??= connection.latest;
     if (connection.last === response && !response.headersSent) {
       response.setHeader('Connection', 'close');
@@ -156,9 +156,7 @@ function announceEnd(connection: Connection, response: ServerResponse): void {
   }) as typeof response.writeHead;
 }
 
-/**
- * Keeps a connection open until its client closes it (RFC 9112, 9.6). Data that arrives at a closed socket resets it.
- */
+/** Lets the client close a connection (RFC 9112, 9.6), because data that arrives at a closed socket would reset it. */
 export function endGently(socket: Socket): void {
   // Called by Node after a response with `Connection: close`.
   socket.destroySoon = () => {
@@ -167,7 +165,7 @@ export function endGently(socket: Socket): void {
   };
 }
 
-/** How long `closePort` waits for a quiet turn of the event loop, and how long such a turn can be, in ms. */
+/** How long `closePort` waits for a quiet turn of the event loop, and how long a quiet turn may take, in ms. */
 const closingMs = { max: 100, quiet: 0.5 } as const;
 
 /**

@@ -7,12 +7,12 @@ import { boundedCache } from '../../core/bounded-cache.ts';
 interface OriginOptions {
   /** The origins in the CORS_ORIGINS setting, or `*` for all. */
   readonly origins: readonly string[];
-  /** Whether pages served by this machine on any port may call the server, such as apps developed with the sandbox. */
+  /** Whether pages that this machine serves on any port, such as apps in development, may call the server. */
   readonly loopback: boolean;
   readonly log: Logger;
 }
 
-/** The response to a preflight. All requested headers are allowed. Only origins are restricted. */
+/** The response to a preflight. Any requested header is allowed; only origins are restricted. */
 const allowed = {
   'access-control-allow-methods': 'GET, POST, QUERY, PATCH, DELETE, OPTIONS',
   'access-control-max-age': '600',

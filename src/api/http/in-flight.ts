@@ -19,12 +19,12 @@ const averageWindow = 32;
 const maxUnread = 256;
 
 /**
- * Limits the requests in flight. A request beyond the limit is refused immediately, because a queue would make all
- * requests late. While the average processing time is above `slowMs`, only an eighth of `maxInFlight` is admitted. A
- * request counts from the end of its body to the end of its response. A stream counts until it begins. A request does
- * not count while it waits for an external service (core/outside-wait.ts). At the limit, requests of a tenant below its
- * share are still admitted, up to twice `maxInFlight` in total, so that one tenant's load does not cause another's
- * requests to be refused.
+ * Limits the requests in flight. A request beyond the limit is refused immediately, because a queue would delay all
+ * requests. While the average processing time is above `slowMs`, only an eighth of `maxInFlight` is admitted. A request
+ * counts from the end of its body to the end of its response, or to the beginning of a stream, but not while it waits
+ * for an external service (core/outside-wait.ts). At the limit, requests of a tenant below its share are still
+ * admitted, up to twice `maxInFlight` in total, so that one tenant's load does not cause another's requests to be
+ * refused.
  */
 export class InFlight {
   /** The requests in flight, in total and by tenant, and the moving average of their processing time in ms. */
@@ -159,8 +159,8 @@ class AdmittedRequest extends WorkSlot {
  */
 export class WatchedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   /**
-   * This is an object, because V8's young-generation collections retain functions in the fields of a response, with
-   * everything that they reference (bench/LOG.md).
+   * An object rather than functions, because V8's young-generation collections retain functions in the fields of a
+   * response, with everything that they reference (bench/LOG.md).
    */
   watcher: AdmittedRequest | undefined;
 

@@ -72,10 +72,10 @@ const connectionLimits = {
 const backlog = 8_192;
 
 /**
- * How long an idle connection stays open, in milliseconds. It must be longer than load balancers keep idle connections
- * (60 s for AWS and nginx, 75 s for others), or they may send requests on a closing connection. It must also be longer
- * than the interval between stream heartbeats. The Keep-Alive header announces a few seconds less, so that clients
- * close connections first.
+ * How long an idle connection stays open, in milliseconds. It must be longer than the idle timeout of load balancers
+ * (60 s for AWS and nginx, 75 s for others), or they may send requests on a closing connection, and longer than the
+ * interval between stream heartbeats. The Keep-Alive header announces a few seconds less, so that clients close
+ * connections first.
  */
 const idleLimits = { keepAliveTimeout: 80_000, keepAliveTimeoutBuffer: 5_000 } as const;
 

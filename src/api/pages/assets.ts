@@ -26,8 +26,7 @@ const types: Readonly<Record<string, string>> = {
 export type Assets = Awaited<ReturnType<typeof openAssets>>;
 
 /**
- * Loads the assets that were built and compressed during installation for the enabled pages (none if no page is
- * enabled). They are served compressed.
+ * Finds the assets of the enabled pages. They were built and compressed during installation, and are served compressed.
  */
 export async function openAssets(shown: readonly string[]) {
   const text = await readFile(path.join(bundleFolder, 'bundle.json'), 'utf8').catch(() => '{"pages":{}}');

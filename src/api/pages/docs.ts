@@ -120,10 +120,10 @@ function sourcePage(file: string, text: string): Page {
   return docsPage(file, html`<main><h1>${file}</h1><pre tabindex="0"><code>${text}</code></pre></main>`, file);
 }
 
-/** A section of a page, with its words for the search, a space before each. */
+/** A section of a page, with its words in searchable form: each preceded by a space. */
 interface Section extends Heading {
   readonly file: string;
-  /** Whether the page is only for those who change the code. */
+  /** Whether the page is only for people who change the code. */
   readonly isInternal: boolean;
   readonly text: string;
   readonly inHeading: string;
@@ -144,7 +144,7 @@ function sectionsOf(file: string, pageTitle: string, text: string, isInternal: b
   });
 }
 
-/** Words that are not searched for beside others, because almost every section contains them. */
+/** Words that a search ignores if it contains others, because almost every section contains them. */
 const common = new Set(
   `an and are as at be by can do does for from how if in is it my of on or right show that the to was what when where
    which who why with you`.split(/\s+/),

@@ -78,7 +78,7 @@ const starts: Readonly<Record<string, readonly [about: string, pages: Readonly<R
     },
   ],
   Mobile: [
-    'An app that loses its network and misses nothing.',
+    'An app that goes offline and misses nothing.',
     { Guide: 'docs/mobile.md', Screens: 'docs/screens.md', Errors: 'docs/guides/errors.md' },
   ],
   Server: [

@@ -140,7 +140,7 @@ export interface Shown {
 
 export interface SandboxPlatform {
   readonly credentials: { readonly clientId: string; readonly secret: string };
-  /** Finds a customer who can pay now. An earlier customer's money or accounts may be gone by then. */
+  /** Finds a customer who can pay now. One found earlier may no longer have the money or the accounts. */
   readonly payer: () => Promise<SandboxPayer>;
 }
 

@@ -42,7 +42,7 @@ async function consolePage(assets: Assets, { sandbox }: Shown): Promise<Page> {
       ...(sandbox && { credentials: sandbox.credentials, payer: await sandbox.payer() }),
     },
     before: html`<nav class="crumbs" aria-label="Path"><a href="/">Payments</a> / REST console</nav>`,
-    otherwise: html`The document of the API is at <a href="${openApiPath}">${openApiPath}</a>.`,
+    otherwise: html`The OpenAPI document is at <a href="${openApiPath}">${openApiPath}</a>.`,
   });
 }
 

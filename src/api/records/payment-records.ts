@@ -47,7 +47,7 @@ type SourceColumns = Pick<Quote | Transaction, 'sourceKind' | 'sourceAccountId' 
 
 /**
  * Returns a payment's source, or undefined if it is unknown. `withCustomer` adds the paying customer to a source
- * account, as in quotes. `currency` is the currency of any other source.
+ * account, as in quotes. `currency` is that of a source other than an account.
  */
 function sourceRecord(
   payment: SourceColumns,
@@ -63,7 +63,7 @@ function sourceRecord(
         sourceType: 'ACCOUNT' as const,
         accountId: accountPublicId(parties.sourceAccount.kind, payment.sourceAccountId),
         ...(options.withCustomer && customer),
-        // The option `currency` would be wrong. It is the received currency if the sent amount is unknown.
+        // Not the option `currency`, which is the received currency if the sent amount is unknown.
         currency: parties.sourceAccount.currency,
       };
     case 'REALTIME_FUNDING':

@@ -93,14 +93,14 @@ function plain<Part>(part: Part): Part {
   return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, plain(value)])) as Part;
 }
 
-// Describes, for the OpenAPI document, the webhook bodies that the service posts to a platform.
+// Describes the webhook bodies that the service posts to a platform, for the OpenAPI document.
 
 const customer = {
   customerId: id('Customer', 'The customer who owns the account; absent if the platform itself does.').optional(),
   platformCustomerId: string("The platform's own id for the customer.").optional(),
 };
 
-/** For each webhook type: its description, and the fields that it has in addition to the common ones. */
+/** The description of each webhook type, and the fields that it has in addition to the common ones. */
 const webhooks = {
   OUTGOING_PAYMENT: {
     name: 'OutgoingPaymentNotification',
@@ -112,7 +112,7 @@ const webhooks = {
     name: 'IncomingPaymentNotification',
     summary: 'An incoming payment has progressed or is waiting for approval',
     description:
-      'Sent when an incoming payment gets a new status. While the payment is PENDING, the response decides: 200 approves it, 403 rejects it, 422 names the information about the sender that is missing, and 202 defers the decision to the endpoints that approve and reject.',
+      'Sent when an incoming payment gets a new status. While the payment is PENDING, the response decides: 200 approves it, 403 rejects it, 422 names the missing information about the sender, and 202 defers the decision to a later request that approves or rejects it.',
     fields: {
       transaction: TransactionSchema,
       requestedReceiverCustomerInfoFields: listOf(

@@ -43,9 +43,9 @@ interface Endpoint<Params, Query, Body> {
 interface ServedEndpoint<Params, Query, Body, Item> extends Endpoint<Params, Query, Body> {
   /** The permission that callers need; VIEW by default. */
   readonly access?: keyof typeof accesses;
-  /** The operation that callers must be allowed to run. It takes the place of `access`. */
+  /** The operation that callers must be allowed to run; replaces `access`. */
   readonly operation?: Operation;
-  /** The schema and the description of the response; `null` stands for no body. */
+  /** The schema of the response, or `null` if it has no body, and its description. */
   readonly answer: readonly [z.ZodType<Item> | null, string];
   /** Whether the response has an entity tag, which `run` sets. */
   readonly isTagged?: true;
@@ -70,13 +70,13 @@ interface RecordEndpoint<Row extends { readonly version: number }, Item>
 interface CommandEndpoint<Params, Query, Body, Row, Item> extends Endpoint<Params, Query, Body> {
   /** The operation id in the document; the command's name by default. */
   readonly operationId?: string;
-  /** The status, the schema and the description of the successful response; `null` stands for no body. */
+  /** The status of the successful response, its schema, or `null` if it has no body, and its description. */
   readonly answer: readonly [200 | 201, z.ZodType<Item>, string] | readonly [204, null, string];
   /** Whether the response contains a secret and therefore cannot be replayed. */
   readonly isSecret?: true;
   /** The paths that differ between the command's input and the request, in pairs with the command's path first. */
   readonly paths?: PathTable;
-  /** The errors in addition to those of every command; 404 by default, because most inputs refer to an object. */
+  /** The possible errors besides those of every command; 404 by default, because most inputs refer to an object. */
   readonly errors?: readonly ErrorStatus[];
   /** Runs the command. `given` contains the expected version if the command changes a record. */
   readonly run: (
@@ -269,7 +269,7 @@ const replayHeader = {
 };
 
 const reasons: Readonly<Record<number, string>> = {
-  400: 'The request is malformed or not possible; `details.errors` lists every invalid field.',
+  400: 'The request is malformed or cannot be fulfilled; `details.errors` lists every invalid field.',
   401: 'Credentials are missing or wrong.',
   403: 'The token or the customer concerned is not allowed to do this.',
   404: 'An object in the request does not exist, or belongs to another platform.',
@@ -290,7 +290,7 @@ const reasons: Readonly<Record<number, string>> = {
 const commonErrors = [400, 401, 403, 429, 500, 503];
 const commandErrors = [409, 413, 415, 422, 504];
 
-/** Refers to error responses, including the common ones. Handlers throw errors, so no result type contains them. */
+/** Returns references to error responses, including the common ones. They are in no result type: handlers throw. */
 export function errorResponses(...statuses: readonly number[]): Record<never, never> {
   const all = [...new Set([...commonErrors, ...statuses])].sort();
   return Object.fromEntries(all.map((status) => [status, { $ref: `#/components/responses/Error${status}` }]));
@@ -310,7 +310,7 @@ export function documentErrors(registry: RestApp['openAPIRegistry']): void {
   }
 }
 
-/** Converts the result of a command that returns no row. The result itself takes the place of the row. */
+/** Converts the result of a command that returns no row: the result itself serves as the row. */
 export async function asRow<Result extends { readonly replayed: boolean }>(result: Promise<Result>) {
   const row = await result;
   return { row, replayed: row.replayed };

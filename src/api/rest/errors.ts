@@ -129,7 +129,7 @@ const typeWords: Readonly<Record<string, string>> = {
 
 const sizeWords: Readonly<Record<string, string>> = { string: 'characters', array: 'values', record: 'members' };
 
-/** Our wording of zod's default messages. A message set in a schema takes precedence. */
+/** Replaces zod's default messages. A message set in a schema takes precedence. */
 z.config({
   customError: (issue) => {
     if (issue.code === 'invalid_type') {
@@ -175,7 +175,7 @@ function codeOf(issue: Pick<core.$ZodIssue, 'code'>, path: readonly string[], is
     : 'INVALID_INPUT';
 }
 
-/** The names of the constraints in OpenAPI, by zod's issue codes. */
+/** OpenAPI's names of the constraints, by zod's issue codes. */
 const constraints: Readonly<Record<string, string>> = {
   too_small: 'minimum',
   too_big: 'maximum',
@@ -206,7 +206,7 @@ function asRestError(thrown: unknown, log: Logger): RestError {
   if (thrown instanceof HTTPException && thrown.status === 400) {
     return new RestError('INVALID_REQUEST_FORMAT', 'the body is not well-formed JSON');
   }
-  // The body is empty, but its content type is not JSON. A body with content was refused in src/api/http/admission.ts.
+  // The body is empty, but its content type is not JSON. Otherwise, admission.ts would have refused the request.
   if (thrown instanceof HTTPException && thrown.status === 415) {
     return new RestError('INVALID_REQUEST_FORMAT', 'a request body must be application/json', { status: 415 });
   }

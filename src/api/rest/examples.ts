@@ -50,14 +50,14 @@ const document = '{ viewer { kind } }';
 type Examples = Readonly<Record<string, readonly [summary: string, value: object]>>;
 
 /**
- * Request bodies that the sandbox accepts, by operation id, with ids from `exampleId`. A name with `1001` can be used
- * only once.
+ * Request bodies that the sandbox accepts, by operation id, with ids from `exampleId`. A name that contains `1001` can
+ * be used only once.
  */
 const bodies: Readonly<Record<string, Examples>> = {
   createQuote: {
-    fromAccount: ['From a balance to a bank account: 100.00 USD are sent', { ...quote, description: 'Invoice 42' }],
+    fromAccount: ['From a balance to a bank account, sending 100.00 USD', { ...quote, description: 'Invoice 42' }],
     receiving: [
-      '50.00 EUR arrive; executed immediately',
+      'From a balance to a bank account, delivering 50.00 EUR; executed immediately',
       { ...quote, lockedCurrencySide: 'RECEIVING', lockedCurrencyAmount: 5_000, immediatelyExecute: true },
     ],
     toUma: [
@@ -76,7 +76,7 @@ const bodies: Readonly<Record<string, Examples>> = {
   },
   sandboxSend: {
     deposit: [
-      'The deposit for a quote: first create one with POST /quotes, example “With real-time funding”, and insert its id',
+      'The deposit for a quote. First create the quote with POST /quotes, example “With real-time funding”, and insert its id',
       { quoteId: exampleId('Quote'), currencyCode: 'USD' },
     ],
   },
@@ -113,10 +113,10 @@ const bodies: Readonly<Record<string, Examples>> = {
       { currency: 'USD', accountInfo: usAccount, platformAccountId: 'treasury-1001' },
     ],
   },
-  sandboxFundAccount: { fund: ['100.00 USD arrive', { amount }] },
+  sandboxFundAccount: { fund: ['A deposit of 100.00 USD', { amount }] },
   sandboxReceiveUma: {
     announce: [
-      '5.00 USD arrive from a UMA address; decide within seconds with approveTransaction',
+      '5.00 USD from a UMA address; decide within seconds with approveTransaction',
       {
         senderUmaAddress: '$success.usd@sandbox.uma.money',
         customerId: customer,

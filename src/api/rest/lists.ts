@@ -109,7 +109,7 @@ export const orderParameters = {
       type: 'string',
       enum: ['created', 'updated'],
       default: 'created',
-      description: 'The sort key. A cursor is valid only for the sort key that it was returned for.',
+      description: 'The sort key. A cursor is valid only with the sort key under which it was returned.',
     }),
   sortOrder: z.enum(['asc', 'desc']).default('desc').describe('Newest first by default, oldest first with asc.'),
 };
@@ -206,7 +206,7 @@ interface ListOf<Filter, Where, Row, Item> {
   readonly record: (row: Row) => Item;
 }
 
-/** Defines the list of one kind of rows, with the additional fields that their records need. */
+/** Defines the list of one kind of row, with the additional fields that its records need. */
 export function rowList<N extends Noun, Filter, More extends object, Item>(
   database: Database,
   noun: N,
@@ -220,7 +220,7 @@ export function rowList<N extends Noun, Filter, More extends object, Item>(
   };
 }
 
-/** Reads a page. Throws INVALID_INPUT for a cursor of a different list. */
+/** Reads a page. Throws INVALID_INPUT for a cursor from a different list. */
 async function readPage<Filter, Where, Row extends OrderedRow, Item>(
   list: ListOf<Filter, Where, Row, Item>,
   { viewer, cursors }: Pick<RestEnvironment['Variables'], 'viewer' | 'cursors'>,

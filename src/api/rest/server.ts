@@ -58,8 +58,8 @@ export function createRestServer(options: RestOptions) {
     end({ code: String(context.res.status) });
   });
   const app = root.basePath(restPrefix);
-  // The document needs no credentials, because it contains no platform's data. It is built on the first request,
-  // because building it takes as long as the rest of startup.
+  // The document needs no credentials, because it contains no platform data. It is built on the first request, because
+  // building it takes as long as the rest of startup.
   let document: string | undefined;
   if (openapi) {
     app.get('/openapi.json', (context) => {

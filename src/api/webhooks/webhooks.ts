@@ -17,7 +17,7 @@ interface WebhookSettings {
   readonly SECRET_KEY?: Buffer | undefined;
   /** Other keys with which stored secrets may have been encrypted. */
   readonly SECRET_KEY_FALLBACKS?: readonly Buffer[];
-  /** The factor by which retries and other intervals are shortened: 1 outside development. */
+  /** The divisor for the intervals and time limits of webhooks: 1 outside development. */
   readonly WEBHOOK_TIME_SCALE: number;
   readonly ALLOW_UNSAFE: readonly string[];
   readonly ACCESS_LOG?: boolean;
@@ -37,9 +37,9 @@ export function openWebhooks(
     loopback: settings.ALLOW_UNSAFE.includes('loopback-webhooks'),
     /** Encrypts the signing secrets; undefined if no key is set, in which case there can be no endpoints. */
     box: settings.SECRET_KEY && new SecretBox(settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS),
-    /** The log for attempts; undefined to log none. */
+    /** The log for delivery attempts; undefined if they are not logged. */
     attemptLog: settings.ACCESS_LOG ? payments.log : undefined,
-    /** The slots for webhook tests that await a response, by platform (test-event.ts). */
+    /** The slots for webhook tests that are waiting for a response, by platform (test-event.ts). */
     waitingTests: new Map<string, Slots>(),
   };
 }
@@ -63,11 +63,11 @@ export function requireBox(webhooks: Webhooks): SecretBox {
   return webhooks.box;
 }
 
-/** Returns the string to which the encryption of an endpoint's secrets is bound. */
+/** Returns the owner to pass to the box when it encrypts or decrypts an endpoint's secrets. */
 export const secretOwner = (platformId: string, endpointId: string) => `webhook_endpoint:${platformId}:${endpointId}`;
 
 /**
- * The event types for which webhooks are sent. Other events are only in the feed. A webhook about a delivery, for
+ * The event types for which webhooks are sent. Other events appear only in the feed. A webhook about a delivery, for
  * example, would cause another delivery.
  */
 export const webhookTypes = [

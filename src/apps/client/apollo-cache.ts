@@ -2,7 +2,7 @@ import type { TypePolicies, TypePolicy } from '@apollo/client';
 import { relayStylePagination } from '@apollo/client/utilities';
 import { connections, embedded, possibleTypes } from './generated/schema-facts.ts';
 
-/** Joins a list's pages. A list is identified by `@connection`, otherwise by its arguments and by which end is read. */
+/** Joins a list's pages. A list is identified by `@connection`, or else by its arguments and paging direction. */
 const listOf = (names: readonly string[]) =>
   relayStylePagination((args, { fieldName, field }) => {
     const connection = field?.directives?.find(({ name }) => name.value === 'connection');

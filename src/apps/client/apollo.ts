@@ -3,7 +3,7 @@ import { concatMap, EMPTY, type Observable, of } from 'rxjs';
 
 /**
  * Creates the handler of a link for Apollo Client 4 that keeps older data from replacing newer data. Put it first: `new
- * ApolloLink(newestVersions())`. A stream message whose objects are all older is dropped. A query is repeated, at most
+ * ApolloLink(newestVersions())`. A stream message whose objects are all older is dropped. A query is resent, at most
  * three times, if its response contains an object for which a stream has delivered a newer version in the meantime.
  */
 export function newestVersions(): ApolloLink.RequestHandler {

@@ -38,7 +38,7 @@ export function applyChanges<R extends Row>(
     const at = rows.findIndex(({ id }) => id === node.id);
     if (op === 'LEAVE') rows = rows.filter(({ id }) => id !== node.id);
     else if (at >= 0) rows[at] = node;
-    // A row may return after a change of status, so it need not be the newest. Both ids and lists are in order of time.
+    // A row may return when its status changes, so it need not be the newest. Ids and lists are both ordered by time.
     else if (op === 'ENTER') rows = insert(rows, node);
   }
   if (rows.length > limit) {

@@ -5,7 +5,7 @@ import { type ClientToken, Tokens } from './tokens.ts';
 
 /** Settings for connecting an app to the service. */
 export interface PaymentsOptions extends Omit<SocketOptions, 'tokens' | 'signal'> {
-  /** Requests a client token from your own server (createClientToken), at first use and before each expiry. */
+  /** Requests a client token from your own server (createClientToken), on first use and before each token expires. */
   readonly token: (signal: AbortSignal) => Promise<ClientToken>;
   readonly fetch?: typeof fetch;
 }

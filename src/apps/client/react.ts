@@ -30,14 +30,14 @@ export const PaymentsProvider: FunctionComponent<{ payments: Payments; children?
   children,
 }) => createElement(Context.Provider, { value: payments }, children);
 
-/** Returns the service that PaymentsProvider provides. Throws without one. */
+/** Returns the service that PaymentsProvider provides. Throws if there is none. */
 export function usePayments(): Payments {
   const payments = useContext(Context);
   if (!payments) throw new Error('There is no PaymentsProvider above this component.');
   return payments;
 }
 
-/** Returns whether the socket is connected, and renders again when that changes. */
+/** Returns whether the socket is connected, and re-renders when that changes. */
 export function useConnectionState(): ConnectionState {
   const { socket } = usePayments();
   return useSyncExternalStore(socket.onState, socket.state, socket.state);
@@ -115,7 +115,7 @@ export function useTransaction(id: string | undefined, locale = 'en'): Live<Live
 /** A transaction as `TransactionList` selects it. */
 export type ListedTransaction = TransactionListSubscription['transactionChanges']['changes'][number]['node'];
 
-/** Follows a list of transactions, newest first: its first page, which is kept current. */
+/** Follows the first page of a list of transactions, newest first. */
 export function useTransactions(variables: TransactionListSubscriptionVariables): Live<LiveList<ListedTransaction>> {
   return useLiveList(TransactionList, variables, (data) => data.transactionChanges, variables.first ?? 20);
 }
@@ -133,8 +133,8 @@ export function useLiveList<Result, Variables, R extends Row>(
 }
 
 /**
- * Returns the number of whole seconds until a time, or 0 once it has passed. Renders again every second. A wrong clock
- * on the device does not matter, because `serverTime` (`viewer.serverTime` of the same response) corrects it.
+ * Returns the number of whole seconds until a time, or 0 once it has passed. Re-renders every second. A wrong clock on
+ * the device does not matter, because `serverTime` (`viewer.serverTime` of the same response) corrects it.
  */
 export function useCountdown(expiresAt: string | undefined, serverTime: string | undefined): number | undefined {
   const [seconds, setSeconds] = useState<number>();

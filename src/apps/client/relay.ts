@@ -9,7 +9,7 @@ const sent = ({ text, id, name }: RequestParameters, variables: Variables) => ({
   variables: { ...variables },
 });
 
-/** Creates the two functions of a Relay network: fetch uses HTTP; subscribe uses the socket and resumes. */
+/** Creates a Relay network's functions: fetch, which uses HTTP, and subscribe, which uses the socket and resumes. */
 export function relayNetwork(payments: Payments, Observable: typeof ObservableClass) {
   return {
     async fetch(request: RequestParameters, variables: Variables) {

@@ -53,7 +53,7 @@ export class PaymentsSocket {
     return () => this.#listeners.delete(changed);
   };
 
-  /** Drops the connection and reconnects at once. Call it when the app is in the foreground or online again. */
+  /** Drops the connection and reconnects at once. Call it when the app is back in the foreground or online. */
   readonly reconnect = (): void => {
     this.#hurry.abort();
     this.#hurry = new AbortController();
@@ -95,7 +95,7 @@ export class PaymentsSocket {
           // graphql-ws declares no type for the socket, but creates it with the class above.
           this.#renewLater(socket as WebSocket);
         },
-        // After a change of networks, a phone does not report that its socket is dead. A missing pong shows it.
+        // A phone that has changed networks does not report that its socket is dead. Only a missing pong shows it.
         ping: (received) => {
           if (received) return;
           clearTimeout(this.#missingPong);

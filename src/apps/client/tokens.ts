@@ -15,7 +15,7 @@ const usedShare = 0.7;
 
 interface Held {
   readonly token: string;
-  /** The time at which a newer token is due, by `performance`'s clock, in milliseconds. */
+  /** When a newer token is due, in milliseconds as `performance.now()` returns them. */
   readonly renewAt: number;
 }
 

@@ -1,4 +1,4 @@
-/** Waits for a promise; if the signal aborts first, rejects with its reason and drops the promise's result. */
+/** Waits for a promise. If the signal aborts first, rejects with the signal's reason and ignores the promise. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
@@ -8,7 +8,7 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<
   });
 }
 
-/** Waits before the next attempt: longer after each failure, at most half a minute, and with jitter between clients. */
+/** Waits before the next attempt: longer after each failure, up to half a minute, with random jitter. */
 export function backoff(failures: number, signal: AbortSignal): Promise<void> {
   const ms = Math.min(30_000, 500 * 2 ** Math.min(failures, 6));
   let timer: ReturnType<typeof setTimeout>;

@@ -9,13 +9,13 @@ export const replacedComponents = {
       () =>
       ({ text }: { readonly text: unknown }) =>
         text,
-    /** Says that the filter finds nothing. Swagger UI would say that the document has no operations. */
+    /** Says that the filter matches nothing. Swagger UI would say that the document has no operations. */
     operations:
       (original: unknown, { React }: { readonly React: { createElement(...given: unknown[]): unknown } }) =>
       (props: Operations) =>
         props.specSelectors.taggedOperations().size > 0
           ? React.createElement(original, props)
-          : React.createElement('p', { role: 'status' }, 'No operation has these words; webhooks are always listed.'),
+          : React.createElement('p', { role: 'status' }, 'No operation matches; webhooks are always listed.'),
   },
 };
 

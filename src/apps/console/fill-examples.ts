@@ -1,7 +1,7 @@
 /** The OpenAPI document's guide to replacing its example ids with real ones. */
 interface Guide {
   readonly unique: string;
-  /** Maps example ids to the names of the payer's ids that replace them in the sandbox. */
+  /** Example ids, each with the name of the payer's id that replaces it in the sandbox. */
   readonly payer: Readonly<Record<string, string>>;
   /** Other example ids, each with the path of a GET whose response contains an id of the same type. */
   readonly ids: readonly (readonly [id: string, path: string])[];
@@ -13,7 +13,7 @@ export interface ExampleDocument {
 }
 
 /**
- * Finds the platform's own ids for the example ids.
+ * Finds the platform's own ids that replace the example ids.
  * @param get returns the text of the response to a GET request, or '' if the request was refused
  * @param payer the ids of a customer who can pay, by name
  */

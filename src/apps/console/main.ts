@@ -13,7 +13,7 @@ interface Settings {
   readonly document: string;
   /** The credentials of the local sandbox, which are publicly known. */
   readonly credentials?: { readonly clientId: string; readonly secret: string };
-  /** The ids of its customer who can pay. */
+  /** The ids of the sandbox's customer who can pay, by name. */
   readonly payer?: Readonly<Record<string, string>>;
 }
 
@@ -24,7 +24,7 @@ const setTheme = () => document.documentElement.classList.toggle('dark-mode', da
 dark.addEventListener('change', setTheme);
 setTheme();
 
-// The service's own document, whose structure a test checks. Its server address is relative to that of the document.
+// The service's own document, whose structure a test checks. Its server address is relative to the document's URL.
 const original = (await (await fetch(settings.document)).json()) as ExampleDocument;
 const documentUrl = new URL(settings.document, location.href);
 original.servers = original.servers.map(({ url }) => ({ url: new URL(url, documentUrl).href }));

@@ -15,14 +15,14 @@ export interface Linked {
   readonly variables: string;
 }
 
-/** Returns a URL of the lab that opens the operation, without credentials. Its fragment stays in the browser. */
+/** Returns a URL that opens the operation in the lab, without credentials. Browsers do not send its fragment. */
 export function asLink({ url, query, variables }: Sent): string {
   const opened = new URLSearchParams({ query });
   if (Object.keys(variables).length > 0) opened.set('variables', JSON.stringify(variables, null, 2));
   return `${new URL('lab', url)}#${opened}`;
 }
 
-/** Removes the operation from the page's URL, so that a reload continues with the tabs. Returns it. */
+/** Removes the operation from the page's URL, so that a reload does not open it again. Returns the operation. */
 export function takeLinked(): Linked | undefined {
   const parameters = new URLSearchParams(location.hash.slice(1) || location.search);
   const [query, variables] = [parameters.get('query'), parameters.get('variables') ?? ''];

@@ -13,8 +13,8 @@ const stateWords = { connecting: 'connecting …', live: 'live', paused: 'paused
 const shown = 200;
 
 /**
- * Follows the feed of the platform until it is paused or refused: its latest events, then each new one, across
- * reconnects. After a pause, it continues after the newest event shown.
+ * Follows the platform's feed until it is paused or refused: first its latest events, then each new one, even after a
+ * reconnect. After a pause, continues after the newest event shown.
  */
 function useFeed(socket: Client) {
   const [state, setState] = useState<keyof typeof stateWords>('connecting');
@@ -67,7 +67,7 @@ export function paymentOf({ subject }: FeedEvent): string | undefined {
   return 'transactionStatus' in subject ? subject.id : undefined;
 }
 
-/** Small phones, where open events would leave no room for the document. */
+/** Matches small phones, where the open pane would leave no room for the document. */
 const littleRoom = matchMedia('(max-width: 52rem) and (max-height: 42rem), (max-height: 30rem)');
 
 interface EventPaneProps {
@@ -109,7 +109,7 @@ export function EventPane({ socket, onPick }: EventPaneProps) {
             <button
               type="button"
               onClick={() => onPick(event)}
-              title={paymentOf(event) ? 'Open its timeline; take its cursor for Resume' : 'Take its cursor for Resume'}
+              title={paymentOf(event) ? 'Open its timeline; copy its cursor to Resume' : 'Copy its cursor to Resume'}
             >
               <span>
                 {wordOf(event.type === 'TEST' ? 'WEBHOOK_TEST' : event.type)}{' '}

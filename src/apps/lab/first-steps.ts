@@ -25,7 +25,7 @@ export const firstSteps: readonly WrittenStep[] = [
   {
     title: 'Watch',
     about:
-      'Follows the payment: its current state first, then every change, until there can be no more. It continues while you are in other tabs.',
+      'Follows the payment: first its current state, then every change, until it is final. It continues while you are in other tabs.',
     docs: 'docs/streams.md',
     query: `subscription Watch($transaction: ID!) {
   transactionUpdates(of: { transactionId: $transaction }, until: FINAL) ${selection('previousStatus status terminal occurredAt cursor')}
@@ -47,7 +47,7 @@ export const firstSteps: readonly WrittenStep[] = [
   {
     title: 'Look around',
     about:
-      'Who you are, and the newest accounts: in dollars to pay from, in euros to pay to. If the account of the other tabs is listed and cannot pay, they use one that can.',
+      'Who you are, and the newest accounts: dollar accounts to pay from, euro accounts to pay to. If the account that the other tabs use is listed but cannot pay, they switch to one that can.',
     query: `query LookAround {
   viewer ${selection('kind serverTime')}
   internal: accounts(
@@ -83,7 +83,7 @@ export const firstSteps: readonly WrittenStep[] = [
   {
     title: 'Add a beneficiary',
     about:
-      'Registers the account that the next quote pays to. The last three characters of its number decide how payments end. CONFLICT means that it is registered already, which is fine.',
+      'Registers the account that the next quote pays to. The last three characters of its number decide how payments end. CONFLICT means that it is already registered, which is fine.',
     docs: 'src/rails/sandbox/README.md',
     query: `mutation AddBeneficiary($customer: ID!, $iban: String!) {
   createExternalAccount(

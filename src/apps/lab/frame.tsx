@@ -55,7 +55,7 @@ interface OpeningProps {
   readonly onPick: (picked: { readonly operation: string }) => void;
 }
 
-/** Renders the tabs and the document of the open one until GraphiQL and its editor are loaded. */
+/** Renders the tab bar and the open tab's document until GraphiQL and its editor are loaded. */
 export function Opening({ settings, picked, onPick }: OpeningProps) {
   const { tabs, activeTabIndex } = storedTabs();
   const index = tabs.findIndex(({ operationName }) => operationName === picked?.operation);
@@ -85,7 +85,7 @@ function storedTabs(): { readonly tabs: readonly Tab[]; readonly activeTabIndex:
     const stored = JSON.parse(localStorage.getItem('graphiql:tabState') ?? '');
     if (Array.isArray(stored.tabs) && stored.tabs.length > 0) return stored;
   } catch {
-    // No tabs were stored, or another version stored them.
+    // No tabs are stored, or they are stored in another format.
   }
   return {
     tabs: journey.map((step) => ({ ...step, id: step.operation, operationName: step.operation })),

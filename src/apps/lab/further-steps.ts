@@ -74,7 +74,7 @@ const furtherSteps: readonly WrittenStep[] = [
   {
     title: 'Fail on purpose',
     about:
-      'A payment that fails after its debit, as its scenario says. The tab Timeline says why, and shows the money coming back.',
+      'A payment whose scenario makes it fail after the debit. The tab Timeline says why, and shows the money coming back.',
     docs: 'src/rails/sandbox/README.md',
     query: quoteMutation({
       head: 'FailOnPurpose($source: ID!, $destination: ID!)',
@@ -107,7 +107,7 @@ const furtherSteps: readonly WrittenStep[] = [
   {
     title: 'Limits left',
     about:
-      'How much of each limit is left (payments made before the policy do not count), and the payments that wait for an approval. A second token with APPROVE can give it.',
+      'How much of each limit is left (payments made before the policy do not count), and the payments that are waiting for approval. A second token with APPROVE can approve them.',
     docs: 'docs/guides/keys.md',
     query: `query LimitsLeft($customer: ID!) {
   customer(id: $customer) ${selection(`policy { limits {
@@ -122,7 +122,7 @@ const furtherSteps: readonly WrittenStep[] = [
   {
     title: 'Lift limits',
     about:
-      'Deletes the policy of the customer, even if somebody else set it: the customer can pay without limits again.',
+      'Deletes the policy of the customer, even if somebody else set it. The customer can then pay without limits again.',
     docs: 'docs/guides/keys.md',
     query: `mutation RemoveLimits($customer: ID!) {
   deletePolicy(input: { subjectId: $customer }) ${selection(`... on DeletePolicySuccess { replayed } ${refused}`)}
@@ -132,7 +132,7 @@ const furtherSteps: readonly WrittenStep[] = [
   {
     title: 'Resume',
     about:
-      'Everything that came after a cursor, each change once and in order. Take the cursor of an event, or one from the tab Watch.',
+      'Everything that happened after a cursor, each change once and in order. Use the cursor of an event, or one from the tab Watch.',
     docs: 'docs/streams.md',
     query: `subscription Resume($cursor: String!) {
   events(after: $cursor) ${selection('type occurredAt transaction { id status } cursor')}
@@ -142,7 +142,7 @@ const furtherSteps: readonly WrittenStep[] = [
   {
     title: 'Webhooks',
     about:
-      'Registers an endpoint; its secret is shown once. Nothing listens there, so the next tab shows failures. The last tab removes the endpoint.',
+      'Registers an endpoint; its secret is shown once. Nothing is listening there, so the next tab shows failures. The last tab removes the endpoint.',
     docs: 'src/api/webhooks/README.md',
     query: `mutation AddWebhook($url: String!) {
   createWebhookEndpoint(input: { url: $url }) ${selection(`... on CreateWebhookEndpointSuccess { secret endpoint { id url status eventTypes } } ${refused}`)}
@@ -154,7 +154,7 @@ const furtherSteps: readonly WrittenStep[] = [
   {
     title: 'Deliveries',
     about:
-      'What was sent to the newest endpoints, and what they answered: a test at first, then the payments that you make.',
+      'What was sent to the newest endpoints, and how they responded: first a test, then the payments that you make.',
     docs: 'src/api/webhooks/README.md',
     query: `query Deliveries {
   webhookEndpoints(first: 5) ${selection(`edges { node {
@@ -170,7 +170,7 @@ const furtherSteps: readonly WrittenStep[] = [
   {
     title: 'Remove the endpoint',
     about:
-      'Deletes the endpoint that the tab Webhooks registered, or the newest in the tab Deliveries, whoever registered it. This is the last step. Docs explains the rest.',
+      'Deletes the endpoint that the tab Webhooks registered, or the newest one in the tab Deliveries, whoever registered it. This is the last step. Docs explains the rest.',
     query: `mutation RemoveWebhook($endpoint: ID!) {
   deleteWebhookEndpoint(input: { endpointId: $endpoint }) ${selection(`... on DeleteWebhookEndpointSuccess { replayed } ${refused}`)}
 }

@@ -58,7 +58,7 @@ function SignedIn({ settings, linked, authorization, onSignOut }: SignedInProps)
   );
 }
 
-/** Creates the state that the tabs and the pane share. */
+/** Creates the state that the tabs and the event pane share. */
 function connect({ sandbox }: Settings, authorization: string) {
   const carried = new CarriedValues();
   carried.set('customer', sandbox?.customerId);

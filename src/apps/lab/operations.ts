@@ -148,7 +148,7 @@ export class Operations {
     const received = this.#received(request, headers).pipe(
       catchError((error: unknown) => {
         const { result, ...failed } = failure(error);
-        // The messages before the failure remain.
+        // Keeps the messages received before the failure.
         const { result: shown, bytes = 0 } = running.latest ?? {};
         return of({ ...failed, bytes, result: { ...result, ...shown } });
       }),
@@ -165,7 +165,7 @@ export class Operations {
     return running;
   }
 
-  /** Sends an operation, and emits its result or, for a subscription, all messages so far with each message. */
+  /** Sends an operation, and emits its result or, for a subscription, all messages so far each time one arrives. */
   #received(request: SubscribePayload, headers: Record<string, string>): Observable<Received> {
     const missing = missingIn(request.variables ?? {});
     if (missing !== undefined) return of({ ...failure(new Error(missing)), status: 'Not sent' });
@@ -200,7 +200,7 @@ export class Operations {
   }
 }
 
-/** Sets the name of the operation to run. After a change of tabs, GraphiQL may still send the previous tab's name. */
+/** Sets the name of the operation to run. Right after a switch of tabs, GraphiQL may send the previous tab's name. */
 function withOwnName(request: SubscribePayload): SubscribePayload {
   const only = operationIn({ query: request.query });
   return only ? { ...request, operationName: only.name?.value ?? null } : request;
@@ -226,7 +226,7 @@ function failure(error: unknown): Received {
 
 function messageOf(error: unknown): string {
   if (error instanceof CloseEvent) return `The connection was closed: ${error.reason || error.code}`;
-  // `fetch` throws this without a connection. Its message depends on the browser.
+  // `fetch` throws this error if it cannot connect. The error's message depends on the browser.
   if (error instanceof TypeError) return 'The service cannot be reached: check that it is running, and send again';
   return error instanceof Error ? error.message : String(error);
 }

@@ -32,7 +32,7 @@ export interface SessionProps {
   readonly onSignOut: (() => void) | undefined;
 }
 
-/** Renders the tabs, and the editors and the response of the open one. */
+/** Renders the tab bar, and the editors and response of the open tab. */
 export function Session({ settings, authorization, carried, operations, linked, picked, onSignOut }: SessionProps) {
   const { changeTab, addTab, closeTab, stop, setVisiblePlugin, updateActiveTabValues } = useGraphiQLActions();
   const { tabs, activeTabIndex, plugins, visiblePlugin } = useGraphiQL(
@@ -44,7 +44,7 @@ export function Session({ settings, authorization, carried, operations, linked, 
   const step = stepOf(tab?.operationName ?? tab?.title);
   const running = useSyncExternalStore(operations.subscribe, operations.running);
   const answer = useSyncExternalStore(operations.subscribe, () =>
-    // What GraphiQL shows instead of the last answer if the variables or headers are not JSON.
+    // GraphiQL shows this message instead of the last answer if the variables or headers are not JSON.
     tab?.response?.includes('Request not sent') ? undefined : operations.answer(tab?.id),
   );
   useOpenTab(tab, { carried, operations, picked: picked?.operation === step?.operation ? picked : undefined });
@@ -162,7 +162,7 @@ interface AnsweredPayment extends DrawnPayment {
 
 function paymentIn(value: unknown): AnsweredPayment | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  // In the schema, only payments have this field, but another field could have this name as its alias.
+  // In the schema, only payments have this field, but a document may use its name as the alias of another field.
   if ('timeline' in value && Array.isArray(value.timeline) && value.timeline[0]?.occurredAt)
     return value as AnsweredPayment;
   for (const member of Object.values(value)) {
@@ -228,8 +228,8 @@ function Variables() {
 }
 
 /**
- * Writes the collected values into a tab's variables when it opens or is picked again while open. Then shows the result
- * of its operation, or runs it.
+ * Writes the collected values into a tab's variables when the tab is opened, or picked again while open. Then shows the
+ * result of the tab's operation, or runs it.
  */
 function useOpenTab(
   tab: Tab | undefined,

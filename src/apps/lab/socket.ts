@@ -13,7 +13,7 @@ export const openSocket = (authorization: string): Client =>
       connectionParams: { authorization },
       retryAttempts: Number.POSITIVE_INFINITY,
       shouldRetry: (error) => !(error instanceof CloseEvent && error.code === forbidden),
-      // An unanswered ping means that the connection is dead, for example after a change of network.
+      // An unanswered ping means that the connection is dead, for example after the device has changed networks.
       keepAlive: 10_000,
       // Keeps the connection from the end of one operation to the start of the next.
       lazyCloseTimeout: 1_000,

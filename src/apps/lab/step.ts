@@ -1,6 +1,6 @@
 /** The building blocks of the lab's journey. */
 
-/** For each variable, the placeholder shown until a response provides its value, and the tab that gets the response. */
+/** For each variable, the placeholder shown until a response provides its value, and the tab with that response. */
 const open = {
   customer: ['Customer:…', 'the tab Look around'],
   payerName: ['…', 'the tab Look around'],
@@ -13,14 +13,14 @@ const open = {
   endpoint: ['WebhookEndpoint:…', 'the tab Webhooks'],
 } as const;
 
-/** The name of a variable whose value responses can provide. */
+/** The name of a variable whose value a response can provide. */
 export type CarriedName = keyof typeof open;
 
 /** Returns a message if a variable still has its placeholder. */
 export function missingIn(variables: Readonly<Record<string, unknown>>): string | undefined {
   const [name, [, tab] = []] =
     Object.entries(open).find(([one, [placeholder]]) => variables[one] === placeholder) ?? [];
-  return name && `The variable $${name} has no value yet: send ${tab} first, or enter one`;
+  return name && `The variable $${name} has no value yet: run ${tab} first, or enter a value`;
 }
 
 /** The `data` of a response. Its shape follows the document. */
@@ -38,7 +38,7 @@ export interface WrittenStep {
   /** The values of variables that no response provides. */
   readonly variables?: Readonly<Record<string, string>>;
   /**
-   * Picks the values that other tabs use out of the step's response. Undefined if it contains none.
+   * Extracts from the step's response the values that other tabs use; undefined if it contains none.
    * @param source the id of the paying account
    */
   readonly gives?: (

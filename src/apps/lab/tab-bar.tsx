@@ -19,7 +19,7 @@ export interface TabBarProps {
   readonly onClose?: (index: number) => void;
 }
 
-/** Whether the focus was on tabs that are gone or on a tab that is being closed. If so, it moves to the open tab. */
+/** Whether the focus was in a tab bar that was unmounted or on a tab being closed. If so, it moves to the open tab. */
 let hadFocus = false;
 
 /**
@@ -86,7 +86,7 @@ export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: Tab
           );
         })}
       </div>
-      {/* Both are always rendered, so that the tabs keep their positions. */}
+      {/* Both buttons are always rendered, so that the tabs keep their positions. */}
       <button
         type="button"
         className="lab-add"
@@ -104,8 +104,8 @@ export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: Tab
 }
 
 /**
- * Scrolls an element into view, but only if the lab itself scrolls, as on a phone. Elsewhere the call would move
- * nothing, and make Chromium's Tab key continue from the element instead of from the focus.
+ * Scrolls an element into view, but only if the lab itself scrolls, as on a phone. Otherwise the call would move
+ * nothing, but make Chromium's Tab key continue from the element instead of from the focus.
  */
 export function bringIntoSight(element: Element | null | undefined): void {
   const main = element?.closest('.lab-main');

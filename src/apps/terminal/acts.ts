@@ -168,7 +168,7 @@ export const trigger: Work<[string | undefined, TriggerOptions]> = async (job, n
   return follow ? followPayment(job, made.id, 'TERMINAL') : {};
 };
 
-/** The platform's own id for the sandbox customer of triggered events. */
+/** The platform's own id for the sandbox customer that the triggers use. */
 const platformCustomerId = 'payments-cli';
 
 type Cast = Awaited<ReturnType<typeof findCast>>;

@@ -61,7 +61,7 @@ export const resend: Work<[string, ResendOptions]> = async (job, id, { to, endpo
         '--to needs an Event:… or a Webhook:…; `logs --json` shows each delivery’s event.',
       );
     const { delivery } = await service.mutate(Resend, { deliveryId: id, key: newKey() });
-    return { data: delivery, lines: [`${delivery.id} is sent again. \`logs\` shows the attempt.`] };
+    return { data: delivery, lines: [`${delivery.id} is being sent again. \`logs\` shows the attempt.`] };
   }
   if (type !== 'Event' && type !== 'Webhook')
     throw new InvalidArgumentError(`${id} cannot be sent again: name a WebhookDelivery:…, an Event:… or a Webhook:….`);
@@ -74,7 +74,7 @@ export const resend: Work<[string, ResendOptions]> = async (job, id, { to, endpo
   }
   const endpointId = endpoint ?? (await onlyEndpoint(service));
   const { count } = await service.mutate(Replay, { endpointId, eventId: `Event:${uuid}`, key: newKey() });
-  return { data: { endpointId, count }, lines: [`Event:${uuid} is sent to ${endpointId} again.`] };
+  return { data: { endpointId, count }, lines: [`Event:${uuid} is being sent to ${endpointId} again.`] };
 };
 
 async function eventOf(service: Service, id: string) {

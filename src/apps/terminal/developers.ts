@@ -19,12 +19,12 @@ const types = Object.keys(eventTypes).join(', ');
 function addWatching(program: Program): void {
   program
     .command('follow')
-    .description('show the timeline of a payment, live, until it ends; exits with 0 when it is COMPLETED')
+    .description('show the live timeline of a payment until it ends; exits with 0 if it is COMPLETED')
     .argument('<payment>', 'Transaction:… or Quote:…')
     .addOption(
       new Option(
         '--until <end>',
-        'its first terminal status, or the point after which nothing can follow, such as a refund',
+        'its first terminal status, or the point after which nothing more can follow (such as a refund)',
       )
         .choices(['TERMINAL', 'FINAL'])
         .default('TERMINAL'),
@@ -44,7 +44,7 @@ function addWatching(program: Program): void {
 function addWebhooks(program: Program): void {
   program
     .command('listen')
-    .description('post each webhook to a program on this machine as it happens, signed; needs no public address')
+    .description('sign each webhook and post it to a program on this machine as it happens; needs no public address')
     .argument('<to>', 'a port, a port with a path (3000/webhooks), or a URL')
     .option('--after <cursor>', 'start after this cursor, instead of now')
     .option('--type <type...>', 'only of these types')
@@ -71,13 +71,13 @@ function addWebhooks(program: Program): void {
 function addTrigger(program: Program): void {
   program
     .command('trigger')
-    .description('trigger something in the sandbox, so that its events are sent')
+    .description('do something in the sandbox that causes events')
     .argument('[what]', `${Object.keys(acts).join(', ')}; lists them if omitted`)
     .option('--amount <amount>', 'the amount, in USD', amountIn, '10.00')
     .option('--follow', 'follow the payment until it ends')
     .option('--endpoint <id>', 'the endpoint of a TEST; required if the platform has several')
     .addOption(
-      scenario('--step <step>', 'the step of --delay-ms and --failure-reason').choices([
+      scenario('--step <step>', 'the step that --delay-ms and --failure-reason apply to').choices([
         'PAY_REQUEST',
         'PULL',
         'SETTLEMENT',

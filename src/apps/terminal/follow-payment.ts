@@ -9,14 +9,14 @@ import type { Job, Work } from './command.ts';
 
 type Payment = FollowPaymentSubscription['transactionUpdates']['transaction'];
 
-/** The exit code of a command that the user stops before its end. */
+/** The exit code of a command that the user stops before it ends. */
 const interrupted = 130;
 
 /** Prints the timeline of a payment, and each step as it happens, until the payment ends. */
 export const followCommand: Work<[string, { readonly until: StreamEnd }]> = async (job, id, { until }) =>
   followPayment(job, await paymentOf(job, id), until);
 
-/** Follows a payment to its end. The exit code is 0 when it is COMPLETED. */
+/** Follows a payment to its end. The exit code is 0 if the payment is COMPLETED. */
 export async function followPayment(
   { service, screen, json, signal }: Job,
   id: string,

@@ -7,7 +7,7 @@ export interface Screen {
   readonly out: (text: string) => void;
   /** Writes a part of a long output, as fast as it is consumed. */
   readonly write: (text: string) => Promise<void>;
-  /** Writes progress lines, or lines about errors. */
+  /** Writes lines about progress or errors. */
   readonly err: (text: string) => void;
   /** Returns a signal that aborts when the user stops the command. Until the first call, Ctrl-C ends the process. */
   readonly untilStopped: () => AbortSignal;
@@ -41,7 +41,7 @@ export function actionOf<Args extends unknown[]>(work: (job: Job, ...args: Args)
     const options = this.optsWithGlobals<{ readonly json?: true }>();
     const job = { screen: this.screen, json: options.json === true };
     // Commander passes the declared arguments, the options of this command and the command itself, which its types
-    // cannot express. The last two are replaced by the options of this command and the whole program.
+    // cannot express. The last two are replaced by the combined options of this command and the whole program.
     const args = [...all.slice(0, -2), options] as unknown as Args;
     const exitCode = await work(job, ...args).then(
       (answer) => print(job, answer),

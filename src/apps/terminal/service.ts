@@ -60,7 +60,7 @@ export class Service {
     return data as Result;
   }
 
-  /** Sends a mutation, and returns its success. Throws a Failure for a refusal, and whenever `execute` does. */
+  /** Sends a mutation, and returns its successful result. Throws a Failure if it is refused, or if `execute` fails. */
   async mutate<Result extends Readonly<Record<string, object>>, Variables>(
     document: Operation<Result, Variables>,
     variables: Variables,
@@ -79,8 +79,8 @@ export class Service {
   }
 
   /**
-   * Follows a subscription to its end, or until the user stops it. After a lost connection it prints a line, reconnects
-   * and resumes after the last message.
+   * Follows a subscription to its end, or until the user stops it. If the connection is lost, prints a line,
+   * reconnects, and resumes after the last message.
    * @param after the cursor to begin after
    */
   async follow<Result, Variables>(

@@ -198,7 +198,7 @@ export function Pay() {
                 drop();
                 setChosen(payee);
               }}
-              // Keep a quote or payment that the customer has made since.
+              // Keeps the quote or payment if the customer has made one in the meantime.
               onChecked={(payee) => quoted || setChosen(payee)}
             />
           )}
@@ -244,9 +244,9 @@ type Refused = Extract<
 
 /** Messages that replace the service's own, for codes after which the quote can no longer be paid. */
 const endings: { readonly [Code in RefusalCode]?: string } = {
-  CUSTOMER_FROZEN: 'Your payments are blocked. Please ask our support.',
-  ACCOUNT_FROZEN: 'Your account or the payee’s is blocked. Please ask our support.',
-  USER_NOT_READY: 'You or the payee cannot move money at the moment. Please ask our support.',
+  CUSTOMER_FROZEN: 'Your payments are blocked. Please contact support.',
+  ACCOUNT_FROZEN: 'Your account or the payee’s is blocked. Please contact support.',
+  USER_NOT_READY: 'You or the payee cannot move money at the moment. Please contact support.',
   INVALID_BANK_ACCOUNT: 'This payee cannot be paid at the moment.',
   AMOUNT_OUT_OF_RANGE: 'The payee cannot receive this amount.',
   LIMIT_EXCEEDED: 'Your limits do not allow this payment.',
@@ -265,7 +265,7 @@ interface QuoteCardProps {
   readonly available: { readonly amount: string; readonly formatted: string } | undefined;
   readonly limits: readonly Limit[];
   readonly payee: Payee | undefined;
-  /** Called when the quote is cancelled, or with the reason why it can no longer be executed. */
+  /** Called when the quote is canceled, or with the reason why it can no longer be executed. */
   readonly onEnd: (reason?: string) => void;
 }
 
@@ -301,7 +301,7 @@ function QuoteCard({ quoted, available, limits, payee, onEnd }: QuoteCardProps) 
   const result = data?.executeQuote;
   const refusal = result && 'message' in result ? refusalText(result) : error && reasonOf(error);
   const problem = tooMuch ?? refusal;
-  // Every press uses the same key: even if a response is lost, the quote is paid once.
+  // Every press uses the same key, so that the quote is paid only once even if a response is lost.
   const key = useRef(crypto.randomUUID());
   const [cancelQuote] = useMutation(CancelQuote);
   const isOver = tooMuch !== undefined || seconds === 0;

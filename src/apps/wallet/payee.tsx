@@ -44,7 +44,7 @@ const statusNotes: { readonly [Status in ExternalAccountStatus]?: string } = {
   INACTIVE: 'The account cannot be paid.',
 };
 
-/** Returns the warning about a payee whose bank knows its owner by another name. */
+/** Returns a warning if a payee's bank knows the account's owner by another name. */
 export function nameWarning({
   beneficiaryVerificationStatus: status,
   beneficiaryVerifiedData: known,
@@ -60,7 +60,7 @@ export const inView = (element: HTMLElement | null) => element?.scrollIntoView({
 type Form = PayeeFormQuery['externalAccountForms'][number];
 type Field = Form['fields'][number];
 
-/** The outcome of submitting the form: the error of each field by its name, and the message about the whole form. */
+/** The outcome of submitting the form: the errors by field name, and the message about the whole form. */
 interface Outcome {
   readonly faults?: Readonly<Record<string, string>>;
   readonly refusal?: string;
@@ -219,7 +219,7 @@ function Details({ form, faults }: { form: Form; faults: Readonly<Record<string,
 
 const oneOfText = ({ exactlyOneOf }: Form) => `Fill in exactly one of these ${exactlyOneOf.length} fields.`;
 
-/** The field name of the owner's name; no account detail has the same name. */
+/** The name of the form field for the owner's name; no account detail has the same name. */
 const ownerName = 'owner.name';
 const ownerLabel = 'Name of the owner';
 

@@ -17,7 +17,7 @@ const reasons: Readonly<Record<FailureReason | 'REFUNDED' | 'REJECTED', string>>
   REJECTED: 'The payment was refused.',
 };
 
-/** Shows a payment as its customer sees it, with the entries of the customer's own accounts, and follows it. */
+/** Follows a payment, and shows it as its customer sees it: with the entries of the customer's own accounts. */
 export function PaymentStatus({ id }: { id: string }) {
   const { value, error } = useTransaction(id, locale);
   const isConnected = useConnectionState() === 'OPEN';

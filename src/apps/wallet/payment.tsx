@@ -46,9 +46,7 @@ function nextOf({ timeline, final, approvalDueAt, expectedSettlementAt, refund }
   switch (timeline.at(-1)?.status) {
     case 'CREATED':
     case 'PENDING':
-      return approvalDueAt
-        ? `Next: an approval, until ${timeText(approvalDueAt)}`
-        : 'Next: its execution, or its funds';
+      return approvalDueAt ? `Next: an approval, until ${timeText(approvalDueAt)}` : 'Next: execution or funding';
     case 'PROCESSING':
       return `Next: delivery${expectedSettlementAt ? `, expected by ${timeText(expectedSettlementAt)}` : ''}`;
     case 'COMPLETED':

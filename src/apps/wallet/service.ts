@@ -83,11 +83,11 @@ export function useReconnected(act: () => void): void {
   }, [state]);
 }
 
-/** Formats a message from the service like the wallet's own, with a full stop and amounts in the reader's notation. */
+/** Formats a message from the service like the wallet's own: with a period, and amounts in the reader's notation. */
 export const messageText = (message: string) =>
   message.replace(/\b(\d+(?:\.(\d+))?) ([A-Z]{3,4})\b/g, amountText).replace(/[^.?!]$/, '$&.');
 
-/** Formats an amount such as "0.01 USD". Intl accepts three-letter codes: XTS, a test code, stands in for others. */
+/** Formats an amount such as "0.01 USD". Intl accepts only three-letter codes; XTS, a test code, replaces others. */
 function amountText(_all: string, decimal: `${number}`, { length } = '', code: string): string {
   const digits = { minimumFractionDigits: length, maximumFractionDigits: length };
   const currency = code.length === 3 ? code : 'XTS';
@@ -104,7 +104,7 @@ export interface Account {
 }
 
 /**
- * Names an account in a way that distinguishes it from others of the same person: "Ada Muster •••• 1234". An address may
+ * Names an account in a way that distinguishes it from the same person's others: "Ada Muster •••• 1234". An address may
  * break after its "@".
  */
 export const accountText = (account: Account | null) =>

@@ -13,7 +13,7 @@ export function Wallet() {
   const [extensions, setExtensions] = useState<{ readonly after: string }>();
   if (data && !extensions) setExtensions({ after: data.viewer.feedCursor });
   // Both subscriptions write to the cache, which updates every view of the accounts and payments. They begin at the
-  // cursor that was read with the lists. Otherwise, a connection lost before the first message would lose changes.
+  // cursor read with the lists, so that no change is missed if the connection is lost before the first message.
   const from = { variables: { locale }, ...(extensions && { extensions }), skip: !extensions };
   useSubscription(FollowAccounts, from);
   useSubscription(FollowTransactions, {
@@ -95,7 +95,7 @@ function NetworkSwitch() {
   const state = useConnectionState();
   const [isCut, setCut] = useState(network.isCut);
   const [isOnline, setOnline] = useState(navigator.onLine);
-  // The browser reports that the network is gone or back. A socket does not notice it.
+  // The browser reports when the network is lost or restored. A socket does not notice.
   useEffect(() => {
     const change = () => {
       setOnline(navigator.onLine);

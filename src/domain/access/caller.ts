@@ -51,11 +51,11 @@ export interface Viewer extends Caller {
   readonly trustedDocumentsOnly: boolean;
   /** The hashes of the registered documents that the token may send; empty if it is not limited to a list. */
   readonly documents: readonly string[];
-  /** Null if the limits from the settings apply. */
+  /** Each is null if the limit from the settings applies. */
   readonly rates: Rates;
 }
 
-/** Returns whether a token is accepted from an address: an IPv4 address, or the /64 network of IPv6. */
+/** Returns whether a token is accepted from an address: an IPv4 address, or the /64 network of an IPv6 address. */
 export function isAcceptedFrom({ addresses }: Pick<Viewer, 'addresses'>, address: string): boolean {
   const [host = ''] = address.split('/');
   return addresses.length === 0 || (ipaddr.isValid(host) && isWithin(addresses)(ipaddr.process(host)));

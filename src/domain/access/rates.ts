@@ -30,7 +30,7 @@ export const rateColumns = limits
   .map((column) => `p.${columnName(column)}`)
   .join(', ');
 
-/** Returns a platform's own limits; null if the limits from the settings apply. */
+/** Returns a platform's own limits, each null if the limit from the settings applies. */
 export function ownRates(row: RateColumns): Rates {
   const rateOf = (limit: keyof Rates): Rate | null => {
     const [perSecond, burst] = [row[`${prefixes[limit]}Limit`], row[`${prefixes[limit]}Burst`]];

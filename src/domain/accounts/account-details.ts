@@ -25,11 +25,11 @@ interface GivenAccount {
 }
 
 /**
- * Validates all of an account's details against the rules for its type and the requested currency. In PRODUCTION, check
- * digits must be valid, too. The sandbox does not require this, because its magic suffixes break them.
+ * Validates all of an account's details against the rules for its type and the requested currency. Only PRODUCTION
+ * requires valid check digits, because the sandbox's magic suffixes make them invalid.
  * @param now the time by the database's clock, which decides whether an invoice has expired
  * @returns the details as stored, and the account's identifier
- * @throws Refusal INVALID_BANK_ACCOUNT with the field and its form, INVALID_CURRENCY
+ * @throws Refusal INVALID_BANK_ACCOUNT with the field and its expected form, INVALID_CURRENCY
  */
 export function checkAccountInfo(
   { accountType: type, details, currency }: GivenAccount,
@@ -43,7 +43,7 @@ export function checkAccountInfo(
   );
   const info = Object.fromEntries(given.flat());
   if (rules.identifier.filter((name) => name in info).length !== 1) {
-    const message = `give exactly one of the fields that identify an account of the type ${type}`;
+    const message = `give exactly one of the fields that identify an account of type ${type}`;
     throw new Refusal('INVALID_BANK_ACCOUNT', message, { path: at('details'), oneOf: [...rules.identifier] });
   }
   if (environment === 'PRODUCTION') {
@@ -59,8 +59,8 @@ interface WarnedAccount extends Pick<GivenAccount, 'accountType' | 'details'> {
 }
 
 /**
- * Returns warnings about an accepted account, for anyone about to pay it: a name that its rail transmits with different
- * characters and, in the sandbox, details that PRODUCTION would refuse.
+ * Returns warnings for those who are about to pay an accepted account: that its rail alters the owner's name and, in
+ * the sandbox, that PRODUCTION would refuse certain details.
  * @param createdAt when the account was created
  */
 export function accountWarnings(account: WarnedAccount, environment: Environment, createdAt: Date): InvalidField[] {
@@ -96,7 +96,7 @@ function digitFaultsOf({ accountType, details }: WarnedAccount, now: Date): Inva
   return checkDigitFaults(accountType, details, info, now);
 }
 
-/** Returns the faults in an account's details: wrong check digits, and other values that no real account can have. */
+/** Returns the faults in an account's details: wrong check digits, an expired invoice, and other impossible values. */
 function checkDigitFaults(
   type: ExternalAccountType,
   details: AccountDetails,
@@ -119,11 +119,11 @@ function expiryFault(expiry: Date | undefined, now: Date): string | undefined {
 
 function checkCurrency(type: ExternalAccountType, rules: AccountType, currency: string): void {
   if (rules.currencies.some((code) => code === currency)) return;
-  const message = `an account of the type ${type} must be in ${rules.currencies.join(' or ')}, not ${JSON.stringify(currency)}`;
+  const message = `an account of type ${type} must be in ${rules.currencies.join(' or ')}, not ${JSON.stringify(currency)}`;
   throw new Refusal('INVALID_CURRENCY', message, at('currency'));
 }
 
-/** Validates one detail. Returns its name and canonical value in a list, which is empty if the detail is absent. */
+/** Validates one detail. Returns its name and canonical value in a list, or an empty list if the detail is absent. */
 function checkDetail(
   type: ExternalAccountType,
   rules: AccountType,
@@ -134,7 +134,7 @@ function checkDetail(
   const value = details[name] ?? undefined;
   const path = at('details', name);
   if (!field || value === undefined) {
-    const reason = field?.optional ? field.requiredBeside?.(details) : `required for an account of the type ${type}`;
+    const reason = field?.optional ? field.requiredBeside?.(details) : `required for an account of type ${type}`;
     if (reason !== undefined) throw new Refusal('INVALID_BANK_ACCOUNT', reason, path);
     return [];
   }
@@ -147,7 +147,7 @@ export type Beneficiary =
   | ({ readonly beneficiaryType: 'INDIVIDUAL'; readonly fullName: string } & PersonFacts)
   | ({ readonly beneficiaryType: 'BUSINESS'; readonly legalName: string } & BusinessFacts);
 
-/** Returns the account owner's name in the characters that the rail transmits; undefined for a wallet. */
+/** Returns the account owner's name as the rail transmits it; undefined for a wallet. */
 export function carriedOwner(type: ExternalAccountType, beneficiary: Beneficiary | null): string | undefined {
   const name = ownerName(beneficiary);
   const { characters } = accountTypes[type];
@@ -166,7 +166,7 @@ type SaidOfOwner = Pick<
   'explanation' | 'comparedName' | 'verification' | 'verifiedName'
 >;
 
-/** Returns the rail's explanation of an account's status, and the names if they differ; null if there is neither. */
+/** Returns the rail's explanation of an account's status and, if they differ, both names; null if there is neither. */
 export function reasonOf(check: SaidOfOwner, name: string | undefined): string | null {
   const { explanation, comparedName = name, verification, verifiedName } = check;
   const differs = verification === 'NOT_MATCHED' || verification === 'PARTIAL_MATCH';
@@ -212,6 +212,6 @@ export function maskedNumber({ kind, id, identifier }: Pick<Account, 'kind' | 'i
 export function checkPullable(account: Account, path: FieldPath): void {
   if (account.accountType !== null && accountTypes[account.accountType].beneficiary) return;
   const message =
-    'money cannot be pulled from a wallet: send it from the wallet, using a payment instruction of an internal account or of a real-time funded quote';
+    'money cannot be pulled from a wallet: send it from the wallet, using the payment instructions of an internal account or a real-time funded quote';
   throw invalid(message, path);
 }

@@ -113,11 +113,11 @@ async function readOwner(payments: Payments, caller: Caller, input: CreateExtern
   return parties;
 }
 
-/** Returns an app's input with its customer as the owner. @throws Refusal FORBIDDEN for a default deposit account */
+/** Makes the customer of an app the account's owner. @throws Refusal FORBIDDEN for a default deposit account */
 function ofApp({ bound }: Caller, input: CreateExternalAccount): CreateExternalAccount {
   if (bound.kind !== 'CUSTOMER') return input;
   if (input.defaultUmaDepositAccount) {
-    const message = 'only platforms may set where incoming payments go, not client tokens';
+    const message = 'a client token cannot set where incoming payments go';
     throw new Refusal('FORBIDDEN', message, at('defaultUmaDepositAccount'));
   }
   return { ...input, customerId: input.customerId ?? publicId('Customer', bound.customerId) };
@@ -148,7 +148,7 @@ function checkBeneficiary({ environment }: Caller, input: CreateExternalAccount,
   const isOwned = accountTypes[accountType].beneficiary;
   if (isOwned !== Boolean(beneficiary)) {
     const words = isOwned ? 'needs a beneficiary' : 'has no beneficiary';
-    throw invalid(`an account of the type ${accountType} ${words}`, at('beneficiary'));
+    throw invalid(`an account of type ${accountType} ${words}`, at('beneficiary'));
   }
   if (!beneficiary) return null;
   const { address, ...checked } = checkFacts(beneficiary, at('beneficiary'), now);

@@ -22,7 +22,7 @@ import { mergePlans, type Plan, type TransactionMove } from '../ledger/plan.ts';
 import { expectedMs, wakeOrders } from '../orders/orders.ts';
 import { directArrival, receivedAmount, requestedFields } from './incoming.ts';
 
-/** A decision on a payment that awaits approval, from any API. */
+/** A decision on a payment that awaits approval. */
 export type Decision =
   | { readonly kind: 'approve'; readonly receiverCustomerInfo?: readonly InformationField[] | null | undefined }
   | { readonly kind: 'reject'; readonly reason?: string | null | undefined }
@@ -61,8 +61,8 @@ function deciding<Input extends Named>(decisionOf: (input: Input) => Decision): 
 
 /**
  * Decides on an incoming payment on behalf of its platform, from the approval webhook's response or from a scenario.
- * Does nothing if the decision has already been made: by an operator, by the deadline, or by an earlier attempt in a
- * process that has since died.
+ * Does nothing if the payment no longer awaits a decision: someone has decided, the deadline has passed, or an earlier
+ * attempt has decided in a process that then died.
  * @param transactionId the bare uuid
  * @throws Refusal TRANSACTION_NOT_FOUND, INVALID_INPUT (malformed receiver information)
  */
@@ -124,7 +124,7 @@ async function decide(
     ...{ input, idempotencyKey },
     plan: () => planDecision(payments, caller, uuidOf(input.transactionId, 'Transaction'), decision),
     path: at('transactionId'),
-    conflict: { code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL', reason: 'the payment waits for no decision' },
+    conflict: { code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL', reason: 'the payment does not await a decision' },
   });
   if (result.replayed) return result;
   const { database, log } = payments;
@@ -168,7 +168,7 @@ const notPending = ({ status }: Transaction, why: string) =>
 async function planRequest(payments: Payments, caller: Caller, found: PendingApproval, decision: Decision) {
   requirePermission(caller, 'APPROVE');
   const { transaction, source, destination, orderId } = found;
-  if (transaction.status !== 'CREATED') throw notPending(transaction, 'this transaction does not await an approval');
+  if (transaction.status !== 'CREATED') throw notPending(transaction, 'this transaction does not await approval');
   const waiting = {
     ...found,
     sourceAccountId: source?.id ?? null,
@@ -187,7 +187,7 @@ async function planRequest(payments: Payments, caller: Caller, found: PendingApp
   return { ...planApproval(caller, waiting, expectedInMs), result };
 }
 
-/** Returns how long the rail expects to take for an approved payment, in milliseconds. */
+/** Returns how long the rail expects to take to settle an approved payment, in milliseconds. */
 function settlesIn(
   payments: Payments,
   caller: Caller,
@@ -274,7 +274,7 @@ const reservedStatement = statement<object>(
   'select from journal where platform_id = $1 and transaction_id = $2 limit 1',
 );
 
-/** Returns whether an unapproved payment's money is reserved. Such a payment has no other journal. */
+/** Returns whether an unapproved payment's money is reserved. A reservation is the only journal that it can have. */
 export async function isMoneyReserved(on: Queryable, { platformId, id }: Transaction): Promise<boolean> {
   return (await reservedStatement(on, platformId, id)).length > 0;
 }

@@ -23,7 +23,7 @@ interface Announced
 
 /**
  * Creates the INCOMING transaction of a payment from a UMA address. It is PENDING until its platform approves or
- * rejects it, or the deadline passes. If the sender has only looked up the receiver, it is CREATED
+ * rejects it, or the deadline passes. If the sender has only looked up the receiver so far, the transaction is CREATED
  * (settlement.ts).
  */
 export function announcedTransaction(
@@ -57,7 +57,7 @@ interface DirectPayment {
   readonly fundingAccountId: string | null;
 }
 
-/** Plans the receiving transaction of a direct payment, which needs no approval, because its platform requested it. */
+/** Plans the receiving transaction of a direct payment, which needs no approval because its own platform sends it. */
 export function directArrival(payment: DirectPayment, to: Pick<Party, 'id' | 'customerId' | 'currency'>): Plan {
   const { platformId, transaction, newId: id } = payment;
   const amount = receivedAmount(transaction);

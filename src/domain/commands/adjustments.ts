@@ -81,7 +81,7 @@ async function approve(act: Transaction, found: Adjustment, operator: Operator):
   return undefined;
 }
 
-/** Rejects a proposal without moving money. Its proposer can do so, too. @throws RefusedByHand */
+/** Rejects a proposal without moving money. The proposer can reject it, too. @throws RefusedByHand */
 export async function rejectAdjustment(database: Database, id: string, operator: Operator): Promise<Adjustment> {
   const found = await findAdjustment(database, id);
   await actByHand(database, operator, async ({ prisma }, now) => {
@@ -136,7 +136,7 @@ function conflictWords(status: string): string {
     : `is already ${status}`;
 }
 
-/** Freezes a customer or an account. Only operators can do this, with a command. */
+/** Freezes customers and accounts. Only operators can do this, with a command. */
 
 interface Freezing {
   readonly frozen: boolean;
@@ -149,7 +149,7 @@ const frozenStatement = statement<{ found: { readonly since: string | null; read
   'select set_frozen($1, $2, $3, $4, $5) as found',
 );
 
-/** Freezes a customer, after payments that have locked its rows. All later ones are affected. @throws RefusedByHand */
+/** Freezes or unfreezes a customer, after waiting for payments that have locked its rows. @throws RefusedByHand */
 export async function freezeCustomer(database: Database, id: string, freezing: Freezing) {
   const uuid = uuidOf(id, 'Customer');
   if (uuid === undefined) throw new RefusedByHand(`${id} is not a customer id (Customer:…)`);

@@ -54,7 +54,7 @@ export interface Payments {
 /** What a rolled-back command would have done. */
 export interface Validated {
   readonly row: SnapshotRows[ResultType];
-  /** The limits of the policies that would count the payment, including it, as far as the caller may see them. */
+  /** The limits that would count the payment, with the payment included. Only those that the caller may see. */
   readonly limits: readonly LimitState[];
   readonly approvalDueAt: Date | null;
 }
@@ -77,7 +77,7 @@ const abilities = {
 
 export type RailWith<Ability extends keyof typeof abilities> = Rail & Required<Pick<Rail, Ability>>;
 
-/** @throws Refusal SERVICE_UNAVAILABLE if no rail is connected, or it lacks one of the abilities */
+/** @throws Refusal SERVICE_UNAVAILABLE if no rail is connected, or the rail lacks one of the needed abilities */
 export function railOf<Ability extends keyof typeof abilities>(
   payments: Payments,
   tenant: Tenant,
@@ -93,7 +93,7 @@ export function railOf<Ability extends keyof typeof abilities>(
   return rail as RailWith<Ability>;
 }
 
-/** @throws Refusal FORBIDDEN if the tenant's rail simulates nothing */
+/** @throws Refusal FORBIDDEN if the tenant's rail has no simulation */
 export function simulationOf(payments: Payments, tenant: Tenant): Simulation {
   const simulation = connectedRail(payments, tenant)?.simulation;
   if (!simulation) throw new Refusal('FORBIDDEN', 'this is possible only for sandbox platforms');
@@ -112,10 +112,10 @@ export type CommandPlan = Omit<Plan, 'claim' | 'result'> & { readonly result: st
 export interface Command<Type extends ResultType> extends RefusalOptions {
   readonly operation: Operation;
   readonly type: Type;
-  /** The input without the key. A repeated request must have the same. `expectedVersion` refers to the result's row. */
+  /** The input without the key. A repeated request must repeat it. `expectedVersion` refers to the result's row. */
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
-  /** The input field that holds an amount, and its currency, which is needed to compare decimals with integers. */
+  /** The input field for the amount, and the amount's currency, which is needed to compare decimals with integers. */
   readonly amount?: { readonly field: string; readonly currency: () => Promise<string | undefined> };
   readonly nullClears?: true;
   /** @throws Refusal if the command cannot be carried out */
@@ -212,7 +212,7 @@ function withRow({ type, input }: Pick<Command<ResultType>, 'type' | 'input'>, {
   return { ...plan, result, ...(version != null && { expected: { ...result, version } }) };
 }
 
-/** Carries out a plan. If a policy requires approval, carries out the variant that waits for it instead. */
+/** Carries out a plan or, if a policy requires approval, the variant of the plan that waits for the approval. */
 async function orWaiting<Done extends { readonly outcome: Outcome }>(
   plan: Plan,
   carryOut: (plan: Plan, dueAt: Date | null) => Promise<Done>,
@@ -223,7 +223,7 @@ async function orWaiting<Done extends { readonly outcome: Outcome }>(
   return carryOut(waitingPlan(plan, refusal), new Date(refusal.dueAt));
 }
 
-/** Creates the claim, with decimal amounts converted to integers, so that both forms of an amount are equal. */
+/** Creates the claim. Decimal amounts are converted to integers, so that both forms of an amount are equal. */
 async function claimFor(caller: Caller, command: Command<ResultType>): Promise<Claim | undefined> {
   const { input, amount, idempotencyKey } = command;
   const given = amount && (input as Readonly<Record<string, GivenAmount | null | undefined>>)[amount.field];
@@ -301,7 +301,7 @@ export interface Receipt {
   readonly outcome: 'NONE' | 'SUCCEEDED' | 'REFUSED';
   readonly createdAt: Date | null;
   readonly code: RefusalCode | null;
-  /** Null for a record without an id. */
+  /** Null if the stored result has no id. */
   readonly result: { readonly type: ResultType | NonNullable<StoredResult['type']>; readonly row: ResultRow } | null;
 }
 
@@ -319,7 +319,7 @@ const receiptStatement = statement<{
   'select created_at, refusal, result from idempotency_record where platform_id = $1 and operation = $2 and key = $3',
 );
 
-/** Reads the receipt of a call by its idempotency key. It does not exist until the first call has finished. */
+/** Reads the receipt of a call by its idempotency key. Its outcome is NONE until the first call has finished. */
 export async function readReceipt(
   { database }: Payments,
   caller: Caller,

@@ -38,7 +38,7 @@ export type QuoteFilter = CreationFilter &
   Lists<model.Quote, 'status'> &
   Texts<'customerId' | 'sendingAccountId' | 'receivingAccountId' | 'sendingUmaAddress' | 'receivingUmaAddress'>;
 
-/** A filter for transactions. Identifiers are account ids or UMA addresses. */
+/** A filter for transactions. The sender's and receiver's identifiers are account ids or UMA addresses. */
 export interface TransactionFilter
   extends ChangeFilter,
     Lists<model.Transaction, 'status' | 'type' | 'failureReason'>,
@@ -182,7 +182,7 @@ function ofAmount({ currency, min, max }: AmountRange): model.Prisma.Transaction
   }));
 }
 
-/** Matches no row if the caller cannot see payments' customers. */
+/** Matches no row if the caller cannot see the customers of payments. */
 function ofCustomer<Where>(caller: Scope, where: Where): Where | typeof matchesNothing {
   return seesAny('customer', caller) ? where : matchesNothing;
 }

@@ -25,7 +25,7 @@ const fitting =
   (value) =>
     pattern.test(value) ? undefined : `must be ${words}`;
 
-/** The facts that a sender may give. Facts with these names are validated for either party. */
+/** The facts that a sender may give. The same checks apply to facts about the receiver. */
 const checks: ReadonlyMap<string, Check> = new Map([
   ['FULL_NAME', anyText],
   ['BIRTH_DATE', birthFault],
@@ -53,7 +53,7 @@ export async function clockFor(on: Queryable, given: readonly InformationField[]
   return given?.some(({ name }) => name === 'BIRTH_DATE') ? (await readClock(on)).now : new Date(0);
 }
 
-/** Returns the facts as a map. `now`: see `clockFor`. @throws Refusal INVALID_INPUT with the path of the fact */
+/** Returns the facts as a map. `now` comes from `clockFor`. @throws Refusal INVALID_INPUT with the path of the fact */
 export function checkInformation(given: readonly InformationField[] | null | undefined, path: FieldPath, now: Date) {
   const fields = (given ?? []).map(({ name, value }) => ({ name, value: canonicalText(value) }));
   if (fields.length > maxFacts) throw invalid(`at most ${maxFacts} facts can be given`, path);
@@ -113,8 +113,8 @@ export const maxEntries = 20;
 const maxKeyLength = 40;
 
 /**
- * Returns the value for the column: null for empty metadata, undefined for none. Only platforms may set it, so that
- * their servers can rely on it. @throws Refusal INVALID_INPUT with the entry's path; FORBIDDEN for an app
+ * Returns the value for the column: null if the metadata is empty, undefined if none is given. Only platforms may set
+ * it, so that their servers can rely on it. @throws Refusal INVALID_INPUT with the entry's path; FORBIDDEN for an app
  */
 export function checkMetadata(caller: Pick<Caller, 'kind'>, given: Metadata | null | undefined, path: FieldPath) {
   if (!given) return undefined;
@@ -176,7 +176,7 @@ function checking<Value extends string | number>(
 /** Validates a country. @throws Refusal INVALID_INPUT */
 export const checkCountry = checking('a country', countryFault);
 
-/** Each field has the same name in every input. */
+/** The checks by field name. A field has the same name in every input. */
 const factChecks: Readonly<Record<string, FactCheck>> = {
   fullName: text(longest.name),
   legalName: text(longest.name),

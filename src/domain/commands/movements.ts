@@ -53,7 +53,7 @@ function move(from: Place, to: Place, { currency, amount }: Money): [debit: Leg,
   ];
 }
 
-/** The fees are booked as earned, the rest is converted, and the amount to deliver waits in CLEARING. */
+/** Debits the source. Books the fees as earned, converts the rest, and holds the amount to deliver in CLEARING. */
 export function debit(flow: Flow): Journal {
   return {
     kind: 'debit',
@@ -124,7 +124,7 @@ export function reservation(journal: Journal): Journal {
   return { ...journal, kind: 'debit', legs };
 }
 
-/** Moves money from CLEARING to SUSPENSE, where it is visible, if the rail has neither delivered nor returned it. */
+/** Moves money that the rail has neither delivered nor returned from CLEARING to SUSPENSE, where it is visible. */
 export function suspension(flow: Flow): Journal {
   const legs = move(clearing, { system: 'SUSPENSE' }, waitingMoney(flow));
   return { kind: 'suspension', transactionId: flow.transactionId, legs };
@@ -146,14 +146,14 @@ export function adjustment(accountId: string, currency: string, amount: bigint):
   return { kind: 'adjustment', legs };
 }
 
-/** The amounts that a provider has moved, or should have moved, on the platform's account there. */
+/** The amounts that have moved, or should have moved, on the platform's account with a provider. */
 export interface Moves {
   readonly out?: Money;
   readonly in?: Money;
 }
 
 /**
- * Books to DIFFERENCES any difference between the amounts that the provider moved and the promised amounts. A debit is
+ * Books the difference between the amounts that the provider moved and the promised amounts to DIFFERENCES. A debit is
  * a loss for the operator. Returns undefined if the amounts agree.
  */
 export function difference(transactionId: string, promised: Moves, moved: Moves): Journal | undefined {

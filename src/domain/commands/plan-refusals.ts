@@ -21,7 +21,7 @@ export interface RefusalOptions {
   readonly conflict?: { readonly code?: RefusalCode; readonly reason?: string };
 }
 
-/** Converts the database's refusal to the caller's, which contains the path of the input that caused it. */
+/** Converts the database's refusal to one for the caller, with the path of the input that caused it. */
 export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, caller: Caller, replayed: boolean): Refusal {
   if (refusal.code === 'OTHER_VERSION') {
     const { type, id, version } = refusal;
@@ -113,7 +113,7 @@ function partsOf(
       return { code, message: 'a policy of the platform does not allow this payment now' };
     case 'INVALID_BANK_ACCOUNT': {
       const { status } = refusal;
-      // An app can pay to another customer's account, through a quote that its platform created.
+      // An app can pay to another customer's account through a quote that its platform created.
       return mayRead && maySee('account', caller, refusal)
         ? { code, message: `the external account is ${status}; it must be ACTIVE`, facts: { status } }
         : { code, message: 'an external account in this payment is not ACTIVE' };
@@ -164,7 +164,7 @@ function limitParts({ code, rule, limit, freeAt: free, subjectType, subjectId }:
   const freeAt = free === null ? null : new Date(free).toISOString();
   const facts: ExceededLimit & RefusalDetails = { rule, limit, freeAt, subjectId: publicId(subjectType, subjectId) };
   const allowed = rule === 'LIMIT' && limit ? limitInWords(limit) : reasons[rule as keyof typeof reasons];
-  const message = `the policy of ${facts.subjectId} allows ${allowed}${freeAt === null ? '' : `; it is allowed from ${freeAt}`}`;
+  const message = `the policy of ${facts.subjectId} allows ${allowed}${freeAt === null ? '' : `; this payment is allowed from ${freeAt}`}`;
   return { code, message, facts };
 }
 
@@ -212,7 +212,7 @@ export function fullAccount({ id, limit, currency }: Extract<PlanRefusal, { code
   return `${publicId('InternalAccount', id)} may hold at most ${inMajor(limit, currency)}, and this would exceed it`;
 }
 
-/** Formats an amount of a stored currency, given as digits, in readable major units, such as "125.50 USD". */
+/** Formats an amount, given as digits in a stored currency's smallest unit, in major units, such as "125.50 USD". */
 export function inMajor(digits: string, currency: string): string {
   const known = currencyOf(currency);
   return known ? formatMajor(BigInt(digits), known) : `${digits} ${currency}`;

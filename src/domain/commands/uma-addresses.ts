@@ -7,7 +7,7 @@ export const serviceDomain = 'uma.money';
 /** Matches a domain name in ASCII: at least two labels, the last of which is not a number. */
 const domainName = /^(?=.{3,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** `domainToASCII` would also decode and truncate other strings. */
+/** Checked first, because `domainToASCII` would decode and truncate other strings instead of refusing them. */
 const writtenName = /^[\p{L}\p{M}\p{N}.\-\u3002\uff0e\uff61]+$/u;
 
 /** Reserved top-level domains, and local network names that ICANN never delegates (RFC 6761, 6762, 7686, 9476). */

@@ -117,7 +117,7 @@ export const createCustomer = command((payments, caller, input: CreateCustomer) 
   paths: { UMA_ADDRESS_EXISTS: at('umaAddress') },
 }));
 
-/** Gives a business without a name an empty one, which validation refuses, because a business must have a name. */
+/** A business without a name gets an empty name, which validation refuses, because a business must have a name. */
 function withName(details: CustomerDetails): CustomerDetails {
   return details.customerType === 'BUSINESS' ? { ...details, legalName: details.legalName ?? '' } : details;
 }
@@ -134,7 +134,7 @@ function detailColumns(details: CustomerDetails, now: Date): Partial<DetailColum
     return definedColumns({ ...named(fullName), birthDate: day && new Date(day), nationality, address });
   }
   const { legalName, beneficialOwners } = details;
-  // A customer always has a name, so null leaves it unchanged.
+  // A business always has a name, so null leaves it unchanged.
   const facts = legalName === null ? { ...details, legalName: undefined } : details;
   const [checked, ...owners] = checkAll(
     () => checkFacts(facts, path, now),
@@ -163,7 +163,7 @@ function definedColumns(columns: { [Name in keyof DetailColumns]?: unknown }): P
 }
 
 /**
- * Checks the identity of a customer with a new name; undefined if the rail cannot check it.
+ * Checks the identity of a new or renamed customer; returns undefined if the rail cannot check identities.
  * @throws SERVICE_UNAVAILABLE
  */
 async function checkedIdentity(payments: Payments, caller: Caller, customer: Omit<IdentityRequest, 'attempts'>) {
@@ -176,7 +176,7 @@ function checkOf(answer: IdentityAnswer): IdentityCheck {
   return typeof answer === 'string' ? { status: answer } : answer;
 }
 
-/** Returns when to check a customer's identity next; null if it need not be checked. */
+/** Returns when to check a customer's identity next; null if it need not be checked again. */
 function nextCheck(customerId: string, { checkInMs }: IdentityCheck) {
   return { customerId, dueInMs: checkInMs === undefined ? null : wholeMs(checkInMs) };
 }
@@ -212,7 +212,7 @@ export const updateCustomer = command((payments, caller, input: UpdateCustomer) 
     );
     if (!customer) customerNotFound(at('customerId'));
     if (details && details.customerType !== customer.customerType) {
-      throw invalid(`the customer is of the type ${customer.customerType}, which cannot change`, at('details'));
+      throw invalid(`the customer is of type ${customer.customerType}, which cannot change`, at('details'));
     }
     const renamed = typeof columns.name === 'string' && columns.name !== customer.name;
     const { id: customerId, customerType } = customer;
@@ -246,8 +246,8 @@ export const updateCustomer = command((payments, caller, input: UpdateCustomer) 
  * Deletes a customer who holds no money and has no payment in flight. The customer's history is kept, but the customer
  * can no longer move money, and its UMA address becomes available again. The customer's client tokens are revoked, and
  * so are the client tokens for its quotes and transactions.
- * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED (already deleted), CUSTOMER_IN_USE (with the obstacles),
- *   CUSTOMER_FROZEN, IDEMPOTENCY_MISMATCH
+ * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED (already deleted), CUSTOMER_IN_USE (with the balances
+ *   and payments), CUSTOMER_FROZEN, IDEMPOTENCY_MISMATCH
  */
 export const deleteCustomer = command((payments, caller, input: { readonly customerId: string } & Expecting) => ({
   operation: 'deleteCustomer',
@@ -281,7 +281,7 @@ export async function readCustomer(payments: Payments, caller: Caller, customerI
   return (await findCustomer(payments, caller, customerId)).customer ?? customerNotFound(at('customerId'));
 }
 
-/** Pending identity checks. The rail is asked again at the time that it named, or when its webhook reports a change. */
+/** Pending identity checks. The rail is asked again at the time it specified, or when its webhook reports a change. */
 
 interface DueCheck extends Lease {
   readonly customer: Customer;
@@ -326,7 +326,7 @@ export const wakeIdentityCheck = statement<object>(
 /**
  * Checks the identities of up to `limit` due customers with their rails, and commits the results. A customer is checked
  * again if its name has changed in the meantime, or if a webhook has made its check due.
- * @returns the number processed
+ * @returns the number of customers processed
  */
 export function checkDueIdentities(payments: Payments, limit: number): Promise<number> {
   return workOnDue(payments, limit, {

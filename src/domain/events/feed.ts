@@ -23,10 +23,10 @@ import { type EventFilter, type Hub, offer, type Subscriber, SubscriberIndex } f
 
 /** The number of events that a replay delivers before it yields to other work in the process. */
 const portion = 25;
-/** How long a replay waits for its reader to consume a page before the next replay's turn, in milliseconds. */
+/** How long a replay waits for its reader to consume a page before the next replay takes its turn, in milliseconds. */
 const turnMs = 100;
 
-/** Replays the feed page by page, in turn, to a subscriber that is behind. Live events and requests have priority. */
+/** Replays the feed to a subscriber that is behind. Replays take turns by page; live events and requests go first. */
 async function catchUp(reads: FeedReads, hub: Hub, subscriber: Subscriber): Promise<void> {
   const { channel } = subscriber;
   while (subscriber.position < hub.head && !channel.ended) {
@@ -35,7 +35,7 @@ async function catchUp(reads: FeedReads, hub: Hub, subscriber: Subscriber): Prom
     });
     await channel.drained();
   }
-  // Nothing was awaited since the positions were compared, so the hub's next event is the one that follows the
+  // Nothing has been awaited since the positions were compared, so the hub's next event is the one that follows the
   // subscriber's position.
   if (!channel.ended) hub.live.add(subscriber);
 }
@@ -73,7 +73,7 @@ async function deliver({ events, upTo }: Page, subscriber: Subscriber): Promise<
 }
 
 const listenTimeoutMs = 5_000;
-/** After this number of polls that find events without a notification, the listener's connection counts as lost. */
+/** After this many polls have found events that no notification announced, the listener's connection counts as lost. */
 const maxMissedPolls = 3;
 
 type Head = ReturnType<typeof headsIn>[number];
@@ -105,7 +105,7 @@ class FeedListener extends OwnConnection {
     this.#missedPolls += 1;
   }
 
-  /** Drops a connection that delivers no notifications, and reconnects if there is none. */
+  /** Drops a connection that delivers no notifications, and reconnects if no connection is open. */
   renew(): void {
     if (this.#missedPolls >= maxMissedPolls) {
       this.#missedPolls = 0;
@@ -204,7 +204,7 @@ export class Feed {
     return channel;
   }
 
-  /** Whether the events in memory show that all events after a position are later than `time`; false if uncertain. */
+  /** Returns whether the events in memory prove that all events after a position are later than `time`. */
   isRecent(platformId: string, { sequence, epoch }: FeedPosition, time: Date): boolean {
     const hub = this.#hubs.get(platformId);
     if (!hub || epoch !== hub.epoch) return false;

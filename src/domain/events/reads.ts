@@ -82,7 +82,7 @@ export async function hasPosition(on: Queryable, platformId: string, { sequence,
 
 export interface Page {
   readonly events: readonly Event[];
-  /** The sequence up to which the page includes all events that match. */
+  /** The page includes all matching events up to this sequence. */
   readonly upTo: bigint;
 }
 
@@ -115,7 +115,7 @@ export class FeedReads {
     for (const event of events) this.recent.add(event);
   }
 
-  /** Reads the next events with the filter's subject and types. All wanted events are among them. */
+  /** Reads the next events with the filter's subject and types. They include all events that the filter wants. */
   async page(platformId: string, after: bigint, end: bigint, { subject, types }: EventFilter): Promise<Page> {
     // There is an index on subjects, but none on types.
     const spanEnd = after + BigInt(pageSpan);
@@ -127,7 +127,7 @@ export class FeedReads {
     });
     this.count.replay += events.length;
     const last = events.at(-1);
-    // A page that is not full was the last page of its range.
+    // A page that is not full is the last page of its range.
     return { events, upTo: last && events.length === pageSize ? last.sequence : to };
   }
 
@@ -136,7 +136,7 @@ export class FeedReads {
   }
 }
 
-/** The maximum size for all platforms, in bytes of JSON. In memory, events take two to four times as much. */
+/** The maximum total size for all platforms, in bytes of JSON. In memory, events take up two to four times as much. */
 const maxBytes = 16 * 1024 * 1024;
 
 /** The newest events of all feeds, for readers that were disconnected briefly. */

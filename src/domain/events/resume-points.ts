@@ -13,7 +13,7 @@ export interface ResumeKey {
   readonly subject: string;
   /** The digest of the client's key, its platform and subject, and the operation. */
   readonly digest: Buffer;
-  /** The maximum number of keys per subject. Beyond it, only the most recently seen keys are kept. */
+  /** The maximum number of keys per subject. If there are more, only the most recently seen keys are kept. */
   readonly most: number;
 }
 
@@ -26,7 +26,7 @@ interface Found {
   readonly hasEnded: boolean;
 }
 
-/** How long a key lives after its stream was last seen, as an SQL interval. */
+/** How long a key remains valid after its stream was last seen, as an SQL interval. */
 export const resumeKeyLife = `interval '1 hour'`;
 
 const keys = 'unnest($2::text[], $3::bytea[], $4::uuid[])';
@@ -94,7 +94,7 @@ const seenMs = 900_000;
 /** Streams opened within this time, in milliseconds, share a statement. */
 const collectMs = 3;
 const maxBatch = 500;
-/** A subject's keys are counted after this many new streams, as a fraction of the maximum number of keys. */
+/** How many streams a subject may begin before its keys are counted, as a fraction of the maximum number of keys. */
 const countedPart = 0.1;
 
 /** The resume points of this process's streams. Streams that open together share a statement, as do updates. */
@@ -228,14 +228,14 @@ export class ResumePoints {
 
 type Stream = Pick<ResumePoint, 'key' | 'streamId'>;
 
-/** A client's progress in a stream that it resumes by a key. After a crash, it may be slightly out of date. */
+/** A client's progress in a stream that it can resume with a key. After a crash, it may be slightly out of date. */
 export class ResumePoint {
   readonly key: ResumeKey;
   readonly streamId: string;
   readonly #store: ResumePoints;
   readonly #found: Found | undefined;
   state: 'open' | 'closed' | 'ended' = 'open';
-  /** The position with which the stream began; null if it resumes, or starts over when it is opened again. */
+  /** The position at which the stream began; null if it resumes an earlier one, or if it starts over when reopened. */
   begun: bigint | null = null;
   #isBegun: boolean;
   #acknowledged: FeedPosition | null = null;
@@ -267,8 +267,8 @@ export class ResumePoint {
   }
 
   /**
-   * Stores the start of a stream that does not resume. If the client acknowledges nothing, the reopened stream
-   * continues after this sequence, or starts over if it is null.
+   * Stores the start of a stream, unless it resumes an earlier one. If the client acknowledges nothing, the reopened
+   * stream continues after `position`, or starts over if `position` is null.
    */
   async begin(position: bigint | null): Promise<void> {
     if (this.#isBegun) return;
@@ -290,7 +290,7 @@ export class ResumePoint {
     this.#store.write(this);
   }
 
-  /** Ends the stream: permanently, or until the client reconnects if its connection was cut. */
+  /** Ends the stream permanently or, if its connection was dropped, until the client reconnects. */
   close(isForGood: boolean): void {
     if (this.state !== 'open') return;
     this.state = isForGood ? 'ended' : 'closed';

@@ -18,7 +18,7 @@ export const unmarkedRestore =
  */
 const step = `select case when pg_try_advisory_xact_lock(${stepLock}) then sequence_outbox(${batchSize}) end as count`;
 
-/** Numbers the committed changes in each platform's feed. Every process runs one, and a lock lets them take turns. */
+/** Numbers the committed changes in each feed. Every process runs a sequencer, and a lock lets them take turns. */
 export class Sequencer {
   readonly #log: Logger | undefined;
   /** A dedicated connection, so that a step never has to wait for one from the pool. */
@@ -48,7 +48,7 @@ export class Sequencer {
     return this.#connection.close();
   }
 
-  /** Begins a new epoch if the connection leads to a new server. (A restore or failover breaks all connections.) */
+  /** Begins a new epoch if it has connected to a different server. (A restore or failover breaks all connections.) */
   async #followServer(client: pg.Client): Promise<void> {
     const { rows } = await client.query<{ waits: boolean }>('select follow_server() as waits');
     if (rows[0]?.waits) this.#log?.warn(unmarkedRestore);

@@ -7,7 +7,7 @@ export type Subject = { readonly of: 'customer' | 'transaction' | 'account'; rea
 export interface EventFilter {
   readonly wants: (event: Event) => boolean;
   readonly subject?: Subject | undefined;
-  /** The subject and the types of all wanted events, so that catching up reads only these. */
+  /** Every wanted event has the subject and one of these types, so catching up reads only such events. */
   readonly types?: readonly EventType[] | undefined;
 }
 
@@ -51,7 +51,7 @@ function keysOf({ filter: { subject } }: Subscriber): readonly string[] {
   return subject ? subject.ids.map((id) => `${subject.of} ${id}`) : [anyEvent];
 }
 
-/** Sends an event to a subscriber that wants it, unless it was offered before. Returns whether it was sent. */
+/** Sends an event to a subscriber that wants it, unless it was already offered. Returns whether it was sent. */
 export function offer(subscriber: Subscriber, event: Event): boolean {
   if (event.sequence <= subscriber.position) return false;
   subscriber.position = event.sequence;

@@ -41,7 +41,7 @@ export type Audit = Awaited<ReturnType<typeof auditOnce>>;
 /** The error for an audit that could not run on a standby; its message says why. */
 export class ReplicaUnfit extends Error {}
 
-/** How many times an audit is attempted. A standby may cancel its statements. */
+/** How many times an audit is attempted if a standby cancels its statements. */
 const attempts = 3;
 
 /**
@@ -57,10 +57,10 @@ export async function runAudit(database: Database, options: AuditOptions = {}): 
       if (options.replica === undefined || !isReplayConflict(error)) throw error;
       if (attempt === attempts) {
         throw new ReplicaUnfit(
-          `The replica has cancelled the audit ${attempts} times, in order to replay changes of the primary. On the replica, set hot_standby_feedback = on, or max_standby_streaming_delay longer than an audit takes.`,
+          `The replica has canceled the audit ${attempts} times, in order to replay changes from the primary. On the replica, set hot_standby_feedback = on, or max_standby_streaming_delay longer than an audit takes.`,
         );
       }
-      options.onProgress?.('the replica has cancelled the audit to replay the WAL; the audit starts again');
+      options.onProgress?.('the replica has canceled the audit to replay the WAL; the audit starts again');
     }
   }
 }
@@ -70,7 +70,7 @@ async function auditOnce(database: Database, options: AuditOptions) {
   const [moment] = (
     await database.pool.query<Moment>('select clock_ms() as at, lsn::text, history from read_position()')
   ).rows;
-  if (!moment) throw new Error('the position of the primary returned no row');
+  if (!moment) throw new Error('read_position returned no row');
   const reads = async (client: pg.Client) => {
     const checkpoint = await findCheckpoint(client);
     // Null if the audit can continue from the checkpoint, or if the caller has requested a full audit.
@@ -214,7 +214,7 @@ function refusalOf(row: Found, history: string | null): string | null {
   if (row.rules_digest === null || !rulesDigest.equals(row.rules_digest))
     return 'the rules have changed since the checkpoint';
   if (row.epoch_id !== row.present_epoch_id || (row.server !== null && history === null))
-    return 'the database was restored since the checkpoint, or a standby promoted';
+    return 'since the checkpoint, the database was restored or a standby was promoted';
   return null;
 }
 
@@ -224,7 +224,7 @@ const checkpointLock = 0x61756469;
 /**
  * Stores an audit on the primary and, if it was sound, the checkpoint of its snapshot, in one transaction.
  * @param client the connection in whose snapshot the audit has read
- * @returns whether this audit is now the checkpoint: false if another audit has become the checkpoint since `before`
+ * @returns whether this audit is now the checkpoint; false if it was not sound, or another one has replaced `before`
  */
 async function storeAudit(
   database: Database,

@@ -14,7 +14,7 @@ type ConflictKeys = ReturnType<typeof noKeys>;
  * conflict, the first goes into an earlier batch. The result is the same as if the groups were committed one after
  * another.
  * @returns the batches in order, each a list of positions in `groups`
- * @throws Error when a plan's alternative changes something that the plan does not name
+ * @throws Error if a plan's alternative changes something that the plan does not name
  */
 export function divideIntoBatches(groups: readonly PlanGroup[]): number[][] {
   const batches: number[][] = [];

@@ -25,7 +25,7 @@ interface Waiting<Outcome> extends PlatformPlan {
 /** A queue of plans whose transactions run one after another. */
 interface Lane<Outcome> {
   busy: boolean;
-  /** Whether the current transaction takes so long that plans on other accounts should use another lane. */
+  /** Whether the current transaction has run for so long that plans on other accounts should use another lane. */
   slow: boolean;
   inFlight: readonly Waiting<Outcome>[];
   waiting: Waiting<Outcome>[];
@@ -103,7 +103,7 @@ export class CommitLanes<Outcome> {
     for (const other of this.#lanes) if (other.slow) this.#moveWaiting(other);
   }
 
-  /** Moves plans that wait behind a slow transaction to other lanes, unless they share one of its accounts. */
+  /** Moves the plans behind a slow transaction to other lanes, except those that share one of its accounts. */
   #moveWaiting(lane: Lane<Outcome>): void {
     lane.slow = true;
     const busy = new Set(lane.inFlight.map(({ account }) => account));

@@ -24,7 +24,7 @@ export interface LimitState
   readonly period: 'PAYMENT' | 'DAY' | 'MONTH' | 'LAST_24_HOURS' | 'LAST_30_DAYS';
 }
 
-/** The facts that the database reports with each refusal, besides a row's id. They were read under the lock. */
+/** The facts that the database reports with each refusal, in addition to a row's id. They were read under the lock. */
 interface RefusalFacts
   extends Record<'QUOTE_NOT_FOUND' | 'TRANSACTION_NOT_FOUND' | 'LOOKUP_REQUEST_NOT_FOUND', object>,
     Record<'CUSTOMER_FROZEN' | 'CUSTOMER_DELETED' | 'ACCOUNT_EXISTS', object> {
@@ -165,7 +165,7 @@ export async function commitPlanOn(on: Queryable, platformId: string, plan: Plan
   return requireOutcome(outcome);
 }
 
-/** Commits groups in one statement, as if in turn. Each group is carried out or refused as a whole. */
+/** Commits groups in one statement, as if one after another. Each group is carried out or refused as a whole. */
 export async function commitGroupsOn(on: Queryable, groups: readonly PlanGroup[]): Promise<Outcome[]> {
   return prepareCommit(groups)(on);
 }
@@ -190,7 +190,7 @@ function requireOutcome(outcome: Outcome | undefined): Outcome {
   return outcome;
 }
 
-/** The result of a group of background plans: null if it was committed, or the refusal, or why the commit failed. */
+/** The result of a group of background plans: null if it was committed; otherwise the refusal or the error. */
 type GroupResult = PlanRefusal | { readonly code: 'FAILED'; readonly error: unknown } | null;
 
 /**
@@ -239,11 +239,11 @@ function serialize(batches: readonly (readonly PlanGroup[])[]): string {
   const plans = batches.map((groups) =>
     groups.map((group) => group.map(({ platformId, plan }) => ({ platform: platformId, plan: inColumns(plan) }))),
   );
-  // Amounts are strings of digits: Postgres reads them as bigint.
+  // Amounts become strings of digits, which Postgres reads as bigint.
   return JSON.stringify(plans, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
 }
 
-/** Converts a plan's field names to the database's. JSON within a row keeps its names. */
+/** Converts a plan's field names to the database's. JSON within a row keeps its field names. */
 function inColumns(plan: object): object {
   return Object.fromEntries(
     Object.entries(plan).map(([field, value]) => {

@@ -9,7 +9,7 @@ const windowEnd = `case l.period
   when 'LAST_30_DAYS' then u.used_at + interval '720 hours'
   else (date_trunc(l.period, u.used_at at time zone p.time_zone) + ('1 ' || l.period)::interval) at time zone p.time_zone end`;
 
-/** These rules check every payment that a policy has counted, not only the new ones, because few are old. */
+/** These rules check every payment that a policy has counted, not only new ones, because few of them are old. */
 export const policyRules: readonly Rule[] = [
   {
     rule: 'a policy has counted the amount that a payment sends, and still counts it unless the payment was not delivered or was returned',
@@ -135,7 +135,7 @@ export const ledgerRules: readonly Rule[] = [
         or f.sequence > coalesce(m.sequence, 0) and max(e.sequence) is distinct from f.sequence`,
   },
   {
-    rule: 'each change of a transaction has one event, and they follow the allowed moves',
+    rule: 'each change of a transaction has one event, and the changes follow the allowed moves',
     ofPayments: true,
     offenders: ({ eventsOfPayments }) => `select * from (
         select platform_id, transaction_id, version, status, previous_status,

@@ -185,7 +185,7 @@ export const paymentRules: readonly Rule[] = [
           and (i.received_amount, i.received_currency) = (t.sent_amount, t.sent_currency) end, false)`,
   },
   {
-    rule: 'a payment that waited for an approval has begun only after one, by a token that is neither the requesting token nor related to it',
+    rule: 'a payment that waited for approval has begun only after it was approved, by a token that is neither the requesting token nor related to it',
     ofPayments: true,
     offenders: ({
       payments,

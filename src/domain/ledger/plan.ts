@@ -119,11 +119,11 @@ export interface QuoteMove extends Move<model.QuoteStatus> {
 }
 
 export interface TransactionMove extends Move<model.TransactionStatus> {
-  /** `approvalDueAt` is set only to null. */
+  /** `approvalDueAt` can only be set to null. */
   readonly set?: Changes<model.Transaction>;
   /** Whether the refund that `set` starts has to wait in suspense. It then has no settlement time yet. */
   readonly refundWaits?: boolean | undefined;
-  /** Whether to pay the refund that waits in suspense. Refused if none waits. `to` must be the current status. */
+  /** Whether to pay the refund that waits in suspense. Refused if there is none. `to` must be the current status. */
   readonly paysRefund?: boolean | undefined;
   /** When settlement is expected, in milliseconds from now. */
   readonly expectedInMs?: number | undefined;
@@ -205,7 +205,7 @@ export function mergePlans(...plans: readonly Plan[]): Plan {
   return plans.reduce(merge, {});
 }
 
-/** The fields that are objects of lists. Other fields are lists, or occur in only one of the plans. */
+/** The fields whose values are objects that hold lists. Other fields are lists, or occur in only one of the plans. */
 const groups: ReadonlySet<string> = new Set<keyof Plan>(['insert', 'requireActive']);
 
 function merge(one: object, other: object): object {

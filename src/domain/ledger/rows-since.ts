@@ -11,7 +11,7 @@ import type { Scope } from './rule.ts';
  * new event, even if it was committed late or the clock was set back.
  */
 
-/** How much older a journal can be than its first event: a hundred times a transaction's duration. */
+/** How much older a journal can be than its first event: a hundred times the usual duration of a transaction. */
 const margin = '5 minutes';
 
 /** The platforms, with the point where their new rows begin (`since`), and the payments to check now (`chunk`). */
@@ -86,7 +86,7 @@ const beginnings = `select array_agg(platform_id) as platforms, array_agg(sequen
 /** Payments per chunk. Postgres underestimates this number, and would join larger chunks row by row. */
 const chunkSize = 500;
 
-/** Finds the rows since the checkpoint. The transaction reads by key, because reading a whole table would be slower. */
+/** Finds the rows since the checkpoint. The transaction uses indexes, because scanning whole tables would be slower. */
 export async function findRowsSince(client: pg.Client) {
   await client.query('set local enable_seqscan = off');
   const { rows } = await client.query<Record<'platforms' | 'sequences' | 'journals', string[] | null>>(beginnings);

@@ -72,7 +72,7 @@ const renewMs = 600;
 
 const orders: LeasedTable = { table: 'rail_order', rows: 'orders', key: ['id', 'uuid'] };
 
-/** Leases orders. A database function reads their data from some twenty rows, and is planned only once. */
+/** Leases orders. A database function reads each order's data from about twenty rows, and is planned only once. */
 const leaseOrdersStatement = statement<LeasedRow>(
   'lease_orders',
   'select * from lease_rail_orders($1::int, $2::bigint)',
@@ -131,7 +131,7 @@ export function isPull(order: Pick<DueOrder, 'kind' | 'transaction'>): boolean {
   return order.kind === 'COLLECTION' && order.transaction.type === 'OUTGOING';
 }
 
-/** The longest time for a decision, in milliseconds. If more time is left, the clock was set back. */
+/** The longest time for a decision, in milliseconds. If more time seems to be left, the clock was set back. */
 const maxApprovalMs = 60_000;
 
 function incomingOf(row: LeasedRow): Incoming | undefined {
@@ -144,7 +144,7 @@ function incomingOf(row: LeasedRow): Incoming | undefined {
 
 export const nextOrderDue = untilNext(orders);
 
-/** Makes the order that waits for the decision on a platform's transaction due now, instead of at the deadline. */
+/** Makes an order due now, instead of at the deadline, if it waits for the decision on a platform's transaction. */
 export const wakeOrders = statement<object>('wake_orders', 'select wake_orders($1, $2)');
 
 const lockOrderStatement = statement<object>(
@@ -161,7 +161,7 @@ const wakeOrderStatement = statement<object>(
 );
 
 /**
- * Makes an order that waits for its rail due now. An order that has its outcome, or is unknown, stays unchanged. A
+ * Makes an order due now if it waits for its rail. An order that has its outcome, or is unknown, stays unchanged. A
  * settled order has only one query left, so it is woken only if its money may have come back (`alsoSettled`). A query
  * that came too early would miss money that is returned later.
  * @param on a transaction
@@ -194,7 +194,7 @@ export const deferApproval = statement<object>(
  * result is written.
  */
 const answerMs = 10_000;
-/** The time that a request keeps for its commit after the rail's answer, in milliseconds. */
+/** The time that a request reserves for its commit after the rail's answer, in milliseconds. */
 const afterMs = 1_000;
 
 /**
@@ -291,7 +291,7 @@ const depositFailures: readonly FailureReason[] = ['QUOTE_EXPIRED', 'QUOTE_EXECU
 
 /**
  * Validates a caller's scenario and returns it as stored with the order, or null.
- * @throws Refusal FORBIDDEN (its rail simulates nothing), INVALID_INPUT with the path of the field
+ * @throws Refusal FORBIDDEN (the tenant's rail has no simulation), INVALID_INPUT with the path of the field
  */
 export function checkScenario(
   payments: Payments,

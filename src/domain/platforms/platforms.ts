@@ -77,8 +77,8 @@ async function requireMayTake(
 }
 
 /**
- * Assigns a UMA domain to a platform, for the addresses of its new customers. The operator has verified who owns the
- * domain.
+ * Assigns a UMA domain to a platform, for the addresses of its new customers. The operator must have verified who owns
+ * the domain.
  * @returns the domain as stored
  * @throws Refusal INVALID_INPUT (not a domain), CONFLICT (it belongs to another platform)
  */
@@ -172,7 +172,7 @@ export interface PlatformSettings extends Expecting {
 
 const at = pathsIn<PlatformSettings>();
 
-/** The settings of every currency: the range of payments in either direction, in smallest units. */
+/** The settings, which are the same for every currency. Amounts are in the currency's smallest unit. */
 export const currencySettings = {
   minAmount: 1n,
   maxAmount,

@@ -21,9 +21,9 @@ export interface RatesQuery {
 const at = pathsIn<RatesQuery>();
 
 /**
- * Returns indicative rates for an amount (in the source currency's smallest unit). Destinations for which the amount is
- * out of range are omitted unless the query names them. Duplicates are returned once. An amount outside the limits that
- * apply to every payment is refused.
+ * Returns indicative rates for an amount (in the source currency's smallest unit), once for each destination. An amount
+ * that is out of range for a destination is refused if the query names the destination; otherwise, that destination is
+ * omitted. An amount outside the limits that apply to every payment is always refused.
  * @throws Refusal INVALID_CURRENCY, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE
  */
 export async function readExchangeRates(payments: Payments, caller: Caller, query: RatesQuery) {

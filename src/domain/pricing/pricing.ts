@@ -27,8 +27,8 @@ import {
 /**
  * The price of a quote. It is computed exactly, without side effects, and each conversion is rounded once.
  *
- * With F the fixed fees in the sending currency, v the sum of the variable fee rates and k the number of receiving
- * smallest units that one sending smallest unit buys at the rate:
+ * F is the sum of the fixed fees in the sending currency, v the sum of the variable fee rates, and k the number of
+ * smallest units of the receiving currency that one smallest unit of the sending currency buys at the rate:
  *
  *     SENDING locked    receive = round half up ((send − F) × (1 − v) × k)
  *     RECEIVING locked  send    = round up (F + receive ÷ k ÷ (1 − v))

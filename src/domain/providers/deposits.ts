@@ -168,7 +168,7 @@ const postponeDeposit = postponing(deposits);
  * Credits up to `limit` deposits. First the provider makes the money available. Then one transaction records the
  * payment and its journal, and marks the deposit as credited. Each deposit is leased for 30 seconds. If a process dies,
  * another takes over. Deposits that cannot be credited await an operator.
- * @returns the number processed
+ * @returns the number of deposits processed
  */
 export function creditDeposits(payments: Payments, limit: number): Promise<number> {
   return workOnDue(payments, limit, {

@@ -42,7 +42,7 @@ export async function receiveWebhook(payments: Payments, platformId: string, web
   });
 }
 
-/** How long the worker pauses when no webhook is waiting, in ms. Storing one in this process ends the pause. */
+/** How long the worker pauses when no webhook is waiting, in ms. Storing a webhook in this process ends the pause. */
 export const webhookIdleMs = 1_000;
 
 interface StoredWebhook extends Lease {
@@ -65,7 +65,7 @@ const doneStatement = statement<object>(
 /**
  * Processes up to `limit` stored provider webhooks. Each is leased for 30 seconds: if a process dies, another takes
  * over. The effect is committed in the transaction that marks the webhook as done, so a second attempt changes nothing.
- * @returns the number processed
+ * @returns the number of webhooks processed
  */
 export function workOnWebhooks(payments: Payments, limit: number): Promise<number> {
   return workOnDue(payments, limit, {

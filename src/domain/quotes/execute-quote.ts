@@ -74,7 +74,7 @@ async function planExecution(payments: Payments, caller: Caller, input: ExecuteQ
   const { quote, source, destination } = await readQuote(payments, caller, input);
   if (!source) {
     const message =
-      'this quote is executed by its deposit: pay by one of its payment instructions, with the exact reference';
+      'this quote is executed by its deposit: pay using one of its payment instructions, with the exact reference';
     throw invalid(message, at('quoteId'));
   }
   checkStep(scenario, source.kind === 'EXTERNAL' ? 'PULL' : undefined);
@@ -96,8 +96,8 @@ async function planExecution(payments: Payments, caller: Caller, input: ExecuteQ
 
 /**
  * Cancels a quote that has been neither executed nor paid: it becomes EXPIRED immediately, as does its transaction. A
- * deposit that arrives afterwards is credited, as it is after an expiry.
- * @throws Refusal QUOTE_NOT_FOUND, QUOTE_EXPIRED (also if it was cancelled before), CONFLICT (executed or paid),
+ * deposit that arrives afterwards is credited, just like one that arrives after the quote's expiry.
+ * @throws Refusal QUOTE_NOT_FOUND, QUOTE_EXPIRED (also if already canceled), CONFLICT (executed or paid),
  *   IDEMPOTENCY_MISMATCH
  */
 export const cancelQuote = command((payments, caller, input: { readonly quoteId: string } & Expecting) => ({
@@ -106,10 +106,10 @@ export const cancelQuote = command((payments, caller, input: { readonly quoteId:
   type: 'Quote',
   plan: async () => {
     const { quote } = await readQuote(payments, caller, input);
-    return { ...quoteEnd(quote, 'cancelled before it was executed or funded', 'before'), result: quote.id };
+    return { ...quoteEnd(quote, 'canceled before it was executed or funded', 'before'), result: quote.id };
   },
   path: at('quoteId'),
-  conflict: { reason: 'only a quote that is PENDING can be cancelled' },
+  conflict: { reason: 'only a quote that is PENDING can be canceled' },
 }));
 
 interface StartOptions {
@@ -124,7 +124,7 @@ interface StartOptions {
   readonly isNew?: boolean;
 }
 
-/** Plans the new statuses and the order of an execution, which is possible once and only before the quote's expiry. */
+/** Plans the new statuses and the order of an execution, which is possible only once, before the quote's expiry. */
 function begin(
   quote: NewRow<Quote>,
   { orderId, scenario, reason, createdBy, isNew = false }: Omit<StartOptions, 'rail' | 'target'>,
@@ -230,7 +230,7 @@ const nextExpiryStatement = statement<{ waitMs: number }>(
    from quote where status = 'PENDING' order by expires_at limit 1`,
 );
 
-/** The quotes for which a failure to expire has been logged. Their further failures are not logged. */
+/** The quotes whose failure to expire has already been logged, so that it is not logged again. */
 const loggedQuotes = boundedCache<true>(10_000);
 
 /** Returns the number of milliseconds until the next open quote expires; undefined if no quote is open. */
@@ -242,7 +242,7 @@ export async function nextQuoteExpiry(payments: Payments): Promise<number | unde
 /**
  * Marks up to `limit` quotes as EXPIRED after their expiry, along with their transactions. The row lock decides a race
  * with an execution: whichever holds it first wins, and the other is refused.
- * @returns how many quotes were found, and how many of them expired now
+ * @returns how many quotes were found, and how many of them are now EXPIRED
  */
 export async function expireQuotes(payments: Payments, limit: number) {
   const expired = await expiredStatement(payments.database.pool, limit);

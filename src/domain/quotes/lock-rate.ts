@@ -126,7 +126,7 @@ export function checkLock(request: PricingRequest, amount: bigint, lock: RateLoc
   if (!(validMs > 0)) throw new RangeError(`the lock is valid for ${validMs} ms`);
 }
 
-/** Prices a request by the amounts that a rail has locked, with the platform's fee on top. */
+/** Prices a request from the amounts that a rail has locked, with the platform's fee on top. */
 export function priceByLock(request: PricingRequest, listed: Pricing, lock: RateLock): Pricing | PricingRefusal {
   const { sending, receiving } = request;
   const part = request.lockedSide === 'SENDING' ? { fee: listed.platformFee } : platformPart(request, lock);

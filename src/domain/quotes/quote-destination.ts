@@ -109,7 +109,7 @@ export function quotedDestination(quote: Pick<Quote, 'destinationUmaAddress'>, a
   return { target: { account: undefined, umaAddress: quote.destinationUmaAddress ?? undefined }, ...outside };
 }
 
-/** The route to a receiver outside this installation. */
+/** The route to a UMA address, whose receiver only the lookup identifies. */
 const outside = { receivers: [], accounts: [], internalAccountId: undefined } as const;
 
 export type Route = Pick<Destination, 'target' | 'receivers' | 'accounts' | 'internalAccountId'>;

@@ -36,7 +36,7 @@ import { type LockedPrice, lockRate, orderOfQuote } from './lock-rate.ts';
 import { accountDestination, at, type CreateQuote, type Draft, umaDestination } from './quote-destination.ts';
 
 /**
- * Creates a quote: locks a rate and fees until its expiry. Its transaction is created with it. With
+ * Creates a quote and its transaction. The quote's rate and fees are fixed until it expires. With
  * `immediatelyExecute`, the quote is executed right away.
  * @throws Refusal ACCOUNT_NOT_FOUND, USER_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE,
  *   INVALID_CURRENCY, SELF_PAYMENT, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT,
@@ -258,7 +258,7 @@ function newRows(
   return { quote, transaction };
 }
 
-/** Returns when a quote expires, counted from its id. The id predates the lock, so the lock never expires first. */
+/** Returns when a quote expires, counted from its id's time, which predates the lock: the lock never expires first. */
 function expiryOf({ quoteSeconds }: Payments, quoteId: string, lock: LockedPrice | undefined): Date {
   const validMs = Math.min(quoteSeconds * 1000, Math.floor(lock?.validMs ?? Number.POSITIVE_INFINITY));
   return new Date(creationTime(quoteId).getTime() + validMs);

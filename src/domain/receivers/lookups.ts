@@ -25,7 +25,7 @@ export interface LookUpReceiver {
   readonly senderUmaAddress?: string | null | undefined;
 }
 
-/** A lookup's currency, as stored. Amounts are in its smallest unit, as digits. */
+/** A currency of a lookup, as stored. Amounts are strings of digits, in its smallest unit. */
 export type LookupCurrency = Record<'code' | 'minAmount' | 'maxAmount', string> & {
   estimatedExchangeRate: string | null;
 };
@@ -71,8 +71,8 @@ const receiverStatement = forCaller(
 const at = pathsIn<LookUpReceiver>();
 
 /**
- * Looks up how the receiver at a UMA address can be paid: a customer of this installation, or a receiver that the rail
- * finds. The lookup is valid for ten minutes.
+ * Looks up how the receiver at a UMA address can be paid. The receiver is a customer of this installation, or is found
+ * by the rail. The lookup is valid for ten minutes.
  * @throws Refusal FORBIDDEN, INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, RATE_LIMITED (the caller's token has
  *   too many lookups), SERVICE_UNAVAILABLE (the rail does not answer), IDEMPOTENCY_MISMATCH
  */
@@ -209,7 +209,7 @@ export async function readLookup(
   const uuid = uuidOf(lookupId, 'Lookup');
   const [found] = uuid && seesLookups(caller) ? await lookupStatement(payments.database.pool, caller, uuid) : [];
   if (!found) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', path);
-  // The database decides this once the quote holds its locks. This check only avoids a useless call to the rail.
+  // The database checks this again under the quote's locks. This check only avoids a useless call to the rail.
   if (found.expired) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', lookupExpired, path);
   const { lookup } = found;
   if (lookup.umaAddress !== umaAddress) {
@@ -248,7 +248,7 @@ function ownReceiver(umaDomain: string, currencies: readonly string[], depositCu
 const inQuote = pathsIn<{ readonly lookupId: string; readonly source: object; readonly currency: string }>();
 
 /**
- * Returns the destination and the source account that a quote leaves to its receiver lookup. The lookup determines
+ * Returns the destination and the source account that a quote takes from its receiver lookup. The lookup determines
  * both, so that a repeated request always means the same thing. The lookup's expiry is checked with the quote.
  * @param currency the sending currency; undefined if the quote names its source itself
  * @throws Refusal FORBIDDEN, LOOKUP_REQUEST_NOT_FOUND, INVALID_INPUT (the lookup named no sender: `source`),

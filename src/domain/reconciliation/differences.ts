@@ -51,7 +51,7 @@ const ordersStatement = statement<OrderHere>(
    order by o.id`,
 );
 
-/** How much later than its order a movement may begin, in milliseconds: an hour. */
+/** The longest delay between an order and the start of its movement, in milliseconds: an hour. */
 const laterMs = 3_600_000;
 
 /**
@@ -166,7 +166,7 @@ export interface OrderHere {
   readonly inPeriod: boolean;
 }
 
-/** The movements of a period in one currency, on both sides, in its smallest unit. */
+/** The sums of a period's movements in one currency, on both sides, in the currency's smallest unit. */
 export interface Total extends Record<'receivedHere' | 'receivedThere' | 'paidHere' | 'paidThere', bigint> {
   readonly currency: string;
 }

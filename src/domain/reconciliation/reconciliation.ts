@@ -25,7 +25,7 @@ export interface Outcome extends Omit<Reconciled, 'differences'> {
   readonly differences: readonly Found[];
 }
 
-/** The movements of a period in one currency, as strings of digits, in its smallest unit. */
+/** The sums of a period's movements in one currency, as strings of digits, in the currency's smallest unit. */
 export interface DayTotal extends Readonly<Record<keyof Total, string>> {
   /** The balance according to the books at the time of the comparison; null if the provider reports no balance. */
   readonly booked: string | null;
@@ -163,7 +163,7 @@ async function finish(
 
 // The daily reconciliation: the service compares each day once it is over, and again while it has open differences.
 
-/** For how many days a missed day can still be compared, and a day with open differences is compared again. */
+/** How many days back missed days are still compared, and days with open differences are compared again. */
 const missedDays = 7;
 const openDays = 31;
 
@@ -256,9 +256,9 @@ export async function closeDifference(
   });
 }
 
-// Compares a provider's balance with the amount that it should hold for a platform according to the books: all external
-// money that came in, minus all money that went out. Payments in flight may be counted on one side only, so the
-// difference is a range.
+// Compares a provider's balance with the amount that the provider should hold for a platform according to the books:
+// all external money that came in, minus all money that went out. Payments in flight may be counted on one side only,
+// so the difference is a range.
 
 /** The two sides of a balance, in the currency's smallest unit. */
 export interface BothBalances extends Beyond {
@@ -336,12 +336,12 @@ export async function readBalances(payments: Payments, tenant: Tenant): Promise<
   });
 }
 
-/** Returns whether the provider holds as much more than the books as is known already (nothing, by default). */
+/** Returns whether the provider's excess over the books is consistent with the known excess (by default, none). */
 export function agrees({ beyondLow, beyondHigh }: Beyond, known: Beyond | undefined): boolean {
   return beyondLow <= (known?.beyondHigh ?? 0n) && beyondHigh >= (known?.beyondLow ?? 0n);
 }
 
 function bookedWords({ currency: code, booked }: BothBalances, known: Beyond | undefined): string {
-  const own = known ? `, and ${formatForeign(known.beyondLow, code)} known beyond them` : '';
+  const own = known ? `, and a known excess of ${formatForeign(known.beyondLow, code)}` : '';
   return `${formatForeign(booked, code)} in the books${own}`;
 }

@@ -190,7 +190,7 @@ export interface SetKycStatus extends Expecting {
 }
 
 /**
- * Concludes a customer's identity check, as its provider would (sandbox only). A new name starts another check.
+ * Concludes a customer's identity check, as the provider would (sandbox only). A new name starts another check.
  * @throws Refusal FORBIDDEN, USER_NOT_FOUND, CUSTOMER_DELETED, IDEMPOTENCY_MISMATCH
  */
 export const setKycStatus = command((payments, caller, input: SetKycStatus) => ({

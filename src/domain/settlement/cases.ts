@@ -14,7 +14,7 @@ import { type DueOrder, isPull, railRequest } from '../orders/orders.ts';
 import { askWithoutSending, commitByHand, endedMeanwhile, paymentUuid, withOrder } from './order-by-hand.ts';
 import { planDelivery } from './outcomes.ts';
 
-// A case is a contradictory report of a rail that an operator must investigate. An order has at most one of each kind.
+// A case is a rail's contradictory report, which an operator must investigate. An order has at most one of each kind.
 
 /** Any outcome except a contradiction of an earlier one. */
 export type CredibleOutcome = Exclude<RailOutcome, { kind: 'contradiction' }>;
@@ -90,7 +90,7 @@ export function otherAmount(
   return contradiction(`settled ${words(arrived, code)}${cost}`, `ordered ${words(amount, code)}`);
 }
 
-/** Lists the contradictions on all platforms, oldest first: either only the open ones, or all. */
+/** Lists the contradictions on all platforms, oldest first: only the open ones, or all of them. */
 export function listCases({ prisma }: Pick<Database, 'prisma'>, { all } = { all: false }) {
   return prisma.railCase.findMany({
     where: all ? {} : { closedAt: null },
@@ -122,9 +122,9 @@ export async function closeCases(database: Database, transactionId: string, oper
 }
 
 /**
- * Settles a payment by hand if its provider moved a different amount than promised. The customer and the receiver get
- * the amounts of the payment, and the difference is booked to DIFFERENCES. The amounts moved are not entered by hand:
- * the rail is queried once more, and they are taken from its answer. Not offered by any API.
+ * Settles a payment by hand if its provider moved a different amount than promised. The payment keeps its promised
+ * amounts on both sides, and the difference is booked to DIFFERENCES. The moved amounts are not entered by hand, but
+ * taken from the rail's answer to one more query. Not offered by any API.
  * @param id the payment: `Transaction:…`
  * @throws RefusedByHand
  */
@@ -159,7 +159,7 @@ async function askOnceMore(payments: Payments, order: DueOrder) {
   return { outcome, said, stands, moved };
 }
 
-/** Returns the amounts that the provider should have moved on the platform's account there. */
+/** Returns the amounts that the provider should have moved on its account for the platform. */
 function promisedOf(order: DueOrder): Moves {
   const { lock, kind, transaction, destination } = order;
   const { amount, currency } = railRequest(order, false);
@@ -172,7 +172,7 @@ function promisedOf(order: DueOrder): Moves {
   };
 }
 
-/** Returns the amounts that the provider moved on that account; undefined if it reports none or an impossible one. */
+/** Returns the amounts that the provider moved; undefined if one of them is unreported or impossible. */
 function movedBy(order: DueOrder, { amount, sent }: Settled): Moves | undefined {
   const promised = promisedOf(order);
   const moved = { out: order.lock ? sent : (sent ?? amount), in: amount };

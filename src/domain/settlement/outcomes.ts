@@ -29,7 +29,7 @@ import { type DueOrder, isPull, railAnswer, railRequest } from '../orders/orders
 
 /**
  * Plans the next step after a settled pull from an external account. The money is credited to the owner's internal
- * account in that currency, debited there and converted, and the rail gets a payout order.
+ * account in the same currency, debited from it and converted, and the rail gets a payout order.
  */
 export function planPayout(flow: Flow, order: Pick<DueOrder, 'platformId' | 'id' | 'scenario'>): Plan {
   const { platformId, id, scenario } = order;
@@ -153,7 +153,7 @@ export function planReturn(order: DueOrder, reason: string): PlanGroup {
   });
 }
 
-/** Plans the announcement of a payment to its receiver's platform here. The sender's order waits for the decision. */
+/** Plans the announcement of a payment to the receiver's platform. The sender's order waits for its decision. */
 export function planAnnouncement(payments: Payments, order: DueOrder): PlanGroup {
   const { transaction, senderUmaAddress, newId: id, depositAccountId, receiverIsActive } = order;
   const { receiverPlatformId: platformId, receiverCustomerId: customerId } = order;
@@ -188,7 +188,7 @@ export function planClose(order: DueOrder): PlanGroup {
   return groupOf(order, { orders: [{ id: order.id, dueInMs: null }] });
 }
 
-/** Returns the receiving side's default failure reason. For a transferIn, it is the reason of an outgoing payment. */
+/** Returns the receiving side's default failure reason. For a transferIn, it is the same as for an outgoing payment. */
 function defaultReason({ transaction }: DueOrder): FailureReason {
   return transaction.type === 'INCOMING' && transaction.sourceKind === 'ACCOUNT'
     ? 'QUOTE_EXECUTION_FAILED'

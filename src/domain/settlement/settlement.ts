@@ -44,7 +44,7 @@ const caseMs = 60_000;
 
 /**
  * How many orders are passed to rails at once: about as many as a rail has connections (upstream-client.ts). With more,
- * orders would wait for a connection until their time limit, and a slow provider would get them all again.
+ * orders would time out while they wait for a connection, and a slow provider would get them all again.
  */
 const askedAtOnce = 32;
 
@@ -160,7 +160,7 @@ async function settle(payments: Payments, order: DueOrder): Promise<Conclusion |
   return toStep(await conclude(payments, order, outcome), outcome);
 }
 
-/** Decides the next step of an order that does not depend on its rail; undefined if the rail must be queried. */
+/** Decides an order's next step if it does not depend on the rail; undefined if the rail must be queried. */
 async function planWithoutRail(payments: Payments, order: DueOrder): Promise<PlanGroup | Postponement | undefined> {
   const { transaction, incoming } = order;
   switch (transaction.status) {
@@ -283,7 +283,7 @@ function planMove(order: DueOrder, dueInMs: number | null, to: Omit<TransactionM
   return [{ platformId, plan: { orders: [{ id, dueInMs }], transactions } }];
 }
 
-/** Returns the decision that an incoming payment's scenario specifies, if any, instead of the platform's decision. */
+/** Returns the decision, if any, that an incoming payment's scenario specifies in place of the platform's decision. */
 function simulatedDecision(payments: Payments, order: Pick<DueOrder, 'platformId' | 'environment' | 'scenario'>) {
   return connectedRail(payments, order)?.simulation?.approval(order.scenario);
 }

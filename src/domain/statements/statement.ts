@@ -16,8 +16,8 @@ export function past({ from, to }: Period, { madeAt }: { readonly madeAt: Date }
 }
 
 /**
- * Returns SQL for the version of an internal account's last posting before a moment. A subquery is computed only once,
- * not for each row. `account` has the columns platform_id and id.
+ * Returns SQL for the version of an internal account's last posting before a moment. As a subquery, it is computed only
+ * once, not for each row. `account` has the columns platform_id and id.
  */
 export function versionBefore(account: string, moment: string): string {
   return `(select account_version_before(${account}.platform_id, ${account}.id, ${moment}))`;
@@ -135,7 +135,7 @@ export async function* statementEntries(
 export function statementWriter(format: 'csv' | 'camt.053', { currency }: StatementHead) {
   if (format === 'csv') return statementCsv;
   if (/^[A-Z]{3}$/.test(currency) && requiredCurrency(currency).decimals <= 5) return statementCamt;
-  throw new Refusal('INVALID_CURRENCY', `camt.053 has no amounts in ${currency}; use csv`, ['format']);
+  throw new Refusal('INVALID_CURRENCY', `camt.053 cannot express amounts in ${currency}; use csv`, ['format']);
 }
 
 const columns = ['occurredAt', 'entryId', 'kind', 'transactionId', 'reference', 'amount', 'currency', 'balance'];

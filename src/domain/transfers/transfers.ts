@@ -39,7 +39,7 @@ const at = pathsIn<Transfer>();
 const sourcePath = at('sourceAccountId');
 const destinationPath = at('destinationAccountId');
 
-/** For each command: its kind in policies, the kinds of its accounts, and the rail's method that it needs. */
+/** For each command: its kind in policies, the kinds of its accounts, and the rail method that it needs. */
 const transfers = {
   transferOut: { kind: 'TRANSFER_OUT', source: 'INTERNAL', destination: 'EXTERNAL', by: 'payOut' },
   transferIn: { kind: 'TRANSFER_IN', source: 'EXTERNAL', destination: 'INTERNAL', by: 'collect' },
@@ -48,7 +48,7 @@ const transfers = {
 
 type TransferIn = Omit<Transfer, 'amount'> & { readonly amount?: GivenAmount | null | undefined };
 
-/** Creates one of the commands. Both accounts must have the currency of the amount. */
+/** Creates one of the commands. Both accounts must be in the currency of the amount. */
 function transferring<Input extends TransferIn>(operation: keyof typeof transfers) {
   const { kind, by, ...must } = transfers[operation];
   const isIn = operation === 'transferIn';

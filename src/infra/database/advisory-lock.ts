@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { connectionName, firstServer } from './connections/address.ts';
 import { type ConnectionConfig, DatabaseClient, hostsOf } from './connections/hosts.ts';
 
-/** Runs `work` under an advisory lock that no other kind of work uses. The lock is released with its connection. */
+/** Runs `work` under an advisory lock that no other kind of work uses. Closing the connection releases the lock. */
 export async function withAdvisoryLock<T>(
   databaseUrl: string,
   lock: number,

@@ -2,7 +2,7 @@ import { type Queryable, statement, statementTexts } from './statement.ts';
 
 export interface LockSession {
   readonly pid: number;
-  /** The application name. The names of the service's sessions contain their purpose, and the machine and process. */
+  /** The application name. For the service's own sessions, it contains the purpose, the machine and the process. */
   readonly application: string;
   readonly login: string | null;
   /** The backend type, such as `client backend`, `autovacuum worker` or `walsender`. */

@@ -2,8 +2,8 @@ import type { Planning } from './connections/read-scope.ts';
 import { getDatamodel } from './generated/pothos.ts';
 import { columnName } from './rows.ts';
 
-// Compiles conditions in the form of Prisma's `where` to SQL. Filters and visibility rules are written in this form.
-// Throws for an unknown condition.
+// Compiles conditions to SQL. Conditions, such as filters and visibility rules, are written like Prisma's `where`.
+// Throws for an unsupported condition.
 
 /** The parameters and table aliases of one statement under construction. */
 export class Binding {
@@ -11,7 +11,7 @@ export class Binding {
   planning: Planning;
   aliases = 0;
 
-  /** Adds a value to the parameters and returns its placeholder in the text, such as `$3`. */
+  /** Adds a parameter and returns its placeholder, such as `$3`. */
   bind(value: unknown): string {
     return `$${this.values.push(value)}`;
   }
@@ -21,7 +21,7 @@ export class Binding {
     return `f${this.aliases}`;
   }
 
-  /** Builds an uncorrelated subquery. Its aliases are numbered from the start, so equal queries produce equal text. */
+  /** Builds an uncorrelated subquery. Its aliases start again at `f1`, so that equal subqueries have equal text. */
   writeApart(write: () => void): void {
     const aliases = this.aliases;
     this.aliases = 0;
@@ -33,7 +33,7 @@ export class Binding {
   }
 }
 
-/** Fields compared by range, or with some values far more frequent than others. A generic plan might read all rows. */
+/** Fields that are compared by range, or have some very frequent values. A generic plan might read all rows. */
 const uneven: ReadonlySet<string> = new Set(
   `Transaction.status Transaction.type Transaction.failureReason Transaction.sentCurrency Transaction.receivedCurrency
   Transaction.updatedAt Quote.status Customer.kycStatus Customer.searchName Customer.updatedAt Account.status Account.accountType
@@ -74,10 +74,10 @@ export function columnOf(model: string, field: string): string | undefined {
 
 export type Where = Readonly<Record<string, unknown>>;
 
-/** The fields and operators whose enum values are written as literals. A parameter would rule out partial indexes. */
+/** The fields and operators whose enum values are literals, because parameters would rule out partial indexes. */
 export const literalNames: ReadonlySet<string> = new Set(['kind', 'not']);
 
-/** Compiles conditions on a model's rows to SQL. `isNarrow` says whether other conditions match few rows. */
+/** Compiles conditions on a model's rows to SQL. `isNarrow`: whether the query's other conditions match few rows. */
 export function conditionsOf(model: string, alias: string, where: object, binds: Binding, isNarrow = false): string {
   const found: Found = { uneven: false, narrow: isNarrow };
   const text = conditions(model, alias, where as Where, binds, found).join(' and ') || 'true';
@@ -85,7 +85,7 @@ export function conditionsOf(model: string, alias: string, where: object, binds:
   return text;
 }
 
-// By Prisma's types, AND and OR take conditions or lists of them, `in` takes a list, and a relation takes conditions.
+// In Prisma's types, AND and OR take conditions or lists of them, `in` takes a list, and a relation takes conditions.
 function conditions(model: string, alias: string, where: Where, binds: Binding, found: Found): string[] {
   return Object.entries(where).flatMap(([name, condition]): string[] => {
     if (condition === undefined) return [];

@@ -12,10 +12,10 @@ import { statementNames } from './connections/statement-names.ts';
 import { TextReads } from './connections/text-reads.ts';
 import { isAnswerTimeout, isReadOnly } from './faults.ts';
 
-/** The statement timeout in milliseconds, after which Postgres cancels the statement. */
+/** The default statement timeout, in milliseconds. */
 export const defaultStatementMs = 10_000;
 
-/** Returns the settings that every session needs. The time zone is UTC: adapter-pg shifts timestamps in any other. */
+/** Returns the settings that every session needs. The time zone is UTC: in others, adapter-pg shifts timestamps. */
 export const sessionSettings = (role: string, statementMs = defaultStatementMs) => [
   `role=${role}`,
   // The serving role has views that shadow some tables, so their schema must come first (docs/database-roles.md).
@@ -62,7 +62,7 @@ export interface DatabaseOptions {
 
 const INT8 = 20;
 
-/** How long after the statement timeout a result may still arrive. After that, its connection counts as lost. */
+/** How long to wait for a result after the statement timeout, in milliseconds, before the connection counts as lost. */
 const graceMs = 2_000;
 /** Prisma's time limit for one transaction, in milliseconds. The session's shorter limits apply first. */
 const defaultTransactionMs = 30_000;
@@ -72,11 +72,11 @@ function answerTimeoutMs(statementMs = defaultStatementMs): number {
 }
 
 interface ConnectionOptions extends Pick<DatabaseOptions, 'url' | 'role' | 'statementMs' | 'settings'> {
-  /** The connection's purpose, which is part of its name; by default the role's work. */
+  /** The connection's purpose, which is part of its name; by default, the role without `gateway_`. */
   readonly use?: string | undefined;
 }
 
-/** Returns a connection's parameters. Parses int8 as bigint. The address's `options` cannot override a setting. */
+/** Returns a connection's parameters. int8 is parsed as bigint. The address's `options` cannot override a setting. */
 export function connectionConfig({ url, role, use, statementMs, settings }: ConnectionOptions): ConnectionConfig {
   const address = readAddress(url);
   const own = [...sessionSettings(role, statementMs), ...(settings ?? [])].map((setting) => `-c ${setting}`);
@@ -162,7 +162,7 @@ export function openPool(connection: ConnectionConfig, { role, poolSize, acquire
     max: poolSize ?? 10,
     connectionTimeoutMillis: acquireTimeoutMs ?? 5_000,
     idleTimeoutMillis: 30_000,
-    // A session caches every catalog entry that it reads until it ends, so sessions are replaced now and then.
+    // A session caches every catalog entry that it reads until it ends, so sessions are replaced periodically.
     maxLifetimeSeconds: 1_800,
   });
   // Without this listener, an idle connection closed by the server would crash the process. The pool opens another.
@@ -182,7 +182,7 @@ export function openPool(connection: ConnectionConfig, { role, poolSize, acquire
   return pool;
 }
 
-/** Removes an idle connection from its pool, and destroys its socket, because the other end does not respond. */
+/** Removes an idle connection from its pool, and destroys its socket, because the other end might not respond. */
 function discard(client: pg.PoolClient, error: Error): void {
   client.emit('error', error);
   // A pool's client is a pg.Client, and only the types of pg.Client declare the connection.

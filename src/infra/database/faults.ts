@@ -39,14 +39,14 @@ export function isAnswerTimeout(error: unknown): boolean {
   return cause instanceof Error && cause.message === 'Query read timeout';
 }
 
-/** Returns whether the session is read-only. It remains so even when its server becomes writable. */
+/** Returns whether an error means that the session is read-only. It remains so even if its server becomes writable. */
 export function isReadOnly(error: unknown): error is Error {
   // On a standby, the function that returns the WAL's write position fails.
   const isStandby = sqlState(error) === '55000' && error instanceof pg.DatabaseError && error.file === 'xlogfuncs.c';
   return isStandby || sqlState(error) === '25006';
 }
 
-/** The SQLSTATEs of temporary failures, or whole classes of them, after which the same statement may succeed later. */
+/** The SQLSTATEs of temporary failures, or prefixes of them. The same statement may succeed later. */
 const transientStates = [
   '08', // connection exceptions
   '25006', // read only: a standby, or a primary that is being replaced
@@ -54,7 +54,7 @@ const transientStates = [
   '40', // serialization failure or deadlock, even after retries
   '53', // out of disk, memory or connections
   '55P03', // lock timeout
-  '57014', // cancelled: it took too long
+  '57014', // canceled: it took too long
   '57P', // shutting down, starting up, crashed
   '58', // the operating system failed: disk, files
 ];
@@ -77,7 +77,7 @@ export function isDatabaseFault(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = sqlState(error);
   if ((code !== undefined && connectionErrors.has(code)) || isTlsFault(error)) return true;
-  // Nothing was sent, so the code does not matter. It is ENOENT for the Unix socket of a stopped server.
+  // Nothing was sent, so the code does not matter. For example, it is ENOENT if the server's Unix socket is gone.
   if ('syscall' in error && error.syscall === 'connect') return true;
   // Postgres has ended the session or refused a new one, for whatever reason (the login, the database, a firewall).
   if (error instanceof pg.DatabaseError) {

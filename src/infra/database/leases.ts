@@ -6,7 +6,7 @@ import { type CamelCased, type NounsArgument, type Queryable, statement } from '
 /** A table of work that is leased to workers in any number of processes. A dead worker's lease simply expires. */
 export interface LeasedTable {
   readonly table: string;
-  /** The plural noun of its rows, for statement names such as `lease_account_checks`. */
+  /** The plural noun for its rows, for statement names such as `lease_account_checks`. */
   readonly rows: string;
   /** The column of its primary key besides `platform_id`, and its type. Absent if each platform has only one row. */
   readonly key?: readonly [column: string, type: 'text' | 'uuid'];
@@ -17,7 +17,7 @@ export interface LeasedTable {
 export interface Lease {
   readonly platformId: string;
   readonly environment: Environment;
-  /** The end of the lease, as the database wrote it. If the row has another value, this worker has lost the lease. */
+  /** The end of the lease, as the database wrote it. If the row has a different one, this worker has lost the lease. */
   leasedUntil: string;
 }
 
@@ -27,7 +27,7 @@ interface Claim {
   readonly counter?: string | null;
   /** The condition of the partial index on due rows, unless the due time implies it. */
   readonly where?: string;
-  /** Common table expressions. The last one, `due`, selects `ctid as row`: by default, for the $1 rows due first. */
+  /** Common table expressions; the last, `due`, selects `ctid as row`. By default, it selects the $1 rows due first. */
   readonly due?: string;
   /** The column with the end of the lease, if it is not the due-time column. */
   readonly until?: string;

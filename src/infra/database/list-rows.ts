@@ -8,7 +8,7 @@ import { columnName, fieldName } from './rows.ts';
 // time, and read it to the end for an account with few payments. To prevent this, the other conditions are wrapped in
 // `(…) is true`, and if the index does not have the list's order, the rows are sorted after `offset 0`.
 
-/** The fields that match few of a platform's rows. True if the field's index returns equal values in id order. */
+/** Selective fields: each value matches few of a platform's rows. True if the field's index sorts those rows by id. */
 const finders: Readonly<Record<string, Readonly<Record<string, boolean>>>> = {
   Account: { customerId: true },
   ClientToken: { ownerId: false },
@@ -67,7 +67,7 @@ interface Written {
   readonly planning: Planning;
 }
 
-/** Caches the text of queries, because composing a text takes longer than the rest of a read. */
+/** Caches the text of queries, because composing it takes longer than the rest of a read. */
 // `max` would allocate the whole cache up front (core/bounded-cache.ts).
 const written = new LRUCache<string, Written>({ maxSize: 2_000, sizeCalculation: () => 1 });
 
@@ -149,7 +149,7 @@ function writeRows(list: ListRows, conditions: readonly Condition[], binds: Bind
   return fromWays(list, own, complete);
 }
 
-/** Returns the field whose index can be read from a cursor: the order's field if it has only one, otherwise the id. */
+/** Returns the field whose index can be read from a cursor: the order's only field, or the id if it has several. */
 function keyFieldOf({ order }: ListRows): string {
   const [column = 'id', ...more] = order?.columns ?? [];
   return more.length === 0 ? fieldName(column) : 'id';
@@ -159,7 +159,7 @@ function textOf(model: string, alias: string, conditions: readonly Condition[], 
   return conditionsOf(model, alias, { AND: conditions.map((one) => Object.fromEntries([one])) }, binds, isNarrow);
 }
 
-/** Writes the remaining conditions. If a condition is about one row for the whole list, looks that row up only once. */
+/** Writes the remaining conditions. A condition on a row that is the same for the whole list is tested only once. */
 function restOf(
   model: string,
   alias: string,
@@ -242,7 +242,7 @@ function wayOf(model: string, alias: string, choice: readonly Condition[], platf
       isOrdered ||= isOrderedFinder === true;
       continue;
     }
-    // The other row is the same for the whole list, so it is looked up only once.
+    // The related row is the same for the whole list, so it is looked up only once.
     const id = idOfNamed(model, condition, choice);
     if (id !== undefined) {
       rest.push(namedRow(model, condition, id, platformId, binds));
@@ -259,7 +259,7 @@ function wayOf(model: string, alias: string, choice: readonly Condition[], platf
   return { found: found.join(' and ') || 'true', rest: rest.join(' and ') || 'true', isOrdered, through };
 }
 
-/** Writes the FROM clause for rows found in one or several ways, in the list's order if their index has it. */
+/** Writes the FROM clause for rows found in one or more ways, in the list's order if the index they use has it. */
 function fromWays(list: ListRows, own: string, ways: readonly Way[]): string {
   const { alias } = list;
   const [first, ...others] = ways;

@@ -10,18 +10,18 @@ import { inRolledBackTransaction, transactionOn } from './transaction.ts';
 /** The role for requests, because only requests go through a pooler. */
 const role = 'gateway_serving';
 
-/** The advisory lock of the process that changes the settings of a login ("pool" in ASCII). */
+/** The advisory lock that a process holds while it changes a login's settings ("pool" in ASCII). */
 const settingsLock = 0x706f6f6c;
 
-/** Returns the settings that sessions behind a pooler get from their login. Transactions set the platform. */
+/** Returns the settings that a login gives to sessions behind a pooler. The platform is set in each transaction. */
 const loginSettings = () =>
   sessionSettings(role)
     .map((setting) => setting.split('=', 2) as [name: string, value: string])
     .filter(([name]) => name !== 'gateway.platform');
 
 /**
- * Stores the settings that sessions need on the login in a pooler's address, for this database only. A login may change
- * its own settings. Connections that set their own, such as those for background work, are not affected.
+ * Stores the settings that sessions need as defaults of the pooler's login, for this database only. A login may change
+ * its own defaults. Connections that set their own settings, such as those for background work, are not affected.
  * @param direct the server's own address, with the same login
  * @throws OperatorError if the logins differ, or the login owns tables
  */

@@ -3,7 +3,7 @@ import { fieldsOfModel, type ModelField, type Where } from './conditions.ts';
 import { asPlatform } from './connections/platform-scope.ts';
 import { type Noun, readRows } from './read-rows.ts';
 
-// Compiles conditions in the form of Prisma's `where` to a function that tests a row in memory. This is the counterpart
+// Compiles conditions, written like Prisma's `where`, to a function that tests a row in memory. This is the counterpart
 // of conditions.ts for past versions of rows. It refuses conditions that cannot be decided from the row alone.
 
 type Row = Readonly<Record<string, unknown>>;
@@ -11,14 +11,14 @@ type Row = Readonly<Record<string, unknown>>;
 /** Finds a row of the same platform that another row refers to. Undefined if there is none. */
 export type FindRow = (model: string, id: string) => Row | undefined;
 
-/** Tests whether a row meets conditions. `find` reads the rows listed in `references`. */
+/** Tests whether a row meets conditions. `find` must know the rows that its `references` refer to. */
 export interface Predicate {
   readonly matches: (row: Row, find: FindRow) => boolean;
   /** The fields that refer to other rows whose fields the conditions also test. */
   readonly references: readonly Reference[];
 }
 
-/** A field with the id of a row of another model. */
+/** A field that holds the id of another model's row. */
 export interface Reference {
   readonly field: string;
   readonly model: string;
@@ -101,7 +101,7 @@ function ofValue(model: string, field: ModelField, condition: unknown): Test {
 
 type TestValue = (value: unknown) => boolean;
 
-/** The tests of a field's value, by operator. Undefined where this code cannot compare as Postgres does. */
+/** The tests of a field's value, by operator; undefined if this code cannot compare the values as Postgres does. */
 const comparisons: Readonly<Record<string, (field: ModelField, operand: unknown) => TestValue | undefined>> = {
   equals: equalTo,
   in(field, operands) {
@@ -161,12 +161,12 @@ export class ReferredRows {
     this.#database = database;
   }
 
-  /** Reads the rows that these rows refer to, and returns a function that finds them. */
+  /** Reads the rows that `rows` refer to, and returns a function that finds them. */
   async of(platformId: string, references: readonly Reference[], rows: readonly Row[]): Promise<FindRow> {
     for (const { model, field } of references) {
       const ids = new Set(rows.map((row) => row[field]).filter((id) => typeof id === 'string'));
       const missing = [...ids].filter((id) => !this.#known.has(keyOf(model, id)));
-      // The cast is safe, because rows with followed events refer only to rows of other such models.
+      // The cast is safe, because the models whose events can be followed refer only to one another.
       if (missing.length > 0) await this.#read(platformId, model as Noun, missing);
     }
     return (model, id) => this.#known.get(keyOf(model, id));

@@ -69,7 +69,7 @@ export async function rolledBack<T>({ pool }: Pick<Database, 'pool'>, work: (cli
   return withClient(await pool.connect(), (client) => inRolledBackTransaction(client, () => work(client)));
 }
 
-/** Runs a call of a function that commits by itself. @throws OutcomeUnknown if it was sent but not acknowledged */
+/** Runs a statement that commits by itself. @throws OutcomeUnknown if it was sent but not acknowledged */
 export async function runCommitting<T>(
   database: Pick<Database, 'connectForFunctions'>,
   statement: (client: pg.PoolClient) => Promise<T>,

@@ -9,7 +9,7 @@ import { inRolledBackTransaction } from '../database/transaction.ts';
 import { singleFlight } from '../instruments/single-flight.ts';
 import { within } from '../instruments/within.ts';
 
-/** The conditions that the database must meet for an instance to be ready. */
+/** The state of the database, as found by a check. */
 export interface Readiness {
   readonly database: boolean;
   readonly writable: boolean;
@@ -20,13 +20,13 @@ export interface Readiness {
 }
 
 export interface ReadinessLimits {
-  /** The time limit of a check in milliseconds, including its connection. */
+  /** The time limit of a check, in milliseconds, including the time to connect. */
   readonly answerMs: number;
   /** How long the same event may remain the oldest in the outbox, in milliseconds. */
   readonly standstillMs: number;
   /** The interval between the instance's own checks, in milliseconds. */
   readonly everyMs: number;
-  /** How long to use a session, in ms. A server that accepts no new sessions may still serve old ones. */
+  /** How long to use a session, in ms, because a server that accepts no new sessions may still serve old ones. */
   readonly sessionMs: number;
 }
 
@@ -59,7 +59,7 @@ const locked = '55P03';
 /** The SQLSTATEs of a missing table, column or function, or a missing privilege on one. */
 const schemaStates = new Set(['42P01', '42703', '42883', '42501']);
 
-/** Watches the database every few seconds and on request, on its own connection, because the pools may be exhausted. */
+/** Checks the database every few seconds and on request, on its own connection, because the pools may be exhausted. */
 export class ReadinessWatch {
   readonly #database: Database;
   readonly #log: Logger;
@@ -132,7 +132,7 @@ export class ReadinessWatch {
     const [state] = await stateStatement(client, names, checksums);
     if (!state) throw new Error('readiness returned no row');
     const schema = state.applied === migrations.length;
-    // If the database is read-only or lacks the schema, the request would fail for that reason only.
+    // If the database is read-only or lacks the schema, the request would only fail for the same reason.
     if (state.writable && schema) await tryRequest(client);
     return { database: true, writable: state.writable, schema, feed: this.#moves(state.oldest) };
   }

@@ -1,10 +1,10 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 
-// A running process's counters. Each label has few values, and none is an id, an address or a client's string.
+// The process's metrics. Each label has few values: no ids, no addresses, and no strings from clients.
 
 export const requestSeconds = new Histogram({
   name: 'payments_request_seconds',
-  help: 'The time of requests, by API (graphql, rest, mcp), operation, and code: ok, the code of the first error, or the HTTP status of REST and MCP. A tool of MCP also counts as its GraphQL operation.',
+  help: 'The duration of requests, by API (graphql, rest, mcp), operation, and code: ok, the code of the first error, or the HTTP status for REST and MCP. An MCP tool also counts as its GraphQL operation.',
   labelNames: ['api', 'operation', 'code'] as const,
   buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
 });
@@ -43,7 +43,7 @@ export const loopFailures = new Counter({
 
 export const lostRaces = new Counter({
   name: 'payments_lost_races_total',
-  help: 'Commands that lost a race with another in the database (serialization, deadlock, unique key), by whether they ran again.',
+  help: 'Commands that lost a race with another in the database (serialization, deadlock, unique key), by result: retried or gave_up.',
   labelNames: ['result'] as const,
 });
 for (const result of ['retried', 'gave_up']) lostRaces.inc({ result }, 0);

@@ -74,7 +74,7 @@ function takeAddress(request: IncomingMessage): string | undefined {
   return undefined;
 }
 
-/** The last valid host, because most requests have the same one. */
+/** Caches the last valid host, because most requests have the same one. */
 let lastAuthority: string | undefined;
 
 function isAuthority(host: string): boolean {

@@ -9,7 +9,7 @@ export interface RequestFacts {
   tokenId?: string;
   /** A GraphQL operation's kind and root field, or an endpoint's method and path. */
   operation?: string;
-  /** The first few public ids that its commands have created or changed. */
+  /** The public ids of the first few objects that its commands have created or changed. */
   made?: string[];
   client?: ClientFacts;
 }
@@ -41,7 +41,7 @@ export function clientIn(given: Readonly<Record<string, unknown>>): ClientFacts 
   return undefined;
 }
 
-/** Creates the facts of a request. The request's own id is used, unless it is malformed. */
+/** Creates the facts of a request. An id sent with the request is used, unless it is malformed. */
 export function factsOf(given?: string | readonly string[], client?: ClientFacts): RequestFacts {
   const requestId = typeof given === 'string' && idForm.test(given) ? given : randomUUID();
   return client ? { requestId, client } : { requestId };

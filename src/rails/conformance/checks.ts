@@ -2,14 +2,14 @@ import type { Rail } from '../rail.ts';
 import { Breach, NotTried, providerOf, type TrialDrive, type Tried, withFault, words } from './driver.ts';
 import type { Course, ProviderFault } from './trial.ts';
 
-/** Tests one of the port's promises with an order of the given course. Throws a Breach if the rail breaks it. */
+/** Tests one of the port's promises with an order that takes the given course. Throws a Breach if it is broken. */
 export type Check = readonly [
   name: string,
   course: Course,
   run: (drive: TrialDrive, rail: Rail, tried: Tried) => Promise<void>,
 ];
 
-/** The checks of the port's promises about orders. Each of them runs for payouts and for collections. */
+/** The checks of the port's promises about orders. Each check runs once for payouts and once for collections. */
 export const checks: readonly Check[] = [
   ['settles an order, and moves its money once', 'settles', settles],
   ['ends an order that the provider refuses, with an explanation, and moves nothing', 'refused', refuses],

@@ -21,7 +21,7 @@ export class NotTried extends Error {}
 
 /** The maximum wait that a rail may request from the gateway, in milliseconds: a day. */
 const maxCheckInMs = 86_400_000;
-/** The pause before asking again after a missing answer, in milliseconds. */
+/** The pause before asking again if there was no answer, in milliseconds. */
 const retryMs = 20;
 
 /** A rail's answer; `unknown` if it threw or did not answer in time. */

@@ -33,7 +33,7 @@ async function runCheck(
     const tried = { trial, kind, times, open };
     const rail = await open();
     const order = trial.order(course, kind);
-    if (!order) throw new NotTried(`the trial has no order that is: ${course}`);
+    if (!order) throw new NotTried(`the trial has no order with the course "${course}"`);
     await run(new TrialDrive(tried, order), rail, tried);
     return { ...about, result: 'passed' };
   } catch (error) {

@@ -7,7 +7,7 @@ export interface RailTrial {
 
   /**
    * Returns an order that `settles`, is `refused` (by the provider), or is `slow` (stays in progress for some time,
-   * then settles). The suite sets its id, age and attempts. Returns undefined if there can be no such order.
+   * then settles). The suite sets its id, age and attempts. Returns undefined if no such order is possible.
    */
   order(course: Course, kind: RailOrder['kind']): TrialOrder | undefined;
 

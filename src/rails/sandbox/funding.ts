@@ -14,12 +14,12 @@ import type { FundingRequest, PaymentInstruction } from '../rail.ts';
 
 type Way = (request: FundingRequest) => PaymentInstruction;
 
-/** Returns all payment instructions for a request; none for a currency without an account type in the sandbox. */
+/** Returns all payment instructions for a request, or an empty array for a currency without an account type. */
 export function waysToPay(request: FundingRequest): PaymentInstruction[] {
   return ways[request.currency.code].map((way) => way(request));
 }
 
-/** Derives 32 bytes from a quote or account and a purpose. They are the same each time, so nothing has to be stored. */
+/** Deterministically derives 32 bytes from a quote or account and a purpose, so that nothing needs to be stored. */
 function seedOf(owner: string, purpose: string): Buffer {
   return createHash('sha256').update(`sandbox funding ${purpose} ${owner}`).digest();
 }
@@ -29,7 +29,7 @@ function digitsOf(owner: string, purpose: string, count: number): string {
   return (seedOf(owner, purpose).readBigUInt64BE(0) % 10n ** BigInt(count)).toString().padStart(count, '0');
 }
 
-// Bank accounts with valid check digits, so that clients accept them, and bank codes that belong to no real bank.
+// Bank accounts whose check digits are valid, so that clients accept them. Most bank codes belong to no real bank.
 
 const bankName = 'Sandbox Bank';
 
@@ -82,7 +82,7 @@ const ngnAccount: Way = ({ owner, reference }) => {
 
 type Plain<Type> = Extract<PaymentInstruction, { readonly accountType: Type; readonly accountNumber: string }>;
 
-/** Creates an account whose number has `count` digits, none of them check digits. `bank` contains the other fields. */
+/** Creates an account whose number has `count` digits and no check digit. `bank` contains the other fields. */
 const plainAccount =
   <Type extends 'GBP_ACCOUNT' | 'CAD_ACCOUNT' | 'PHP_ACCOUNT' | 'SGD_ACCOUNT'>(
     accountType: Type,
@@ -111,7 +111,7 @@ const evmWallet =
     assetType: currency.code,
   });
 
-/** The first byte of Tron addresses, which base 58 shows as T. */
+/** The first byte of a Tron address, which makes it start with T in base 58. */
 const tronNetwork = 0x41;
 
 /** Creates a Tron address: the network's byte and the 20 bytes of an EVM address, in base 58 with a checksum. */
@@ -123,7 +123,7 @@ const tronWallet: Way = ({ owner, currency }) => {
 /** The features that a payer must support (BOLT 9): onion messages in TLV, and the payment secret. */
 const features = [{ bit: 8 }, { bit: 14 }];
 
-/** The lifetime of an account's invoice, which has no amount: ten years, because BOLT 11 requires an expiry. */
+/** The lifetime of an account's invoice: ten years. Without an expiry, a BOLT 11 invoice is valid for only an hour. */
 const accountInvoiceMs = 10 * 365 * 24 * 3_600_000;
 
 const millisatoshis = 1_000n;
@@ -138,7 +138,7 @@ const layer2Wallet: Way = (request) => ({
   assetType: 'BTC',
 });
 
-/** Creates a signed BOLT 11 invoice that expires with the quote, on regtest, where no real wallet can pay it. */
+/** Creates a signed BOLT 11 invoice that expires with the quote. It is for regtest, so no real wallet can pay it. */
 function invoiceOf({ owner, reference, amount, createdAt, expiresAt }: FundingRequest, purpose: string): string {
   const key = seedOf(owner, purpose);
   const destination = hex.encode(secp256k1.getPublicKey(key));

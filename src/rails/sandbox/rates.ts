@@ -33,18 +33,18 @@ const midPrices: Readonly<Record<CurrencyCode, string>> = {
   USDT: '0.9995',
 };
 
-/** The markup on the mid price that the sender pays if the two currencies differ, as a fraction. */
+/** The markup on the mid price, as a fraction, which the sender pays if the two currencies differ. */
 const spread = '0.004';
 
-/** The fixed fee in US dollars, converted to each currency and rounded down to its smallest unit. */
+/** The fixed fee, in US dollars, converted to each currency and rounded down to its smallest unit. */
 const fixedFeeWorth = '0.05';
 
-/** The minimum amount to send in US dollars, rounded down to the smallest unit of each currency. */
+/** The minimum amount to send, in US dollars, converted to each currency and rounded down to its smallest unit. */
 const minSendingWorth = '0.1';
 
 const defaultVariableFeeRate = '0.003';
 
-/** The maximum amount to send, in the smallest unit. The sandbox adds no limit to the API's. */
+/** The maximum amount to send, in the smallest unit: the API's own maximum. */
 const maxSendingAmount = maxAmount;
 
 /** The number of decimal places of a rate, as in the API's samples. Rates below `minUsualRate` have more. */
@@ -86,7 +86,7 @@ function midPrice(code: CurrencyCode): Fraction {
   return parseDecimal(midPrices[code]);
 }
 
-/** Returns the schema of a decimal that pricing accepts. It is a string, because a JSON number could be inexact. */
+/** Returns the schema of a decimal that pricing accepts, given as a string because a JSON number could be inexact. */
 function decimalText(fault: (text: string) => string | undefined) {
   return z.string({ error: 'must be a decimal in quotation marks' }).superRefine((text, context) => {
     const reason = fault(text);
@@ -94,13 +94,13 @@ function decimalText(fault: (text: string) => string | undefined) {
   });
 }
 
-/** The entry that replaces a pair's entry in the table. Omitted fees keep the table's values. */
+/** An entry that replaces a pair's entry in the table. If it omits a fee, the table's fee applies. */
 const overrideSchema = z.strictObject({
-  /** Sending units per receiving unit, in major units, without fees. It is used unchanged, without a spread. */
+  /** Major units of the sending currency per unit of the receiving currency, before fees. No spread is added. */
   rate: decimalText(rateFault),
-  /** Smallest units of the sending currency. */
+  /** In the smallest unit of the sending currency. */
   fixedFee: z.int().min(0).max(Number(maxSendingAmount)).transform(BigInt).optional(),
-  /** A fraction of the sending amount. */
+  /** As a fraction of the sending amount. */
   variableFeeRate: decimalText(variableFeeRateFault).optional(),
 });
 
@@ -110,7 +110,7 @@ const pair = z.string().refine((name) => {
 }, 'must be the codes of two known currencies, such as "USD/EUR"');
 
 const overridesByPair = z.record(pair, overrideSchema, { error: 'must be an object of pairs such as "USD/EUR"' });
-/** Replaced table entries by pair, such as `{"USD/EUR": {"rate": "1.08695652", "fixedFee": 500}}`. */
+/** The replacement entries by pair, such as `{"USD/EUR": {"rate": "1.08695652", "fixedFee": 500}}`. */
 export const rateOverrides = overridesByPair.transform((entries, context) => {
   for (const [name, { rate }] of Object.entries(entries)) {
     const isConverted = new Set(name.split('/')).size > 1;

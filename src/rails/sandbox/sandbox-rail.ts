@@ -46,7 +46,7 @@ const magicSuffixes: Readonly<Record<string, MagicSuffix>> = {
   '003': { explanation: 'the account is closed or invalid (sandbox suffix 003)', paces: 1 },
   '004': { explanation: 'refused by the bank (sandbox suffix 004)', paces: 1 },
   '005': { explanation: 'no result from the bank in time (sandbox suffix 005)', paces: 60 },
-  '006': { explanation: 'cancelled by the user (sandbox suffix 006)', paces: 1 },
+  '006': { explanation: 'canceled by the user (sandbox suffix 006)', paces: 1 },
   '007': { explanation: 'neither paid out nor refunded (sandbox suffix 007)', paces: 1, moneyStuck: true },
 };
 
@@ -62,7 +62,7 @@ export function sandboxRail(paceMs: number, rates?: Parameters<typeof sandboxTer
     paymentInstructions: async (request) => waysToPay(request),
     lookUp: async (umaAddress) => testReceiver(umaAddress),
     expectedMs: (order) => durationMs(order, paceMs),
-    // The first call comes when the outcome is due, because an earlier one would have no effect.
+    // The first query is sent when the outcome is due, because an earlier one would have no effect.
     firstAskMs: (order) => durationMs(order, paceMs),
     collectionAmount: () => 10_000n,
     checkAccount: async (account, ownerName, ageMs) => checkSandboxAccount(account, ownerName, { ageMs, paceMs }),
@@ -98,7 +98,7 @@ const simulation: port.Simulation = {
 function durationMs(order: RailRequest, paceMs: number): number {
   const { delayMs } = scenarioAt(order.step, order.scenario);
   if (delayMs !== undefined) return delayMs;
-  // Suffixes and addresses slow down payments, but not pay requests.
+  // Magic suffixes and test addresses delay payments, but not pay requests.
   if (order.step === 'PAY_REQUEST') return paceMs;
   return paceMs * Math.max(magicOf(order.account)?.paces ?? 1, partOf(order.umaAddress)?.paces ?? 1);
 }
@@ -126,7 +126,7 @@ const identityStatuses: Readonly<Record<string, KycStatus>> = {
   '003': 'EXPIRED',
 };
 
-/** The test addresses: their currencies, and the number of settlement steps of a payment to or from one. */
+/** The test addresses: their currencies, and the number of settlement steps that a payment to or from them takes. */
 const parts: ReadonlyMap<string, { readonly currencies: readonly string[]; readonly paces: number }> = new Map([
   ['success', { currencies: ['USD', 'EUR', 'MXN', 'INR', 'GBP', 'BRL', 'PHP'], paces: 1 }],
   ['pending.long', { currencies: ['USD'], paces: 60 }],
@@ -215,7 +215,7 @@ interface Course<Status> {
   readonly paces?: number;
 }
 
-/** The owner verification by identifier suffix. 108 and 109 are specific to this sandbox. */
+/** The result of the owner verification by identifier suffix. 108 and 109 are specific to this sandbox. */
 const verifications: Readonly<Record<string, Course<BeneficiaryVerificationStatus>>> = {
   '102': { first: 'NOT_MATCHED' },
   '103': { first: 'PARTIAL_MATCH' },
@@ -228,7 +228,7 @@ const verifications: Readonly<Record<string, Course<BeneficiaryVerificationStatu
 
 const refusedSuffix = '105';
 
-/** The status of an account or wallet by identifier suffix, defined only here. Other accounts are ACTIVE. */
+/** The status of an account or wallet by identifier suffix. All these suffixes are specific to this sandbox. */
 const statuses: Readonly<Record<string, Course<ExternalAccountStatus>>> = {
   '201': { first: 'PENDING', later: 'ACTIVE' },
   '202': { first: 'PENDING', later: 'UNDER_REVIEW' },

@@ -75,7 +75,7 @@ export async function checkAccount(upstream: Upstream, account: AccountToCheck):
   }
 }
 
-/** Finds an account upstream by its identity. It exists once per owner, with its details as first registered. */
+/** Finds an account upstream by its identity. Upstream stores it once per owner, with the details first registered. */
 async function find({ client }: Upstream, { type, details }: RailAccount, currency: string) {
   const { data } = await client.get('/platform/external-accounts', api.externalAccountList, { currency });
   const key = identityKey(type, details);
@@ -105,7 +105,7 @@ function checkOf(record: api.ExternalAccountRecord): AccountCheck {
   };
 }
 
-/** Checks a customer's identity through a counterpart of the same name upstream. A new name gets a new counterpart. */
+/** Checks a customer's identity through an upstream counterpart with the same name. A changed name gets a new one. */
 export async function checkIdentity(
   { client, settings: { identityMs: checkInMs } }: Upstream,
   customer: IdentityRequest,
@@ -143,12 +143,12 @@ function makeCustomer(client: api.UpstreamClient, customer: Named) {
   return client.post('/customers', api.customerRecord, { body, key: `customer-${platformCustomerId}` });
 }
 
-/** Returns the `platformCustomerId` to use upstream: the gateway's uuid, and a suffix that changes with the name. */
+/** Returns the `platformCustomerId` to use upstream: the customer's uuid, and a suffix that changes with the name. */
 function nameThere({ customerId, name }: Named): string {
   return `${customerId}-${hash('sha256', name ?? '').slice(0, 8)}`;
 }
 
-/** Returns our customer's id from its counterpart's `platformCustomerId`; undefined for any other customer. */
+/** Extracts the gateway's customer id from a counterpart's `platformCustomerId`; undefined for any other customer. */
 export function customerIn(platformCustomerId: string | null | undefined): string | undefined {
   return /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-[0-9a-f]{8}$/.exec(platformCustomerId ?? '')?.[1];
 }
@@ -169,14 +169,14 @@ const messageSchema = z.object({
 
 const returnStatuses: ReadonlySet<string> = new Set(['REFUNDED', 'FAILED', 'REJECTED']);
 
-/** The header fields of a webhook, each of which occurs exactly once. */
+/** The header fields that a webhook must contain exactly once. */
 const fieldsSchema = z.object({
   'webhook-id': z.string().min(1),
   'webhook-timestamp': z.string().min(1),
   'webhook-signature': z.string().min(1),
 });
 
-/** Verifies a webhook's signature and age (standardwebhooks.com); undefined if it is not valid. @throws InexactJson */
+/** Verifies a webhook's signature and age (standardwebhooks.com). Returns undefined if invalid. @throws InexactJson */
 export function verifyWebhook(secret: string | undefined, webhook: RailWebhook): ReceivedWebhook | undefined {
   if (secret === undefined) return undefined;
   const { data: fields } = fieldsSchema.safeParse(webhook.headers);

@@ -53,7 +53,7 @@ export const externalAccountList = z.object({ data: z.array(externalAccountRecor
 
 export const internalAccountList = z.object({ data: z.array(z.object({ id: z.string(), balance: amount })) });
 
-/** Reads a status that the gateway does not know as PENDING_REVIEW. */
+/** Treats an unknown status as PENDING_REVIEW. */
 const kycStatus = z.enum(KycStatus).or(z.string().transform(() => KycStatus.PENDING_REVIEW));
 
 export const customerRecord = z.object({ id: z.string(), kycStatus });
@@ -107,7 +107,7 @@ function isSafeUrl(text: string): boolean {
 }
 
 export const upstreamConnection = z.object({
-  /** The URL, which ends with the version, such as https://host/2025-10-13. */
+  /** The base URL, including the version, such as https://host/2025-10-13. */
   baseUrl: z.string().refine(isSafeUrl, 'must be an https URL, or an http URL of this machine'),
   clientId: z.string().min(1),
   secret: z.string().min(1),
@@ -129,7 +129,7 @@ export const upstreamSettings = z
   .strictObject({
     /** The delay before an order in progress is queried again. */
     pollMs: milliseconds(3_600_000).default(1_000),
-    /** How long after settlement a payment may be returned. It is queried once more at the end of this time. */
+    /** How long after settlement a payment may still be returned. It is queried once more at the end of this period. */
     watchMs: milliseconds(86_400_000).default(86_400_000),
     expectedMs: milliseconds(86_400_000).default(5_000),
     identityMs: milliseconds(86_400_000).default(60_000),
@@ -148,7 +148,7 @@ class UpstreamError extends Error {
   }
 }
 
-/** The error for a request that upstream has refused permanently, so repeating it is pointless. */
+/** The error for a request that upstream has permanently refused. Repeating it is pointless. */
 export class UpstreamRefusal extends UpstreamError {}
 
 /** The error for a response that leaves the outcome of the request open. */
@@ -176,7 +176,7 @@ interface Transfer {
   readonly key: string;
 }
 
-/** The time limit of a request, in milliseconds: less than the gateway waits for a rail. */
+/** The time limit for a request, in milliseconds. It is shorter than the gateway's time limit for a rail. */
 const requestMs = 8_000;
 
 const errorSchema = z.object({ code: z.string(), message: z.string() });
@@ -198,7 +198,7 @@ export class UpstreamClient {
     this.#connection = connection;
   }
 
-  /** Reads a path. @throws UpstreamRefusal (404 and other refusals), Error for an unknown outcome */
+  /** Sends a GET request. @throws UpstreamRefusal for a refusal such as 404, Error if the outcome is unknown */
   get<Schema extends z.ZodType>(path: string, schema: Schema, query: Query = {}): Promise<z.infer<Schema>> {
     const fields = Object.entries(query).flatMap(([name, given = []]) => [given].flat().map((value) => [name, value]));
     return this.#send('GET', fields.length > 0 ? `${path}?${new URLSearchParams(fields)}` : path, schema);
@@ -260,7 +260,7 @@ function jsonIn(text: string, what: string): unknown {
     return parseJson(text);
   } catch (error) {
     if (error instanceof InexactJson)
-      throw new UpstreamFault('UNREADABLE', `upstream's answer to ${what} has numbers that are not exact`);
+      throw new UpstreamFault('UNREADABLE', `upstream's answer to ${what} contains inexact numbers`);
     return undefined;
   }
 }

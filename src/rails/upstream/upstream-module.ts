@@ -64,7 +64,7 @@ function platformRail(upstream: Upstream, connection: () => Promise<api.Upstream
     checkAccount: (account) => accounts.checkAccount(upstream, account),
     checkIdentity: async (customer) => {
       const { upstreamId, ...check } = await accounts.checkIdentity(upstream, customer);
-      // The id is needed right afterwards, when the customer's accounts are created here.
+      // The id is needed immediately afterwards, when the customer's accounts are created in the gateway.
       upstream.ids.set(customer.customerId, upstreamId);
       return check;
     },
@@ -114,7 +114,7 @@ const fundedAccounts = z.object({
 async function readInstructions({ client, ids }: Upstream, { customerId, currency, expiresAt }: FundingRequest) {
   if (!customerId || expiresAt) return [];
   const upstreamId = ids.get(customerId);
-  if (upstreamId === undefined) throw new Error('the upstream customer is not known');
+  if (upstreamId === undefined) throw new Error('the upstream counterpart of the customer is unknown');
   const query = { customerId: upstreamId, currency: currency.code };
   const { data } = await client.get('/customers/internal-accounts', fundedAccounts, query);
   // Upstream implements the same API, so its instructions have the same form.
@@ -123,7 +123,7 @@ async function readInstructions({ client, ids }: Upstream, { customerId, currenc
   );
 }
 
-/** Lists the deposits upstream, excluding collections by orders and transfers between upstream accounts. */
+/** Lists the deposits upstream, excluding money that orders collected and transfers between upstream accounts. */
 async function listDeposits({ client }: Upstream, { from, cursor }: DepositsRequest): Promise<DepositsPage> {
   const query = { type: 'INCOMING', sortOrder: 'asc', limit: '100', startDate: from.toISOString(), cursor };
   const { data, nextCursor } = await client.get('/transactions', incomingPage, query);

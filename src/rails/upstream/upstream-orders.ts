@@ -11,7 +11,7 @@ const maxSendAgeMs = 25 * 86_400_000;
 /** The maximum difference between upstream's clock and the gateway's, in milliseconds: an hour. */
 const clocksDifferMs = 3_600_000;
 
-/** Upstream's immediate response about a payment, which may omit the amount that it takes. */
+/** Upstream's immediate response to a payment, which may omit the amount sent. */
 type Sent = Pick<api.TransactionRecord, 'id' | 'sentAmount'>;
 
 const noUma: RailOutcome = { kind: 'failed', explanation: 'the upstream rail does not pay to UMA addresses' };
@@ -39,7 +39,7 @@ async function payUma(upstream: Upstream, order: RailOrder, lock: RateLock): Pro
   return outcome;
 }
 
-/** Moves the locked amount, once, between the platform's own account and the one from which the quote is paid. */
+/** Moves the locked amount once between the platform's own account and the account from which the quote is paid. */
 async function moveForUma(
   upstream: Upstream,
   { id }: RailOrder,
@@ -65,7 +65,7 @@ export async function giveBack(upstream: Upstream, order: RailOrder): Promise<vo
   await transfer(upstream, order, order.account, true);
 }
 
-/** Moves an order's money to or from an external account. `isReturn` returns a collection. */
+/** Moves an order's money to or from an external account. With `isReturn`, returns a collection. */
 async function transfer(upstream: Upstream, order: RailOrder, account: RailAccount, isReturn = false) {
   const { id, kind, amount, currency } = order;
   const own = await internalId(upstream, currency);
@@ -101,7 +101,7 @@ async function findTransaction(upstream: Upstream, order: RailOrder): Promise<ap
   }
 }
 
-/** Returns the filter for payments with an order's counterparty: for a conversion, the platform's own account. */
+/** Returns a filter for payments with an order's counterparty. For a conversion, that is the platform's own account. */
 async function counterpartyOf(upstream: Upstream, { kind, account, umaAddress, currency }: RailOrder) {
   if (!account) return { receiverAccountIdentifier: umaAddress ?? (await internalId(upstream, currency)) };
   // If upstream no longer has the account, search for the order among all payments.
@@ -126,7 +126,7 @@ async function perform(upstream: Upstream, order: RailOrder, send: () => Promise
   }
 }
 
-/** Reads a settled order without sending it, because an upstream restored from a backup might pay it again. */
+/** Reads a settled order without sending it again, because an upstream restored from a backup might pay it twice. */
 async function lookAgain(upstream: Upstream, order: RailOrder): Promise<RailOutcome> {
   const found = await findTransaction(upstream, order);
   if (found) return outcomeOfOrder(upstream, order, found);
@@ -146,7 +146,7 @@ async function execute(upstream: Upstream, order: RailOrder, { reference }: Rate
     // The order may have been executed with another quote before this gateway's database was restored from a backup.
     const found = await findTransaction(upstream, order);
     if (found) return found;
-    // Upstream has lost the quote in a restore from a backup. It may already have paid, so this is not a refusal.
+    // Upstream lost the quote when it was restored from a backup. It may already have paid, so this is not a refusal.
     if (isUnknown)
       throw new Error('the upstream service no longer knows the quote that it has locked: an operator must decide');
     throw error;

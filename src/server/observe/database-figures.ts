@@ -5,14 +5,14 @@ import { firstDue } from '../../infra/database/leases.ts';
 
 /** The time limit for reading the figures, in milliseconds. Figures that arrive later are omitted from the scrape. */
 const limitMs = 2_000;
-/** The maximum number of rows counted: enough for an alert. A larger backlog must not slow down the scrape. */
+/** The maximum number of rows to count, enough for an alert, so that a larger backlog does not slow down the scrape. */
 const maxCount = 100_000;
 
 const countOf = (rows: string) => `(select count(*)::int from (select ${rows} limit ${maxCount}) as counted)`;
 const ageOf = (time: string) => `coalesce(greatest(0, extract(epoch from clock_timestamp() - (${time}))), 0)::float8`;
 const lastAudit = '(select finished_at, broken from audit_run order by id desc limit 1) as last_audit';
 
-/** Figures about the server. They are read first, so that a locked table cannot hide the sessions that wait for it. */
+/** Figures about the server. They are read first, so that a locked table cannot hide the sessions waiting for it. */
 const serverFigures = `select
   case when pg_has_role('pg_read_all_stats', 'usage') then
     (select coalesce(max(extract(epoch from clock_timestamp() - since)), 0)::float8 from (
@@ -67,22 +67,22 @@ const meanings = {
   quotes_overdue: 'Quotes that should have expired more than 30 seconds ago.',
   oldest_snapshot_seconds:
     'The age of the oldest transaction (with a snapshot, with a write, or prepared) that prevents the removal of dead rows. Absent if gateway_work lacks pg_read_all_stats.',
-  blocked_sessions: 'Sessions that wait for a lock of a transaction that has been open for two seconds or more.',
+  blocked_sessions: 'Sessions waiting for a lock that is held by a transaction open for two seconds or more.',
   slot_kept_bytes: 'How much WAL is retained by the replication slot that is farthest behind.',
   transaction_numbers_used_ratio:
-    'The share of transaction ids in use since the oldest one that VACUUM has not frozen: at 1 the server stops.',
+    'The share of transaction ids used since the oldest one that VACUUM has not frozen. At 1, the server stops.',
   size_bytes: 'The size of the database on disk, without WAL.',
   restores_unmarked:
     'How many times the database was restored, or a standby promoted, since an operator last marked a restore.',
   reconciliation_differences: 'Open differences between the ledger and the providers.',
-  deposits_unattributed: 'Deposits at providers that await an operator, who assigns them to an account.',
+  deposits_unattributed: 'Deposits at providers that an operator must assign to an account.',
   provider_webhooks_oldest_overdue_seconds: 'How long the oldest unprocessed webhook of a provider has waited.',
   reconciliation_last_timestamp_seconds: 'When a comparison with a provider last finished; 0 if none has.',
   audit_last_timestamp_seconds: 'When an audit of the ledger (npm run ops -- audit) last finished; 0 if none has.',
   audit_full_last_timestamp_seconds:
     'When an audit of all rows (npm run ops -- audit --full) last finished; 0 if none has.',
   audit_broken_rules:
-    'How many rules of the ledger did not hold at the last audit: 0 if it was sound, or there was none.',
+    "How many of the ledger's rules were broken at the last audit; 0 if none were, or if there has been no audit.",
   last_migration_timestamp_seconds: 'When the last migration was applied.',
 } as const;
 

@@ -22,13 +22,13 @@ export interface Observed {
   readonly readiness: ReadinessWatch;
 }
 
-/** Whether the process metrics (event loop, heap, CPU, file descriptors) are registered. This happens only once. */
+/** Whether the process metrics (event loop, heap, CPU, file descriptors) are registered, which happens only once. */
 let hasDefaults = false;
 
 /** A value of a gauge, with its labels. */
 type Reading = readonly [labels: Readonly<Record<string, string>>, value: number];
 
-/** Declares an instance's gauges. Each reads its values at a scrape. */
+/** Declares an instance's gauges. Each gauge reads its values when it is scraped. */
 function declareGauges({ serving, working, replicas, feed, sessions, readiness }: Observed, registers: Registry[]) {
   const gauge = (name: string, help: string, read: () => number | Reading[], ...labelNames: string[]) =>
     new Gauge({
@@ -47,7 +47,7 @@ function declareGauges({ serving, working, replicas, feed, sessions, readiness }
     ]);
   gauge('pool_connections', 'Connections of a pool, by state: total, idle.', connections, 'pool', 'state');
   const waiting = () => pools.map(([pool, { waitingCount }]): Reading => [{ pool }, waitingCount]);
-  gauge('pool_waiting', 'Statements that wait for a connection of a pool.', waiting, 'pool');
+  gauge('pool_waiting', 'Statements waiting for a connection from a pool.', waiting, 'pool');
   gauge('stream_connections', 'Open WebSockets and event streams.', () => sessions.size);
   gauge('subscriptions', 'Open subscriptions.', () => feed.subscriptions);
   gauge('feed_listening', 'Whether the feed listens for notifications: 1, or 0 while it polls.', () =>
@@ -60,7 +60,7 @@ function declareGauges({ serving, working, replicas, feed, sessions, readiness }
   );
   new Counter({
     name: 'payments_feed_events_read_total',
-    help: 'Events of the feed that were read from the database for subscribers of this instance: live, replay.',
+    help: 'Feed events that were read from the database for subscribers of this instance, by purpose: live, replay.',
     labelNames: ['for'],
     registers,
     collect() {
@@ -131,7 +131,7 @@ export async function startMetrics(
   refuseWrongAddresses(server);
   server.listen(port, host);
   await once(server, 'listening');
-  // The address of a server that listens on a host and a port has this type.
+  // A server that listens on a host and a port has an address of this type.
   const { port: listening } = server.address() as AddressInfo;
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${listening}`,

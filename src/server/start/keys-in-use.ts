@@ -10,7 +10,7 @@ type KeySetting = (typeof keySettings)[number];
 
 type Keys = Pick<Config, KeySetting | `${KeySetting}_FALLBACKS`>;
 
-/** The lock that makes instances starting at the same time check their keys one after another ("keys" in ASCII). */
+/** The lock under which instances that start at the same time check their keys in turn ("keys" in ASCII). */
 const lockStatement = statement<object>('lock_keys_in_use', 'select pg_advisory_xact_lock(1801812339)');
 
 /** Returns the ids of the keys that the settings name. The first one signs or encrypts. */

@@ -10,8 +10,8 @@ const growthPercent = 100;
  *   only by a third. The buffers of large bodies would then trigger a collection every two seconds, each of which would
  *   delay all requests by about 20 ms (docs/limits.md). An idle service has a small heap, so this costs hardly any
  *   memory.
- * - Prisma's query compiler (WebAssembly) is compiled function by function, on the first call, because most are never
- *   called.
+ * - Each function of Prisma's query compiler (WebAssembly) is compiled when it is first called, because most never
+ *   are.
  */
 export function setMemoryFlags(): void {
   setFlagsFromString(`--heap-growing-percent=${growthPercent}`);

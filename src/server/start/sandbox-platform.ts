@@ -11,7 +11,7 @@ import { fundAccount } from '../../domain/sandbox/sandbox.ts';
 import { withAdvisoryLock } from '../../infra/database/advisory-lock.ts';
 import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
 
-/** The local sandbox's fixed credentials, which exist only in the embedded database (loopback interface). */
+/** The local sandbox's fixed credentials, which exist only in the embedded database, on the loopback interface. */
 export const sandboxCredentials = { clientId: 'sandbox', secret: 'sandbox' } as const;
 
 const name = 'sandbox';
@@ -27,7 +27,7 @@ const balances: Readonly<Record<string, bigint>> = {
   BTC: 50_000_000n,
 };
 
-/** The advisory lock under which a process prepares the sandbox, or finds or adds a person ("sand" in ASCII). */
+/** The advisory lock under which a process prepares the sandbox, or finds or adds a sample person ("sand" in ASCII). */
 const PREPARATION_LOCK = 0x73616e64;
 
 export type LocalSandbox = Awaited<ReturnType<typeof prepareSandboxPlatform>>;
@@ -44,7 +44,7 @@ export async function prepareSandboxPlatform(payments: Payments) {
   };
 }
 
-/** Finds the first sample person who can pay, or creates a new one if everyone's money has been spent. */
+/** Finds the first sample person who can pay, or creates a new one if none can. */
 async function findPayer(payments: Payments, caller: Caller): Promise<SandboxPayer> {
   const found = await findAblePerson(payments, caller);
   if (found) return found;

@@ -30,7 +30,7 @@ export async function startTracing({
   });
   const provider = new sdk.TracerProvider({
     resource: resources.resourceFromAttributes({ 'service.name': service }),
-    // Follows the caller's sampling decision, and samples a share of the traces that begin here.
+    // Follows the caller's sampling decision, and samples a share of the traces that begin in this service.
     sampler: new sdk.ParentBasedSampler({ root: new sdk.TraceIdRatioBasedSampler(share) }),
     spanProcessors: [new sdk.BatchSpanProcessor({ exporter })],
   });

@@ -24,7 +24,7 @@ export function findUnsafe(config: Config, tlsVerified = process.env.NODE_TLS_RE
   if (config.CORS_ORIGINS.includes('*'))
     add(
       'any-origin',
-      'CORS_ORIGINS is *, so web pages of every site may call this service: name the origins of your apps',
+      'CORS_ORIGINS is *, so web pages on any site may call this service: name the origins of your apps',
     );
   for (const name of keyNames) {
     if ([config[name] ?? []].flat().some(isWeakKey))

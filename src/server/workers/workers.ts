@@ -172,7 +172,7 @@ export function lockWatch({ pool }: Database, log: Logger, seconds = patienceSec
     else
       log.error(
         { blockers: roots.map(({ name }) => name), waiting: waitingFor(sessions) },
-        'sessions wait for locks: `npm run ops -- blocked` shows them',
+        'sessions are waiting for locks: `npm run ops -- blocked` shows them',
       );
   };
 }

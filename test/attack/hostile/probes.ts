@@ -34,7 +34,7 @@ export interface Hostility {
 
 const long = (count: number, of = 'x') => of.repeat(count);
 
-/** Values that few fields expect, or none. */
+/** Values that few or no fields expect. */
 const values: readonly unknown[] = [
   ...['', ' ', 'a\u0000b', '\ud800', '\u202eabc\u0007', long(300), long(20_000), '١٢٣'],
   ...["'; drop table customer; --", '%s%n{{7*7}}<%= 7*7 %>', '../../etc/passwd'],
@@ -93,7 +93,7 @@ const pieces = [
   ' $v: [[[[Int!]!]!]!] = [[[[1]]]]',
 ];
 
-/** Cuts, duplicates or inserts something in a string. */
+/** Removes or duplicates part of a string, or inserts something. */
 function torn(text: string, choices: Choices): string {
   const at = choices.below(text.length + 1);
   const until = Math.min(text.length, at + 1 + choices.below(12));

@@ -93,7 +93,7 @@ export interface Figures {
 /** A response size limit that some lists in the scene exceed. */
 const maxAnswerBytes = 6_000;
 
-/** This many probes share the same objects, which some probes delete. */
+/** The number of probes after which new objects are created, because some probes delete objects. */
 const roundProbes = 5_000;
 
 export async function openHostileWorld() {
@@ -176,7 +176,7 @@ async function judged(send: Send, probe: Probe, figures: Figures): Promise<strin
   let outcome: Outcome;
   try {
     outcome = await send(probe);
-    // A request refused because of load was not executed, so it is repeated, as a client would on a busy machine.
+    // A request refused because of load was not executed, so it is sent again, as a client on a busy machine would do.
     for (let again = 0; isOverload(probe, outcome) && again < 5; again += 1) outcome = await send(probe);
   } catch (error) {
     return `no answer: ${error}`;
@@ -199,7 +199,7 @@ const internals: readonly (readonly [what: string, form: RegExp])[] = [
 ];
 /** The close codes of graphql-ws and WebSocket for server errors. */
 const faults = [4500, 1011];
-/** Returns the maximum size of a response in bytes. It contains what was read, and errors may quote the probe. */
+/** Returns the maximum size of a response in bytes. Responses contain what was read, and errors may quote the probe. */
 function boundOf(probe: Probe): number {
   const sent = probe.transport === 'socket' ? probe.frames.join('') : `${probe.path}${probe.body ?? ''}`;
   // A document with mutations reads once for each of them, at most five times.
@@ -223,10 +223,10 @@ function isOverload({ transport }: Probe, { status, retryAfter }: Outcome): bool
 }
 
 function wrongIn(probe: Probe, { status, retryAfter, text }: Outcome): string | undefined {
-  if (probe.transport === 'socket' && faults.includes(status)) return 'a socket is closed for a fault of the server';
+  if (probe.transport === 'socket' && faults.includes(status)) return 'a socket is closed because of a server fault';
   if (probe.transport !== 'socket' && status >= 500 && !(status === 501 && text.includes('"NOT_IMPLEMENTED"'))) {
     return isOverload(probe, { status, retryAfter, text })
-      ? 'a refusal for overload without a load'
+      ? 'a refusal because of overload, although there is no load'
       : 'a fault of the server';
   }
   // GraphiQL, for browsers.

@@ -35,7 +35,7 @@ export interface Cell {
   ) => Promise<Reply & { readonly request: object }>;
 }
 
-/** Sends the victim's ids in every cell. */
+/** Tries every cell with the victim's values. */
 export async function tryStranger(
   world: MatrixWorld,
   stranger: Stranger,
@@ -87,7 +87,7 @@ const alike: readonly (readonly [place: RegExp, why: string])[] = [
   [/^create\w+: .*(platformCustomerId|accountNumber|platformAccountId) = /, 'may be taken again'],
   [/^(updateExternalAccount: body\.platformAccountId|updateConfig: body\.webhookEndpoint) = /, 'may be taken again'],
   [/: (QuoteFilter|query)\.sendingAccountId = ExternalAccount$/, 'nothing here is paid from outside'],
-  [/: (QuoteFilter|query)\.receivingAccountId = /, 'the payments here go to another account outside'],
+  [/: (QuoteFilter|query)\.receivingAccountId = /, 'the payments here go to another external account'],
   [/: (QuoteFilter|query)\.receivingUmaAddress = umaAddress$/, 'the payment here goes to another address'],
   [/: (QuoteFilter|query)\.sendingUmaAddress = /, 'no quote is paid from an address'],
   [
@@ -96,7 +96,7 @@ const alike: readonly (readonly [place: RegExp, why: string])[] = [
   ],
   [
     /^ExternalAccount\.\w+: TransactionFilter\.receiverAccountIdentifier = (InternalAccount|umaAddress|umaPayee)$/,
-    'nothing is paid from the account outside',
+    'nothing is paid from the external account',
   ],
   [/: (ApiTokenFilter|query)\.createdById = /, 'this token has created no other'],
   [/^get(Uma)?Receiver: query\.senderUmaAddress = /, 'any address may ask'],
@@ -202,7 +202,7 @@ function foreignKeyUsed({ text }: Reply): string | undefined {
 /** Kinds of values that another platform may use as well. */
 const takenTwice: ReadonlySet<string> = new Set(['platformCustomerId', 'platformAccountId', 'accountNumber', 'url']);
 
-/** Returns the difference between two responses. Ids, times and figures may differ between two successes. */
+/** Returns the difference between two responses. Ids, times and figures may differ between two successful responses. */
 export function differenceOf(one: Reply, two: Reply): string | undefined {
   // A request that is invalid for every caller proves nothing.
   if (
@@ -222,7 +222,7 @@ export function differenceOf(one: Reply, two: Reply): string | undefined {
   return `${one.status} ${one.text.slice(0, 400)}\n  and for an unknown one ${two.status} ${two.text.slice(0, 400)}`;
 }
 
-/** Reads and refusals contain no ids or times that differ between requests. */
+/** Returns whether a command succeeded. Only such responses contain ids or times that differ between requests. */
 function isSuccess(text: string): boolean {
   return /"__typename":"\w+Success"|^\{"(id|quoteId|apiToken|umaAddress|response_status|receivingUmaAddress|supportedCurrencies)"/.test(
     text,

@@ -58,7 +58,7 @@ const named: Readonly<Record<string, readonly Kind[]>> = {
   reference: ['reference'],
   url: ['url'],
   webhookEndpoint: ['url'],
-  // These names are preceded by an operation of either API, a field or an input type.
+  // These names are prefixed with an operation of either API, a field or an input type.
   'updateExternalAccount.accountId': ['ExternalAccount'],
   'deleteExternalAccount.accountId': ['ExternalAccount'],
   'rotateApiToken.tokenId': ['ApiToken'],
@@ -97,7 +97,7 @@ const publicNames: Readonly<Record<string, string>> = {
   'getReceiver.receiverUmaAddress': 'as over GraphQL',
   'getUmaReceiver.receiverUmaAddress': 'as over GraphQL',
   'createQuote.umaAddress': 'as over GraphQL',
-  'InternalAccount.ledgerEntries.after': 'the number of a change: a position in the list of any account',
+  'InternalAccount.ledgerEntries.after': 'the number of a change, which is a position in the list of any account',
   'InternalAccount.ledgerEntries.before': 'as above',
   'metadata.key': 'the notes of a platform are not compared with anything',
   'updatePlatform.umaDomain': 'domains are public: one that is taken is refused, whoever has it',
@@ -122,7 +122,7 @@ const descriptions: ReadonlySet<string> = new Set(
 export type Meaning = readonly Kind[] | 'key' | 'node' | 'nothing';
 
 /**
- * @param owner the field, input type or operation that it belongs to
+ * @param owner the field, input type or operation to which the name belongs
  */
 export function meaningOf(owner: string, name: string): Meaning {
   // A GraphQL input type is named after its operation, which usually exists in REST, too.

@@ -32,7 +32,7 @@ interface Place {
 const quoted = (own: Things, amount: number, rest?: object) => ({
   body: restQuote(own.InternalAccount, own.outsideEur, amount, rest),
 });
-/** Accounts with a platform-assigned id, once in each of the two places where a request may have the id. */
+/** Accounts with a platform-assigned id, in each of the two places where a request may have it. */
 const accounts = [
   () => ({ currency: 'USD', platformAccountId: fresh('account'), accountInfo: usAccount() }),
   () => ({ currency: 'USD', accountInfo: { ...usAccount(), platformAccountId: fresh('account') } }),
@@ -139,7 +139,7 @@ export async function restOperations(url: string): Promise<Operation[]> {
 
 function operationOf(document: Data, path: string, method: string, operation: Data): Operation {
   const id: string = operation.operationId;
-  if (!requests[id]) throw new Error(`test/attack/matrix/rest-matrix.ts has no request of ${id}`);
+  if (!requests[id]) throw new Error(`test/attack/matrix/rest-matrix.ts has no request for ${id}`);
   const parameters: Data[] = operation.parameters ?? [];
   const hasKey = parameters.some(({ $ref }) => $ref?.endsWith('/IdempotencyKey'));
   const body = operation.requestBody?.content['application/json'].schema;

@@ -94,7 +94,7 @@ export async function openMatrix() {
     weak: await weakTokens(owner, counting.url),
     /** Credentials that are no longer valid, each for a different reason. */
     ended: await endedTokens(t, counting.url, victim),
-    /** By operation: a key that the victim's platform has used. */
+    /** For each operation, a key that the victim's platform has used for it. */
     usedKeys,
     /** The receivers of events for the victim's platform and for the other platform. */
     receivers,
@@ -149,8 +149,8 @@ async function endedTokens(
   return [
     { name: 'a revoked API token', platform: revoked },
     { name: 'a revoked client token', platform: revokedApp },
-    { name: 'a client token that the database knows as expired', platform: expiredApp },
-    { name: 'a client token whose time is over', platform: brief },
+    { name: 'a client token that has expired only in the database', platform: expiredApp },
+    { name: 'an expired client token', platform: brief },
     { name: 'nobody', platform: connect(url, '', '') },
   ];
 }

@@ -173,7 +173,7 @@ function sentAgain({ movements, restores: { vanished, settledBefore } }: Books):
   const gone = new Set(vanished.flatMap(({ orderId }) => (orderId === undefined ? [] : [orderId])));
   return movements.flatMap(({ orderId = '', reference }): BooksViolation[] =>
     gone.has(orderId) && settledBefore.has(orderId)
-      ? [{ kind: 'sent again', words: `order ${orderId} had settled, and is there again: ${reference}` }]
+      ? [{ kind: 'sent again', words: `order ${orderId} had settled, but exists upstream again: ${reference}` }]
       : [],
   );
 }

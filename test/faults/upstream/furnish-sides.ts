@@ -71,7 +71,7 @@ export async function startTwoSides(
     asking: { platform: asPlatform, account: asAccount, bank },
     /** The payments that existed before the clients began. */
     first: await paymentIds(here.databaseUrl),
-    /** The end of the platform's feed after the setup, where the reconciled period begins. */
+    /** The end of the platform's feed after the setup. The checker considers only later changes. */
     start: await mine.feedEnd(),
     begin: new Date(Date.now() - 3_600_000),
     async stop() {
@@ -111,7 +111,7 @@ async function makePayer(
   return { scene, failing: accounts, depositsTo };
 }
 
-/** Records as the platform's own money the part of the upstream balance that is not in the books. */
+/** Records the difference between the upstream balance and the books as the platform's own money. */
 async function nameOwnMoney(here: Side): Promise<void> {
   const period = ['--from', '2020-01-01T00:00:00Z', '--to', '2100-01-01T00:00:00Z'];
   await here.ops('rails', 'reconcile', platformName, ...period);

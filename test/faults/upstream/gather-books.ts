@@ -17,7 +17,7 @@ export interface Before {
 
 /**
  * Reads the state that the restore of upstream will undo: its payments, and the gateway's orders that had settled.
- * Starts its own instance on upstream's database, where no other may be running.
+ * Starts an instance of its own on upstream's database. No other instance may be running there.
  */
 export async function beforeUpstream({ here, upstream, accountAt }: TwoSides) {
   const settings = { ROLE: 'serve' } as const;
@@ -159,7 +159,7 @@ async function endUnknown({ here }: TwoSides): Promise<ReadonlySet<string>> {
   for (const status of ['PENDING', 'PROCESSING'])
     waiting.push(...(await here.ops('order', 'list', '--status', status, '--limit', '10000')));
   for (const { transaction } of waiting) {
-    const because = ['--by', 'Ada', '--reason', 'upstream was restored, and does not know the quote any more'];
+    const because = ['--by', 'Ada', '--reason', 'upstream was restored and no longer knows the quote'];
     await failPatiently(here, [transaction, ...because]);
   }
   return new Set(waiting.map(({ transaction }) => transaction));

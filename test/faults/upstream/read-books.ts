@@ -85,7 +85,7 @@ async function rest({ authorization }: TestPlatform, address: string): Promise<D
   return answer.json();
 }
 
-/** Returns false if the quote was not executed, or for a transfer between the platform's own upstream accounts. */
+/** Returns false for a quote that was not executed and for a transfer between the platform's own upstream accounts. */
 function hasMoved({ status, quoteId, description = '' }: Data): boolean {
   const isOnlyQuoted = quoteId !== undefined && (status === 'PENDING' || status === 'EXPIRED');
   return !isOnlyQuoted && !/^(deposit|funding of|unused of) [0-9a-f-]{36}$/.test(description);

@@ -15,17 +15,17 @@ const troubles = [
 ] as const;
 export type Trouble = (typeof troubles)[number];
 
-/** The longest delay in milliseconds, including the wait of a request that the next one is to overtake. */
+/** The longest delay in milliseconds, also for a request that waits until the next one has overtaken it. */
 const longestMs = 300;
 
 /**
  * Starts a proxy.
  * @param target the current address of the service; undefined while there is none
- * @param oneIn one request in this many is disrupted
+ * @param oneIn one in this many requests is disrupted
  */
 export async function startTroubledProxy(target: () => string | undefined, random: Random, oneIn: number) {
   const met = new Map<Trouble, number>(troubles.map((trouble) => [trouble, 0]));
-  /** Functions that each end the wait of a request that is to be overtaken. */
+  /** Each function releases a request that waits to be overtaken. */
   const overtaken = new Set<() => void>();
   let isCalm = false;
   const send = async (request: IncomingMessage, body: Buffer): Promise<PassedOn> => {

@@ -36,7 +36,7 @@ export interface Trial {
   readonly clients: number;
   /** The number of gateway instances. Upstream has only one, so killing it takes upstream down. */
   readonly instances: number;
-  /** One message in this many between the two sides is disrupted. */
+  /** One in this many messages between the two sides is disrupted. */
   readonly oneIn: number;
 }
 

@@ -99,7 +99,7 @@ function* waysToCall(type: GraphQLObjectType, field: Field, material: Material, 
     yield wayOf(`filter: ${literal(values, filterType)}`);
 }
 
-/** Yields filters on one field, with either value, and on two or three fields, with values of alternating halves. */
+/** Yields filters on one field, with each of its values, and on two or three, with values from alternating halves. */
 function* filtersOf(type: GraphQLInputObjectType, isRoot: boolean, material: Material, parents: Parents) {
   const fields = Object.values(type.getFields());
   const known: Readonly<Record<string, unknown>> = { customerId: parents.Customer, accountId: parents.ExternalAccount };

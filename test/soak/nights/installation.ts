@@ -20,7 +20,7 @@ export type Unit = 'postgres' | 'standby' | 'gateway-1' | 'gateway-2';
 
 const project = path.resolve(import.meta.dirname, '../../..');
 const run = promisify(execFile);
-/** The arguments of Node that `npm start` passes. */
+/** The arguments that `npm start` passes to Node. */
 const program = [
   ...['--disable-warning=ExperimentalWarning', '--import', './src/server/start/compile-cache.ts'],
   'src/main.ts',

@@ -22,7 +22,7 @@ export interface Night {
   repair(operator: Operator): Promise<unknown>;
 }
 
-/** Changes a setting of every instance, and restarts them. */
+/** Changes a setting of every instance, and restarts each of them. */
 async function setEverywhere({ gateways, edit, restart }: Installation, from: string | RegExp, to: string) {
   for (const { unit } of gateways) {
     await edit(`${unit}.settings`, from, to);

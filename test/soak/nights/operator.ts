@@ -23,7 +23,7 @@ const patterns = documented.map(
     ),
 );
 
-/** @throws Error if no page contains the command and no earlier output printed it */
+/** @throws Error if neither a page nor an earlier output contains the command */
 function expectKnown(command: string, outputs: readonly string[]): void {
   if (outputs.some((output) => output.includes(command))) return;
   if (!patterns.some((pattern) => pattern.test(command))) throw new Error(`no page contains ${command}`);

@@ -47,7 +47,7 @@ export interface Tool {
   readonly places: PaymentPlaces | undefined;
 }
 
-/** The argument by which the caller of a tool confirms a validated payment. */
+/** The argument with which the caller of a tool confirms a validated payment. */
 export const confirmationArgument = 'confirmation';
 
 interface Source {
@@ -104,7 +104,7 @@ function placesIn({ schema, document }: Source, { selectionSet }: OperationDefin
   if (!isInputObjectType(type) || !('validateOnly' in type.getFields()))
     throw cannotBeTool(name, `${field.name.value} cannot be validated first (validateOnly)`);
   if (!showsDryRun(document))
-    throw cannotBeTool(name, 'it must select fields of ValidatedPayment, which its caller sees first');
+    throw cannotBeTool(name, 'it must select fields of ValidatedPayment, which the caller sees before paying');
   return { validateOnly: placeOf(field, 'validateOnly', name), idempotencyKey: placeOf(field, 'idempotencyKey', name) };
 }
 
@@ -118,7 +118,7 @@ function placeOf({ arguments: given }: FieldNode, setting: keyof PaymentPlaces, 
 
 function showsDryRun(document: DocumentNode): boolean {
   let shows = false;
-  // The type condition of a fragment.
+  // Visits the type condition of each fragment.
   const NamedType = ({ name }: NamedTypeNode) => {
     shows ||= name.value === 'ValidatedPayment';
   };
@@ -139,7 +139,7 @@ const idempotencyKey: JsonSchema = {
     'Identifies this payment: calls with the same key pay only once. Choose a new key for each payment, and use it in all calls for that payment.',
 };
 
-/** Returns the schema of a mutation's variables without `validateOnly`, plus a required key and the confirmation. */
+/** Returns the schema of a mutation's variables, with a required key and the confirmation instead of `validateOnly`. */
 function paymentSchema(variables: VariablesSchema, places: PaymentPlaces, name: string): ObjectSchema {
   const { $defs, properties, required } = variables;
   if (confirmationArgument in properties) throw cannotBeTool(name, `no variable may be named ${confirmationArgument}`);

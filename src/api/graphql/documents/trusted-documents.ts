@@ -51,7 +51,7 @@ export class TrustedDocuments {
   }
 
   async find(platformId: string, hash: string): Promise<string | undefined> {
-    // A string of any other form cannot be a document's hash, and Postgres might reject its characters.
+    // Other strings cannot be a document's hash, and Postgres might reject their characters.
     return isHash(hash) ? (await this.#lookUp(platformId, `hash ${hash}`, { hash })).text : undefined;
   }
 
@@ -80,7 +80,7 @@ export class TrustedDocuments {
   /**
    * Registers documents, and returns how many are new.
    * @param problemIn returns why a document could not be executed, or undefined
-   * @throws Refusal FORBIDDEN, INVALID_INPUT (a document cannot be executed, or there are too many); registers none
+   * @throws Refusal FORBIDDEN, INVALID_INPUT (a document cannot be executed, or there are too many), registering none
    */
   async register(
     caller: Caller,
@@ -131,7 +131,7 @@ export class TrustedDocuments {
     });
   }
 
-  /** Drops this instance's cache entries for a platform. Other instances' entries expire. */
+  /** Drops this instance's cache entries for a platform. The entries of other instances expire on their own. */
   #forget(platformId: string): void {
     for (const key of this.#known.keys()) if (key.startsWith(platformId)) this.#known.delete(key);
   }
@@ -140,7 +140,7 @@ export class TrustedDocuments {
 /** A document and the hash by which clients refer to it. */
 type HashedDocument = Pick<TrustedDocument, 'hash' | 'text'>;
 
-/** The manifest written by @apollo/generate-persisted-query-manifest and the Kotlin and iOS tools. */
+/** The manifest written by @apollo/generate-persisted-query-manifest and by Apollo's Kotlin and iOS tools. */
 const apolloManifest = z
   .object({
     format: z.literal('apollo-persisted-query-manifest'),

@@ -20,11 +20,11 @@ import { oncePer } from '../../../core/once-per.ts';
 import { argumentReader, costOfField, isConnection, type SentDocument } from './list-sizes.ts';
 
 /**
- * The size of a document. Each count is the largest among its operations and fragments, used or not. Beyond 2^53 a
- * count is approximate or infinite.
+ * The size of a document. Each count is the largest among its operations and fragments, whether used or not. Beyond
+ * 2^53 a count is approximate or infinite.
  *
- * Client libraries add `__typename` to every selection set. If it has no alias, it does not count towards a document's
- * size. If it is alone in its selection set, however, it counts as a field without a cost. Otherwise, a document could
+ * Client libraries add `__typename` to every selection set. Without an alias, it does not count towards a document's
+ * size unless it is alone in its selection set; then it counts as a field without a cost. Otherwise, a document could
  * contain any number of fragments with nothing else in them, and code that expands fragments would expand them all.
  */
 export interface DocumentSize {
@@ -39,9 +39,9 @@ export interface DocumentSize {
   /** The number of fields at a mutation's root, with fragments expanded and excluding `__typename`. */
   mutationFields: number;
   /**
-   * The price of each field (its extension `price`), plus 1 for each value of a list in its arguments. A list's fields
-   * count once for each row that its arguments allow (list-sizes.ts). If fragments are on different types, only the
-   * most expensive type's fields count, because a row has one type.
+   * The prices of all fields (their extension `price`), plus 1 for each value of a list in their arguments. A list's
+   * fields count once for each row that its arguments allow (list-sizes.ts). If fragments are on different types, only
+   * the most expensive type's fields count, because a row has only one type.
    */
   cost: number;
 }
@@ -64,7 +64,7 @@ interface CostlyField {
   readonly cost: number;
   /** Whether the field occurs once per list, rather than once per row. */
   readonly isOnce: boolean;
-  /** The field that the cost comes from. Follows the costliest subfield while it makes up over half of the cost. */
+  /** The field that the cost comes from, found by following any subfield that makes up over half of the cost. */
   readonly found: CostlyPath;
   /** Whether a list, or a field with its own price, was found. */
   readonly isSized: boolean;
@@ -86,7 +86,7 @@ interface DocumentRequest extends SentDocument {
   readonly schema: GraphQLSchema;
 }
 
-/** The number of cached measures per document. */
+/** The maximum number of cached measures per document. */
 const maxMeasures = 20;
 
 /**
@@ -130,12 +130,12 @@ function variableKey(request: DocumentRequest, fields: readonly VariableField[])
 /** A type of the schema; undefined if a document names one that does not exist. */
 type Type = GraphQLNamedType | undefined;
 
-/** The counts of a selection set with fragments expanded, relative to its level. They are the same at every spread. */
+/** The counts of a selection set with fragments expanded, relative to its level: the same wherever it is spread. */
 interface Expansion {
   readonly depth: number;
   /** The length of the chain of directly nested fragments that starts here. */
   readonly leadingFragments: number;
-  /** The length of the longest chain below. A limit on fields alone would not bound the nesting of fragments. */
+  /** The length of the longest such chain at any level. A limit on fields alone would not bound these chains. */
   readonly nestedFragments: number;
   /** The number of fields at this level, excluding `__typename`. */
   readonly ownFields: number;
@@ -304,7 +304,7 @@ const isMutation = (definition: DefinitionNode | undefined) =>
 
 function isPlainTypename(selection: SelectionNode): boolean {
   if (selection.kind !== Kind.FIELD || selection.alias) return false;
-  // A `__typename` with subfields is invalid, but the subfields count.
+  // A `__typename` with subfields is invalid, but its subfields must be counted.
   return selection.name.value === '__typename' && !selection.selectionSet;
 }
 

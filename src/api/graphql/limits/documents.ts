@@ -16,23 +16,23 @@ import { budgetExceeded, checkBudget, maxTokensParsed } from './budget.ts';
 import { type DocumentSize, measureDocument } from './document-size.ts';
 import type { SentDocument } from './list-sizes.ts';
 
-/** Validation stops after this many errors, so that an invalid document does not take more work than a valid one. */
+/** Validation stops after this many errors, so that an invalid document costs no more to validate than a valid one. */
 const maxErrors = 10;
 
 interface DocumentsOptions {
   readonly schema: GraphQLSchema;
-  /** Whether clients may read the schema. If not, it stays secret: no `__schema`, no `__type`, no suggestions. */
+  /** Whether clients may read the schema. If not, they get no `__schema`, no `__type` and no suggestions in errors. */
   readonly introspection: boolean;
   /** The validation rules; by default, the rules of the GraphQL specification. */
   readonly rules?: readonly ValidationRule[];
 }
 
-/** Parses, limits and validates documents from every transport. */
+/** Parses documents from all transports, checks them against the budget, and validates them. */
 export class Documents {
   readonly #options: DocumentsOptions;
   /**
    * The parsed documents, keyed by text, with space for more than a thousand app documents. Malformed documents are not
-   * cached, because parsing stops at the first error.
+   * cached: they cost little, because parsing stops at the first error.
    */
   readonly #parsed = new LRUCache<string, DocumentNode>({
     maxSize: 32 * mebibyte,
@@ -121,7 +121,7 @@ export function removeSuggestions(errors: readonly GraphQLError[]): void {
   for (const error of errors) error.message = error.message.replace(suggestion, '');
 }
 
-/** GraphQL forbids @skip and @include on a subscription's root field (5.2.4.1, 2025). graphql-js 16 fails on them. */
+/** GraphQL (2025, 5.2.4.1) forbids @skip and @include on a subscription's root field. graphql-js 16 fails on them. */
 const unconditionalRoots: ValidationRule = (context) => ({
   Directive(node) {
     const name = node.name.value;

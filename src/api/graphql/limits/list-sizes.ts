@@ -20,13 +20,13 @@ import { defaultPageSize } from '../../../core/paging.ts';
 
 export interface SentDocument {
   readonly document: DocumentNode;
-  /** The operation whose variable defaults are used, if the document has several. */
+  /** The operation whose variable defaults are used, if the document contains several operations. */
   readonly operationName?: string | null | undefined;
   /** The variables as the client sent them, before coercion. */
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
-/** The largest size that is counted, so that the cost stays a meaningful number. Resolvers have far lower limits. */
+/** Larger sizes count as this one, so that the cost stays a meaningful number. Resolvers have far lower limits. */
 const maxRows = 1_000_000;
 
 /** Returns whether a type is a connection, that is, has `edges` and `pageInfo`. */
@@ -52,7 +52,7 @@ export function argumentReader({ document, operationName, variables }: SentDocum
 interface FieldCost {
   /** The cost of the field itself: its price, the values in its list arguments, and the search for its rows. */
   readonly own: number;
-  /** The number of rows for which a list's subfields count. Undefined for a list without a size, which is short. */
+  /** How many times a list's subfields count: once per row. Undefined for a list without a size, which is short. */
   readonly rows: number | undefined;
   readonly isVariable: boolean;
 }
@@ -126,14 +126,14 @@ function clampSize(size: number): number {
 }
 
 /**
- * How a field of a list's filter finds the rows:
+ * How the rows that match a field of a list's filter are found:
  *
- * - `one`: an index finds the one row, or the few rows, with the value;
- * - `index`: an index has the rows with the value (other than false) in order of creation;
- * - `created`: a range in order of creation;
- * - `updated`: a range in order of last change;
- * - `any`: excludes no rows;
- * - `kind`: an index has a customer's few INTERNAL rows; all other rows are EXTERNAL.
+ * - `one`: an index leads to the one row, or the few rows, with the value;
+ * - `index`: an index contains the rows with the value (other than false) in order of creation;
+ * - `created`: the rows form a range in order of creation;
+ * - `updated`: the rows form a range in order of last change;
+ * - `any`: the field excludes no rows;
+ * - `kind`: an index contains a customer's few INTERNAL rows; all other rows are EXTERNAL.
  *
  * Any other field requires a search.
  */

@@ -9,8 +9,8 @@ import { instant, leaf, type Read } from './reads.ts';
 import { literal } from './sql.ts';
 
 /**
- * Defines how fields with their own `resolve` are read. While the response is completed, the resolver computes the
- * value from the columns in the field's `select`, or from the JSON value that contains the field.
+ * Defines how fields with their own `resolve` are read. Once the database has sent its response, the resolver computes
+ * the value from the columns in the field's `select`, or from the JSON value that contains the field.
  */
 
 export interface Select {
@@ -97,7 +97,7 @@ function placeholder(field: Field, resolve: Resolve, columns?: SelectedColumns):
   );
 }
 
-/** Reads a field that uses no column, or one enum column, by computing all its values in advance. */
+/** Reads a field that uses no column, or one enum column, by computing all its possible values in advance. */
 function tabulated(model: string, field: Field, select: Select, resolve: Resolve): Read | undefined {
   const [name, ...more] = Object.keys(select);
   if (more.length > 0 || resolve.length > 1) return undefined;

@@ -40,7 +40,7 @@ declare module 'graphql' {
 /** Marks a field as executed by graphql-js, whatever its type: `...executed`. */
 export const executed = { extensions: { executed: true } } as const;
 
-/** Marks a field as executed by graphql-js with statements of its own: `...executedRead`. */
+/** Marks a field as executed by graphql-js, with a resolver that sends statements: `...executedRead`. */
 export const executedRead = { extensions: { executed: true, costs: 'read' } } as const;
 
 /** Returns the model whose rows are values of a type. The Prisma plug-in stores it in this undocumented extension. */
@@ -61,7 +61,7 @@ export function rowsOf(type: GraphQLNamedType) {
   return { model, visible };
 }
 
-/** Returns the column, with its value, that selects a type's rows if they share a table with types of an interface. */
+/** Returns the column, and its value, that identify a type's rows in a table that the types of an interface share. */
 export function variantOf(type: GraphQLObjectType): readonly [column: string, value: string] | undefined {
   for (const { variants } of type.getInterfaces().map((one) => typeReadOf(one) ?? {})) {
     const [value] = Object.entries(variants?.types ?? {}).find(([, name]) => name === type.name) ?? [];
@@ -72,9 +72,9 @@ export function variantOf(type: GraphQLObjectType): readonly [column: string, va
 
 /**
  * Derives the reads of all fields from the declarations in the schema's files: exposed columns, methods of
- * words.ts, and `select` with `resolve`. The fields' extensions store them.
- * @throws Error for a field that can be neither read nor executed, and for a type whose rows can be read by id without
- *   a rule for who may see them
+ * words.ts, and `select` with `resolve`. Stores them in the fields' extensions.
+ * @throws Error for a field that can be neither read nor executed, and for a type whose rows can be read by id although
+ *   no rule says who may see them
  */
 export function derive(schema: GraphQLSchema): void {
   const types = Object.values(schema.getTypeMap()).filter((type) => isObjectType(type) || isInterfaceType(type));

@@ -39,7 +39,7 @@ export function expiringTokenOf({ type, snapshot }: Pick<EventRow, 'type' | 'sna
   return type === 'API_TOKEN_EXPIRY' ? publicId('ApiToken', String(Object(snapshot).token_id)) : null;
 }
 
-/** Defines how the feed is read: ordered by sequence number, with the changed row as of the change. */
+/** Defines how the feed is read: in order of sequence numbers, with each changed row as it was after the change. */
 
 export const feedOrder: PageKey = {
   ...byNumber('sequence', { of: sequenceIn, sortOrder: 'ASC' }),
@@ -47,7 +47,7 @@ export const feedOrder: PageKey = {
   textOf: ({ sequence, epoch }) => (epoch === null ? String(sequence) : `${sequence}:${epoch}`),
 };
 
-/** Returns a position's sequence. Refuses a position undone by a restore, because its page would skip events. */
+/** Returns a position's sequence number. Refuses a position that a restore has undone: its page would skip events. */
 function sequenceIn(text: string, run: KeyRun, argument: CursorArgument): bigint {
   const position = feedPosition(text);
   run.require({

@@ -21,12 +21,12 @@ export function formattedPlaceholder(amount: string, currency: string, locale: n
   return `concat(chr(1), 'money ', ${amount}, ' ', ${currency}, ' ${locale}', chr(1))`;
 }
 
-/** Writes the SQL placeholder for a computed value. `note` stores the function in the run under a number. */
+/** Writes the SQL placeholder for a computed value. `note` stores the function in the run and returns its number. */
 export function computedPlaceholder(json: Sql, note: (run: Run) => number): Sql {
   return sql`concat(chr(1), 'computed ', ${json}, ' ${(run) => String(note(run))}', chr(1))`;
 }
 
-/** Writes the SQL placeholder for the cursor of a position in a list. Its value is in quotes. */
+/** Writes the SQL placeholder for the cursor of a position in a list. It is replaced with the cursor in quotes. */
 export function cursorPlaceholder(list: string, position: Sql): Sql {
   return sql`chr(1) || 'cursor ${list} ' || ${position} || chr(1)`;
 }

@@ -10,7 +10,7 @@ import { jsonAt, referringColumn, requireRelation, type Steps, textAt } from './
 import { type Env, leaf, type Read } from './reads.ts';
 import { literal, type Sql, sql } from './sql.ts';
 
-/** Defines reads that several field methods or schema files share (words.ts). */
+/** Defines reads that several field methods (words.ts) or schema files share. */
 
 export interface FieldOf {
   /** The model of the type that has the field. It is undefined for a value type and for the query. */
@@ -30,7 +30,7 @@ const eachOf = (list: (env: Env, alias: string) => string): Extract<Read, { kind
 
 export const isNull = (json: string): Sql => [`coalesce(jsonb_typeof(${json}), 'null') = 'null'`];
 
-/** A JSON value's content: text, an object or a list, depending on the field's type. */
+/** Reads the value at a path in JSON: text, an object or a list, depending on the field's type. */
 export const inJson =
   (path: Steps): MadeRead =>
   ({ model, field }) => {
@@ -56,7 +56,7 @@ export const fromTable =
 const jsonOf = (value: unknown) =>
   `${literal(JSON.stringify(value, (_key, one: unknown) => (typeof one === 'bigint' ? String(one) : one)))}::jsonb`;
 
-/** Writes the FROM clause for the row at the end of a relation chain. If `visible` is omitted, anyone may see it. */
+/** Writes the FROM clause for the row at the end of a chain of relations. Without `visible`, anyone may see the row. */
 export function rowThere(
   model: string | undefined,
   path: readonly string[],
@@ -67,7 +67,7 @@ export function rowThere(
   const last = requireRelation(near, path.at(-1) ?? '');
   const { type, relationFromFields: own = [] } = last;
   return ({ row = '' }, alias) => {
-    // Leads to the last relation's foreign key. The compiler cannot check a path that is built from a list.
+    // The path leads to the last relation's foreign key. The compiler cannot check it, because it is built from a list.
     const join =
       before.length === 0
         ? joinOf(last, row, alias)
@@ -76,7 +76,7 @@ export function rowThere(
   };
 }
 
-/** Adds to a FROM clause the condition that the caller may see the rows. */
+/** Limits a FROM clause to the rows that the caller may see. */
 export const ifVisible = (from: string, model: string, alias: string, visible: Visible | undefined): Sql =>
   visible ? sql`${from} and ${(run) => conditionsOf(model, alias, visible(run.viewer), run)}` : [from];
 
@@ -102,16 +102,16 @@ export const rowSeen =
   };
 
 export interface ManyOptions {
-  /** The columns that order the rows, beginning with those of the first relation. */
+  /** The columns that order the rows: a column of the first relation's rows, then a column of the second's, if any. */
   readonly orderBy: readonly string[];
-  /** A column, and the enum values that it has in the rows of the list. */
+  /** Limits the list to rows in which this column has one of these enum values. */
   readonly only?: readonly [column: string, values: readonly string[]];
   readonly visible?: Visible;
   /** The list is complete if one of its rows has at least the parent's value in this column. */
   readonly completeBy?: string;
 }
 
-/** Finds the rows that any of the given relations of a row leads to. */
+/** Finds the rows that a row leads to through at least one of the given relations. */
 export function rowsBelow(
   model: string | undefined,
   relations: readonly string[],
@@ -133,7 +133,7 @@ const smallestUnit = currencies
   )
   .join(' ');
 
-/** How to read the fields of value types that need only SQL. */
+/** The reads of the value types whose fields need nothing but SQL. */
 export const valueFields: Readonly<Record<string, Readonly<Record<string, Read>>>> = {
   Currency: {
     code: leaf((env) => [`'"' || ${env.code} || '"'`]),

@@ -17,7 +17,7 @@ import { Part, type Piece, type Run, type Sql, sql, textOfRun } from './sql.ts';
 /** Thrown if a plan cannot read a document because one of its fields is resolved in JavaScript. */
 export class LeftToExecutor extends Error {}
 
-/** A field of the response, with its key. `below` has all nodes that select it, and `node` is the first one. */
+/** A field of the response, with its key. `below` contains all nodes that select it; `node` is the first of them. */
 export interface ReadField {
   readonly key: string;
   readonly field: GraphQLField<unknown, unknown>;

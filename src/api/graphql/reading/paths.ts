@@ -25,7 +25,7 @@ export function requireRelation(model: string | undefined, name: string): ModelF
   return relation;
 }
 
-/** Returns the column in which a relation's rows refer to the row that has the relation. */
+/** Returns the column of a relation's rows that refers back to the row with the relation. */
 export function referringColumn(relation: ModelField): string {
   return columnName(pairsOf(relation).at(-1)?.[1] ?? '');
 }
@@ -47,7 +47,7 @@ const isChoice = (path: Path): path is FirstOf => typeof path === 'object' && 'f
 export const stepsOf = (path: string | readonly string[]): readonly string[] =>
   typeof path === 'string' ? [path] : path;
 
-/** Returns the value at a path below an object; null if a step is missing. */
+/** Returns the value at a path within an object; null if a step is missing. */
 export function valueAt(value: unknown, path: Path): unknown {
   if (isChoice(path)) return path.firstOf.map((one) => valueAt(value, one)).find((one) => one !== null) ?? null;
   // Every value along a path, except the last, is an object.
@@ -61,8 +61,8 @@ export function textAt(model: string | undefined, path: Path): (env: Env) => str
 }
 
 /**
- * Returns the SQL for the JSON at a path.
- * @throws Error, from the returned function, for a column that the model does not have
+ * Returns a function that writes the SQL for the JSON at a path. The function throws an Error for a column that the
+ * model does not have.
  */
 export function jsonAt(model: string | undefined, path: Steps): (env: Env) => string {
   return (env) => at(model, stepsOf(path), env, '->');

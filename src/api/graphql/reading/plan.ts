@@ -185,7 +185,7 @@ export class Planner implements DocumentWalker {
         const parts = Array.from(knownOf(run).keys(), (type): Sql => [tables.get(type) ?? '']);
         if (!isList) return parts[0] ?? `'null'`;
         if (parts.length === 0) return literal(`[${ids.map(() => 'null').join(',')}]`);
-        // Any other id is replaced, because it may contain characters that Postgres rejects.
+        // Unknown ids are replaced, because they may contain characters that Postgres rejects.
         const idList = run.bind(ids.map((id) => (knownUuid(id, types) === undefined ? '' : id)));
         return sql`(select '[' || coalesce(string_agg(coalesce(r.json, 'null'), ',' order by u.position), '') || ']' from unnest(${idList}::text[]) with ordinality as u(id, position) left join (${joinSql(parts, ' union all ')}) r on r.id = u.id)`;
       },
@@ -208,7 +208,7 @@ export class Planner implements DocumentWalker {
   }
 }
 
-/** Returns the uuid in a public id, if the id is of one of these types of the schema. */
+/** Returns the uuid in a public id, if it is the id of one of these types of the schema. */
 export function knownUuid(id: string, types: readonly string[]): string | undefined {
   return uuidOf(id, ...(types as readonly IdType[]));
 }

@@ -38,7 +38,7 @@ export async function readField(parent: unknown, _args: unknown, context: Contex
 }
 
 /**
- * Resolves a field to the row that a stream's message contains. If the document selects more than that, everything is
+ * Resolves a field to the row in a stream's message. If the document selects more than the row contains, everything is
  * read in one statement. If this statement fails, the row's fields read what they need and report their own errors.
  */
 export async function readAround<Row extends object>(

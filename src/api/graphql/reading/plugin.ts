@@ -29,14 +29,14 @@ declare global {
 type Resolver<Types extends SchemaTypes> = GraphQLFieldResolver<unknown, Types['Context'], object>;
 
 /**
- * Derives the reads of the fields when the schema is built. Lets the executor use planned objects, which have their
- * fields under the response keys and contain their type's name. It is the first plug-in, so its resolvers wrap the
- * resolvers of all others.
+ * Derives the reads of the fields when the schema is built. Lets the executor use planned objects, which store their
+ * fields under the response keys, together with their type's name. It is the first plug-in, so its resolvers wrap those
+ * of all others.
  */
 export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   /**
-   * Adds the maximum length, which `wrongArgument` enforces, to the descriptions of lists in inputs, unless they state
-   * a lower one.
+   * Adds the maximum length, which `wrongArgument` enforces, to the description of each list in an input, unless the
+   * description already states a lower one.
    */
   override onInputFieldConfig(field: PothosInputFieldConfig<Types>): PothosInputFieldConfig<Types> {
     if (field.type.kind !== 'List' || /At most \d+\./.test(field.description ?? '')) return field;
@@ -44,7 +44,7 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
     return { ...field, description };
   }
 
-  /** Makes a field send its own statement for what its row lacks, such as a relation, if no plan has read it. */
+  /** Makes a field that its row does not contain, such as a relation, send a statement if no plan has read it. */
   override onOutputFieldConfig(given: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
     const field = failingAlone(given);
     // A mutation's permission is checked before its input (schema/mutation.ts).
@@ -102,7 +102,7 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
   }
 }
 
-/** Every operation has this service's context, which Pothos does not know. */
+/** Every operation has this service's context, whose type Pothos does not know. */
 const isStock = (context: object) => (context as Context).isStock === true;
 
 /** Returns whether a field returns one of its row's relations, or is computed from one. */

@@ -26,14 +26,14 @@ export type Read = {
   | { readonly kind: 'values'; readonly from: (env: Env, alias: string, args: ArgumentsOf) => Rows }
   /** Another row, or null: `from` is the FROM clause with its conditions. */
   | { readonly kind: 'row'; readonly from: (env: Env, alias: string, args: ArgumentsOf) => Sql }
-  /** The row of the first of these types for which a row is found, or null. */
+  /** The row of the first of these types that has one, or null. */
   | { readonly kind: 'rowOf'; readonly types: Readonly<Record<string, (env: Env, alias: string) => Sql>> }
-  /** A page of rows. `list` is the name in its cursors; `where` selects visible rows that match the filter. */
+  /** A page of rows. `list` is the list's name in cursors; `where` selects the visible rows that match the filter. */
   | {
       readonly kind: 'page';
       readonly list: string;
       readonly model: Model;
-      /** The order of the rows in a run with these arguments. */
+      /** The order of the rows if the field has these arguments. */
       readonly key: (args: Readonly<Record<string, unknown>>) => PageKey;
       readonly where: (viewer: Viewer, args: Readonly<Record<string, unknown>>) => object;
       /** The condition that `of` derives from the arguments, as a Prisma filter, for stock execution. */
@@ -41,7 +41,7 @@ export type Read = {
       /** Finds the rows that belong to the parent, in one or several ways (database/list-rows.ts). */
       readonly of?: (env: Env, alias: string, args: ArgumentsOf) => readonly Sql[];
     }
-  /** The rows of these types behind a public id or a list of ids, taken from the field's arguments or from the run. */
+  /** The row with a public id, or the rows with a list of ids, of these types. Arguments or the run provide the ids. */
   | { readonly kind: 'node'; readonly types: readonly string[]; readonly idsFromRun?: true }
 );
 
@@ -54,7 +54,7 @@ export interface PageKey {
   /** Returns the key at the position in a cursor; undefined if the position belongs to a different order. */
   readonly of: (position: string, run: KeyRun, argument: CursorArgument) => unknown;
   readonly within: (bound: KeyBound<never>) => object;
-  /** The order if no argument sets it; by default newest first. */
+  /** The order if no argument sets it. If undefined, the newest rows come first. */
   readonly sortOrder?: 'ASC' | 'DESC';
 }
 
@@ -102,9 +102,9 @@ export interface Rows {
 
 /** How a type's variant is determined, and who may see its rows. */
 export interface TypeRead {
-  /** The condition for a viewer to see a row. Rows of a type that has this condition can be read by id. */
+  /** The condition under which a viewer may see a row. If a type has one, its rows can be read by id. */
   readonly visible?: (viewer: Viewer) => object;
-  /** For an abstract type: the location of a value's discriminator, and the type for each of its values. */
+  /** For an abstract type: the location of the discriminator, and the type for each of its values. */
   readonly variants?: { readonly by: string; readonly types: Readonly<Record<string, string>> };
 }
 

@@ -23,7 +23,7 @@ import { inScope, PlanStatement, Run, type RunInput, type Sql, sql } from './sql
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** Queries' plans by `planKey`; false if a field is resolved in JavaScript. */
+/** The plans of queries, keyed by `planKey`; false for a query with a field that is resolved in JavaScript. */
 const queryPlans = new LRUCache<string, PlanStatement | false>({ maxSize: maxPlanBytes });
 
 let lastNumber = 0;
@@ -81,8 +81,8 @@ interface FieldRead {
 }
 
 /**
- * The errors with which whole queries failed, by the operation's context. The executor then runs the query's fields,
- * which fail with the same error instead of sending statements.
+ * The errors with which whole queries failed, keyed by the operation's context. After such an error, the executor runs
+ * the query's fields, which fail with the same error instead of sending statements.
  */
 const faults = new WeakMap<Context, unknown>();
 
@@ -172,7 +172,7 @@ export class TextAnswer {
   }
 }
 
-/** Adds extensions to a response that is already JSON and has none. */
+/** Adds extensions to a response that is already JSON text and has no extensions. */
 export function withExtensions(json: string, extensions: object): string {
   return `${json.slice(0, -1)},"extensions":${JSON.stringify(extensions)}}`;
 }

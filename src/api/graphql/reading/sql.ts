@@ -20,7 +20,7 @@ export interface RunInput {
   readonly ids?: readonly string[] | undefined;
   /** Whether each requirement checked so far is met, by key. */
   readonly known?: ReadonlyMap<string, boolean>;
-  /** Further arguments of one field. */
+  /** Additional arguments for one field. */
   readonly given?: { readonly node: FieldNode; readonly args: Readonly<Record<string, unknown>> } | undefined;
 }
 
@@ -110,7 +110,7 @@ export type Sql = readonly Piece[];
 
 let lastPart = 0;
 
-/** SQL that is fixed when the plan is made. A run includes it or omits it as a whole. */
+/** SQL that is fixed when the plan is made. Each run includes or omits it as a whole. */
 export class Part {
   readonly sql: Sql;
   /** Whether a GraphQLError within the part replaces only this part, so that the rest of the statement still runs. */
@@ -174,7 +174,7 @@ function mergeText<Other>(pieces: readonly (string | Other)[]): (string | Other)
   return result;
 }
 
-/** The maximum number of cached SQL strings per statement. They differ by paging order and omitted arguments. */
+/** The maximum number of cached SQL strings per statement. They differ in paging order and in omitted arguments. */
 const maxTexts = 8;
 
 /**

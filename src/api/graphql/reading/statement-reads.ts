@@ -10,7 +10,7 @@ import { type Piece, type Run, sql, textOfRun } from './sql.ts';
 
 /** Defines how account statements are read: their entries and totals. */
 
-/** Returns the SQL for a time argument; null if the argument is omitted. */
+/** Returns the SQL for a time argument, or for null if the argument is omitted. */
 const moment =
   (args: ArgumentsOf, name: keyof Period) =>
   (run: Run): string =>

@@ -56,7 +56,7 @@ function whereBelow(model: string | undefined, name: string, row: Row): Record<s
   return pairs.some(([, value]) => value === null) ? undefined : Object.fromEntries(pairs);
 }
 
-/** Reads the rows that relations lead to, in their order. */
+/** Reads the rows that a path of relations leads to, in the order of `orderBy`. */
 export async function stockRows(
   path: readonly string[],
   { orderBy, only, visible }: ManyOptions,
@@ -69,7 +69,7 @@ export async function stockRows(
     const of = model;
     const { type } = requireRelation(of, name);
     const isLast = position === path.length - 1;
-    // No fields are selected from a row that is read only to check whether the caller may see it.
+    // The document's selection applies only to the rows that the field returns.
     const isShown = isLast && modelOf(getNamedType(info.returnType)) === type;
     const order = orderBy[position];
     const below = rows.map(async (one) => {
@@ -160,7 +160,7 @@ export async function stockPage(
   };
 }
 
-/** Returns a client that finds unique rows one by one. Prisma would batch them for the first caller's platform. */
+/** Returns a client that finds unique rows one by one. Prisma would batch them all for the first caller's platform. */
 export const unbatched = oncePer((prisma: PrismaClient) => {
   const flat = ({ where, ...args }: { readonly where: object }) => {
     // Prisma represents a key of two columns as an object.

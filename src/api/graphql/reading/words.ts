@@ -114,12 +114,12 @@ declare global {
         parts: readonly [name: Key, value: Value],
         options: Options & { readonly isSorted?: boolean },
       ): FieldRef<Types, unknown, Kind>;
-      /** The same row as another type, whose fields may need other rows. Null if the column `nullIf` is null. */
+      /** The same row as a value of another type. Its fields may need other rows. Null if column `nullIf` is null. */
       sameRow(
         type: TypeParam<Types>,
         options: Options & { readonly nullIf?: Name<ParentShape>; readonly needsOthers?: true },
       ): FieldRef<Types, ParentShape, Kind>;
-      /** A public id of a type, from a uuid column or from several columns. */
+      /** The public id of an object of this type, built from a uuid column or from several columns. */
       publicId(
         type: IdType,
         column: Column<ParentShape, string | null> | readonly Name<ParentShape>[],
@@ -149,7 +149,7 @@ declare global {
         types: readonly IdType[],
         options: { readonly word: string; readonly id?: string },
       ): FieldRef<Types, never, Kind>;
-      /** The result of a domain query. A stock execution runs it, too, unless `resolve` is given. */
+      /** The result of a domain query. Stock execution runs the query, too, unless `resolve` is given. */
       fromQuery(
         type: TypeParam<Types>,
         read: MadeRead,

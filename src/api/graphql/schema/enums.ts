@@ -53,7 +53,7 @@ export const QuoteStatus = enumOf('QuoteStatus', 'The status of a quote. COMPLET
   COMPLETED: 'The payment was delivered.',
   FAILED: "The payment was not delivered; the quote's transaction says why.",
   EXPIRED:
-    'The quote was neither executed nor funded in time, its payment was not approved in time, or it was cancelled.',
+    'The quote was neither executed nor funded in time, its payment was not approved in time, or it was canceled.',
 });
 
 export const TransactionStatus = enumOf(

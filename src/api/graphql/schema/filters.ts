@@ -12,7 +12,7 @@ import * as enums from './enums.ts';
 export const found = (foundBy: GraphQLInputFieldExtensions['foundBy'], description: string) =>
   ({ description, extensions: { foundBy } }) as const;
 
-/** Describes a filter by a list of values. A row matches if it has any of them. An index finds the rows. */
+/** Describes a filter by a list of values. It matches rows with any of these values, which an index finds. */
 function anyOf<Type extends EnumRef<Types, unknown>>(
   type: Type,
   description: string,
@@ -20,7 +20,7 @@ function anyOf<Type extends EnumRef<Types, unknown>>(
   return { type: [type], ...found('index', description) };
 }
 
-/** Adds a filter. `one` and `all` are the nouns for one of its rows and for several. */
+/** Adds a filter. `one` and `all` are the nouns for one row and for several, such as "A quote" and "quotes". */
 export const filterInput = <Fields extends InputFieldMap>(
   name: string,
   [one, all]: readonly [one: string, all: string],

@@ -47,12 +47,12 @@ export function argumentPath(schema: GraphQLSchema, name: Operation, path: Field
 
 /**
  * Extends a command's path to match the schema. Where the schema has a @oneOf input, the command takes only the value
- * of its field. Where the schema has a list of entries, the command takes a map.
+ * of the field that is set. Where the schema has a list of entries, the command takes a map.
  */
 function pathInType(path: FieldPath, type: GraphQLInputType, value: unknown): FieldPath {
   const nullable = getNullableType(type);
   const [step, ...rest] = path;
-  // GraphQL has validated that the value is of the type.
+  // GraphQL has already checked that the value has this type.
   const members = new Map<string | number, unknown>(Object.entries(value ?? {}));
   if (isListType(nullable)) {
     if (step === undefined) return path;
@@ -60,7 +60,7 @@ function pathInType(path: FieldPath, type: GraphQLInputType, value: unknown): Fi
     const position = typeof step === 'number' ? step : entries.findIndex(({ key }) => key === step);
     return [position, ...pathInType(rest, nullable.ofType, entries[position])];
   }
-  // The rest of the path names the field of a @oneOf input, or a part of a value that is a scalar in the input.
+  // Any remaining steps are dropped: they name the field of a @oneOf input, or a part of a value that is a scalar here.
   if (!isInputObjectType(nullable)) return [];
   const [chosen] = nullable.isOneOf ? members.keys() : [step];
   const field = chosen === undefined ? undefined : nullable.getFields()[chosen];

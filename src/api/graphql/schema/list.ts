@@ -39,7 +39,7 @@ const orderBy = {
   type: ListOrder,
   defaultValue: 'CREATED',
   description:
-    'The sort key. A cursor is valid only with the sort key that it was returned for. With UPDATED, an item moves when it changes: page with ASC, and expect changed items to appear again.',
+    'The sort key. A cursor is valid only with the sort key under which it was returned. With UPDATED, an item moves when it changes: page with ASC, and expect changed items to appear again.',
 } as const;
 
 /** A row of a list that is ordered by id. */
@@ -56,7 +56,7 @@ export interface ListEdge {
 
 type EdgeRef = ObjectRef<Types, { readonly cursor: string; readonly node: unknown }>;
 
-/** The lists' edges by the type of their rows. */
+/** The edges of lists, keyed by the type of the list's rows. */
 export const edges = new Map<unknown, ListEdge>();
 
 const edgeDescription =
@@ -84,7 +84,7 @@ interface ListOptions<Filter> extends ConnectionOptions {
   readonly args?: (t: ArgBuilder) => InputFieldMap;
 }
 
-/** Adds a list of rows with its page and edge types, for use with `t.page`. The type has the name of its model. */
+/** Adds a list of rows with its page and edge types, for use with `t.page`. The row type has the name of its model. */
 export function listOf<Row, Filter = never>(type: RowType<Row>, options: ListOptions<Filter>): RowList<Types> {
   const { cursors = type.name, visible, filter, where = () => ({}), isOrdered, key = byId } = options;
   return {

@@ -17,7 +17,7 @@ import { edges, type Identified, type ListEdge } from './list.ts';
 import { Transaction } from './nouns.ts';
 import { asUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
 
-/** Defines the field for the service's current time. Every type with a time that apps may count down to has it. */
+/** Defines the field for the service's current time. Types with a time that apps may count down to include it. */
 export const serverTime = {
   type: 'DateTime',
   extensions: { costs: 'read' },

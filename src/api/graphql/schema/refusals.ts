@@ -99,7 +99,7 @@ export const RefusalCode = enumOf(
   Object.fromEntries(Object.entries(codes).map(([code, [, meaning]]) => [code, meaning])) as Record<Code, string>,
 );
 
-/** A refusal as a member of a mutation's result union, with the facts that the caller may read. */
+/** A refusal as a member of a mutation's result union, with the details that the caller may read. */
 export interface UserError extends Partial<ExceededLimit>, Partial<CustomerUse> {
   readonly refusal: Refusal;
   readonly code: Code;

@@ -26,8 +26,8 @@ export function answerOf(answer: ExecutionResult | TextAnswer, type: JsonType) {
 
 /**
  * Returns the status of a response with errors, as defined by GraphQL over HTTP. With data, the status is 294 (200 for
- * application/json). Without data, it is the status of the errors. If all fields are null because the database was
- * unreachable, so that nothing has changed, the status is 503.
+ * application/json). Without data, it is the highest status among the errors. If the database was unreachable, so that
+ * all fields are null and nothing has changed, the status is 503.
  */
 function statusOf({ data, errors = [] }: ExecutionResult, type: JsonType): number {
   const isUnavailable = errors.some(({ extensions }) => extensions.code === 'SERVICE_UNAVAILABLE');
@@ -39,7 +39,7 @@ function statusOf({ data, errors = [] }: ExecutionResult, type: JsonType): numbe
   );
 }
 
-/** Returns the errors' highest status, if any. With `spec`, an error counts as 200 for application/json. */
+/** Returns the highest status among the errors, if any. An error marked `spec` counts as 200 for application/json. */
 export function requestStatus({ errors = [] }: ExecutionResult, type: JsonType): number | undefined {
   let highest: number | undefined;
   for (const { extensions } of errors) {

@@ -34,10 +34,10 @@ import { isSafe } from './read-operation.ts';
 import type { OperationParams, SentDocuments, SentOperation } from './sent-documents.ts';
 import { holdStream, type StreamMessage, sharedResults, streamMessages } from './streams.ts';
 
-/** The maximum number of streams that may be opening at once. If all opened together, clients would time out. */
+/** The maximum number of streams that may be opening at once. If all streams opened at once, clients would time out. */
 const maxOpenings = 256;
 
-/** The headers for REST's idempotency key. If a mutation ignored them, a retry could pay a second time. */
+/** The headers that carry REST's idempotency key. If a mutation ignored them, a retry could pay a second time. */
 const restKeys = ['idempotency-key', 'x-idempotency-key'];
 
 export interface OperationsOptions {
@@ -68,8 +68,8 @@ export interface MeasuredOperation extends Prepared {
 }
 
 /**
- * Runs operations in the same way for every transport. It authenticates the caller, parses, limits and validates the
- * document, executes the operation or opens its stream within the time limit, and presents errors.
+ * Runs operations in the same way for every transport: authenticates the caller, parses and validates the document,
+ * checks its size, executes the operation or opens its stream within the time limit, and converts errors.
  */
 export class Operations {
   readonly documents: Documents;
@@ -219,7 +219,7 @@ export class Operations {
     return stream;
   }
 
-  /** Returns a subscription's result as JSON. On an open connection, an HTTP status has no meaning. */
+  /** Returns a subscription's result as JSON, without HTTP statuses, which mean nothing on an open connection. */
   #messageText(result: ExecutionResult, args: Prepared): string {
     const { errors, ...rest } = result.errors ? this.#present(result, args) : result;
     return JSON.stringify(errors ? { ...rest, errors: errors.map(withoutStatus) } : rest);
@@ -238,7 +238,7 @@ export class Operations {
   }
 }
 
-/** Returns whether a document may select the feed's cursor, because its text contains the field's name. */
+/** Returns whether a document could select the feed's cursor, that is, whether its text contains the field's name. */
 const mentionsFeedCursor = oncePer((document: DocumentNode) => document.loc?.source.body.includes('feedCursor'));
 
 /** Returns the `after` that a client sent: null if it has no cursor yet, undefined if it sent none. */
@@ -248,7 +248,7 @@ function afterIn({ extensions }: OperationParams): string | null | undefined {
   throw invalidInput('extensions.after must be a cursor or null', 'extensions.after');
 }
 
-/** Returns the extensions of a stream's message: its cursor, the document's cost, and whether it is a repeat. */
+/** Returns the extensions of a stream's message, such as its cursor and whether it may be a repeat. */
 function extensionsOf(args: MeasuredOperation, place: Message | undefined, isFirst: boolean) {
   const { reportsCost, resumePoint, sentAfter } = args.contextValue;
   const mayRepeat = place !== undefined && resumePoint?.mayRepeat(place.position.sequence);
@@ -261,7 +261,7 @@ function extensionsOf(args: MeasuredOperation, place: Message | undefined, isFir
   return Object.keys(extensions).length > 0 ? extensions : undefined;
 }
 
-/** Returns an operation's `extensions.cost`: its document's cost and size, with their limits (`DocumentSize`). */
+/** Returns an operation's `extensions.cost`: the cost and size of its document (`DocumentSize`), and their limits. */
 function costReport({ size }: MeasuredOperation) {
   const { cost: limit, depth, fields, aliases } = documentBudget;
   const limits = { depth, fields, aliases };
@@ -279,12 +279,12 @@ const includedCost = 800;
 
 const costOfRequest = 500;
 
-/** Returns how many requests the rate limit counts for a document of this cost: at least one. */
+/** Returns how many requests a document of this cost counts as in the rate limit: at least one. */
 export function requestsForCost(cost: number): number {
   return 1 + Math.max(0, Math.ceil((cost - includedCost) / costOfRequest));
 }
 
-/** Executes a valid operation in a span. Records its duration with its root field and its first error's code. */
+/** Executes a valid operation in a span. Records how long it takes, by root field and code of the first error. */
 async function timeOperation(
   { operation: node, operationName }: Prepared,
   execute: () => Promise<ExecutionResult | TextAnswer>,
@@ -298,7 +298,7 @@ async function timeOperation(
   return answer;
 }
 
-/** Returns an operation's kind and its root field's name, or "several" to limit the number of metric labels. */
+/** Returns an operation's kind and root field. Several fields share one name, to limit the number of metric labels. */
 const labelOf = oncePer(({ operation, selectionSet: { selections } }: OperationDefinitionNode) => {
   const [first, ...others] = selections;
   return `${operation} ${first?.kind === Kind.FIELD && others.length === 0 ? first.name.value : 'several'}`;

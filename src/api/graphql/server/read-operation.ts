@@ -10,7 +10,7 @@ const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'QUERY']);
 
 export const graphqlMethods: ReadonlySet<string> = new Set([...safeMethods, 'POST']);
 
-/** Returns whether requests with this method are only allowed to read. */
+/** Returns whether requests with this method may only read. */
 export function isSafe(method: string | undefined): boolean {
   return method !== undefined && safeMethods.has(method);
 }
@@ -64,7 +64,7 @@ export function operationOf(json: unknown): SentOperation {
   return { query, documentId, variables, operationName, extensions } as SentOperation;
 }
 
-/** Creates the error for JSON with a value that cannot be represented exactly as written. It names the member. */
+/** Creates the error for JSON with a value that cannot be represented exactly. Its message names the member. */
 export function inexactRequest({ path, reason }: Pick<InexactJson, 'path' | 'reason'>, within: FieldPath = []) {
   const field = dotted([...within, ...path]);
   return badRequest(`${field || 'the request'} ${reason}`, { code: 'INVALID_INPUT', details: { field } });

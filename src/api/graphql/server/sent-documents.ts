@@ -18,7 +18,7 @@ export interface OperationParams extends SentOperation {
   readonly query: string;
 }
 
-/** Finds the text of registered documents sent by hash. Refuses documents that the token is not allowed to send. */
+/** Looks up the text of a document of which only the hash was sent. Refuses documents that the token may not send. */
 export class SentDocuments {
   readonly #trusted: TrustedDocuments;
 
@@ -27,7 +27,7 @@ export class SentDocuments {
   }
 
   /**
-   * Returns an operation with its text.
+   * Returns an operation with the text of its document.
    * @throws GraphQLError for an operation without a document, or a hash that is unknown or does not match the text
    */
   async complete(sent: SentOperation, viewer: Viewer): Promise<OperationParams> {

@@ -17,7 +17,7 @@ import { readOperation } from './read-operation.ts';
 import { schema } from './schema.ts';
 import { SentDocuments } from './sent-documents.ts';
 
-/** The settings for operations, and the parts that identify callers and build contexts. */
+/** The settings for operations, and what is needed to identify callers and to build contexts. */
 export interface GraphqlOptions
   extends Omit<OperationsOptions, 'schema' | 'sent' | 'countMore' | 'contextOf' | 'present'>,
     Pick<Context, 'payments' | 'feed' | 'webhooks' | 'clientTokens' | 'retentionDays' | 'maxAnswerBytes'> {

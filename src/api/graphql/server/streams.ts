@@ -20,7 +20,7 @@ import { withExtensions } from '../reading/run.ts';
 import type { Message } from '../schema/streams/stream.ts';
 import type { SentDocuments } from './sent-documents.ts';
 
-/** The number of results to keep. Most members get an event at about the same time. A late one executes it again. */
+/** How many results a group keeps. Most members get an event at about the same time; late ones execute it again. */
 const maxStored = 32;
 
 /** The subscriptions that get the same result for the same event. */
@@ -40,7 +40,7 @@ interface Follower {
 
 /**
  * Executes each event once for all subscriptions that get the same result: those with the same document and variables,
- * whose callers have the same visibility and permissions. Returns the function by which a subscription joins.
+ * whose callers have the same visibility and permissions. Returns the function that adds a subscription.
  * @param serialize writes the JSON that clients get
  * @param takeTurn waits for an execution's turn among its platform's work
  */
@@ -103,7 +103,7 @@ function newGroup(args: Prepared): Group {
   return group;
 }
 
-/** Returns a key for what affects a result besides the document: the caller's scope, and variables below the root. */
+/** Returns a group's key: the caller's scope and the variables below the root, because both affect the result. */
 function groupKey({ operation, document, variableValues, contextValue }: Prepared): string {
   // The key includes everything about the caller that may affect what the caller sees.
   const { tokenId: _token, makers: _makers, subject: _subject, expiresAt: _end, ...scope } = contextValue.viewer;
@@ -211,9 +211,9 @@ export async function holdStream(
 }
 
 /**
- * Supervises an open event stream (SSE). Cuts it if its token is no longer valid or no longer permits the operation, if
- * the server stops, or if its reader stalls. It sends no `complete`, because stock clients resume after a cut but treat
- * `complete` as the end.
+ * Supervises an open event stream (SSE). Drops its connection if its token is no longer valid or no longer permits the
+ * operation, if the server stops, or if its reader stalls. Sends no `complete` first, because stock clients would treat
+ * it as the end, whereas they resume after a dropped connection.
  */
 function superviseStream(sessions: Sessions, viewer: Viewer, response: ServerResponse, farewell: Farewell): Session {
   let stalledSince: number | undefined;
@@ -221,7 +221,7 @@ function superviseStream(sessions: Sessions, viewer: Viewer, response: ServerRes
     forbid: ({ code, message }) => {
       session.close();
       farewell({ errors: [{ message, extensions: { code } }] });
-      // A reader whose connection is cut immediately may drop what it has just received.
+      // A reader whose connection is closed immediately may discard what it has just received.
       setTimeout(() => response.destroy(), closeDelayMs);
     },
     leave: () => response.destroy(),

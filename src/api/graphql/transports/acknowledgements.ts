@@ -6,9 +6,9 @@ const askMs = 250;
 const askMessages = 50;
 
 /**
- * Tracks which messages a socket's client has received, for streams that resume by a key. A client of
- * graphql-transport-ws first passes all earlier messages on to the app, and then answers a ping with a pong that has
- * the same payload. The pong acknowledges these messages without any code in the app. At most one ping is outstanding.
+ * Tracks which messages a socket's client has received, for streams that can be resumed with a key. A client of
+ * graphql-transport-ws passes all earlier messages on to the app before it answers a ping with a pong that has the same
+ * payload. The pong thus acknowledges them without any code in the app. At most one ping is outstanding.
  */
 export class Acknowledgements {
   readonly #sendPing: (payload: object) => void;

@@ -17,8 +17,8 @@ const reconnect = { leastMs: 500, spreadMs: 2_000 } as const;
 
 /**
  * Serves subscriptions as event streams with one connection each (the distinct connections mode of graphql-sse's
- * PROTOCOL.md). The `id` of each message is its cursor, and a stream resumes after the request's Last-Event-ID. The
- * returned function returns false, before execution, for any other request.
+ * PROTOCOL.md). The `id` of each message is its cursor, and a stream resumes after the request's Last-Event-ID. For any
+ * other request, the returned function executes nothing and returns false.
  */
 export function createDistinctConnections({
   operations,
@@ -60,7 +60,7 @@ async function sendStream(response: ServerResponse, stream: AsyncIterableIterato
   try {
     for await (const { text, cursor } of stream) await sendEvent(response, 'next', text, cursor);
   } catch {
-    // Clients treat `complete` as the end of the stream, but resume after a cut.
+    // Clients treat `complete` as the end of the stream, but resume after a dropped connection.
     response.destroy();
     return;
   }
@@ -72,11 +72,9 @@ async function complete(response: ServerResponse): Promise<void> {
   bodyOf(response).end();
 }
 
-/** Writes server-sent events (HTML standard) as in GraphQL over SSE: JSON messages, and comments as keep-alives. */
-
 const compressors = new WeakMap<ServerResponse, Writable>();
 
-/** Uses little memory per stream. This suffices, because messages mostly resemble recent ones. Flushes each message. */
+/** Little memory per stream suffices, because most messages resemble recent ones. Each message is flushed. */
 const compression = { windowBits: 12, memLevel: 4, level: 6, flush: constants.Z_SYNC_FLUSH } as const;
 
 function compressEvents(response: ServerResponse): void {
@@ -94,7 +92,7 @@ function bodyOf(response: ServerResponse): Writable {
 
 /**
  * Begins an event stream and periodically sends a comment line as a keep-alive. No blank line follows it, because some
- * parsers would take that for an empty message. A standard client waits for `retryMs` before it reconnects.
+ * parsers would take it for an empty message. A standard client waits for `retryMs` before it reconnects.
  */
 function beginEventStream(response: ServerResponse, status: number, keepAliveMs: number, retryMs: number): void {
   response.writeHead(status, {

@@ -10,13 +10,13 @@ export const mediaTypes = [...jsonTypes, eventStream] as const;
 
 type MediaType = (typeof mediaTypes)[number];
 
-/** Adds the charset to a response's media type. Clients may specify the charset as well. */
+/** Adds the charset to a response's media type. Clients may also name it in Accept. */
 const inUtf8 = (type: string) => `${type}; charset=utf-8`;
 
-/** The media types, keyed by the value of Accept. Clients send few distinct values, and parsing one takes 9 µs. */
+/** The accepted media types, by value of Accept. Clients send few different values, and parsing one takes 9 µs. */
 const acceptedBy = boundedCache<readonly MediaType[]>(200);
 
-/** Returns the accepted media types in order of preference (RFC 9110, 12.5.1); event streams only if named. */
+/** Returns the accepted media types by preference (RFC 9110, 12.5.1); event streams only if named in Accept. */
 export function acceptedTypes({ headers }: IncomingMessage): readonly MediaType[] {
   const accept = headers.accept || '*/*';
   const known = acceptedBy.get(accept);
@@ -29,7 +29,7 @@ export function acceptedTypes({ headers }: IncomingMessage): readonly MediaType[
 }
 
 /**
- * Responds to a JSON POST whose body has been read, in the same way as Yoga. It avoids the Fetch standard's objects,
+ * Responds to a JSON POST whose body has been read, in the same way as Yoga. Avoids the objects of the Fetch standard,
  * because creating them takes longer than the operation.
  */
 export async function answerJsonRequest(

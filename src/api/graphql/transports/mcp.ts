@@ -220,7 +220,7 @@ async function pay(
 const notConfirmed =
   'Nothing was paid: the confirmation is for different arguments or too old. Call without it to validate the payment again.';
 
-/** Returns a payment's digest as a uuid, which a cursor can contain. Returns undefined for an invalid key. */
+/** Returns a payment's digest as a uuid, so that a cursor can contain it. Returns undefined for an invalid key. */
 function digestOf(
   payment: Readonly<Record<'name' | 'tokenId' | 'text', string>> & { readonly given: object },
   key: unknown,

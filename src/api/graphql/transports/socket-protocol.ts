@@ -8,7 +8,7 @@ import { type Extra, type SocketOptions, socketLimits } from './socket-sessions.
 
 type ProtocolOptions = Pick<SocketOptions, 'pace' | 'addressOf' | 'keepAliveMs' | 'log'>;
 
-/** The close codes for protocol violations. A forbidden (4403) or late (4408) connection_init is no violation. */
+/** The close codes for protocol violations. A forbidden (4403) or late (4408) connection_init is not one. */
 const breaches: ReadonlySet<number> = new Set([
   CloseCode.BadRequest,
   CloseCode.Unauthorized,
@@ -21,7 +21,7 @@ const sentByClients: ReadonlySet<string> = new Set(['connection_init', 'ping', '
 
 /**
  * Serves graphql-transport-ws on the sockets of a server. The graphql-ws server for `ws` prints a stack trace for each
- * error of a client. Here a protocol violation is logged in one line, and the socket is closed at the pace set for
+ * error of a client. Here, a protocol violation is logged in one line, and the socket is closed after the pause for
  * refusals. Returns the function that closes the server once its sockets have closed.
  */
 export function serveProtocol(
@@ -74,7 +74,7 @@ export function serveProtocol(
   return () => new Promise((resolve) => sockets.close(() => resolve()));
 }
 
-/** Parses a message, or returns its error. Inexact JSON in an operation's payload becomes that operation's error. */
+/** Parses a message, or returns its fault. Inexact JSON in an operation's payload fails only that operation. */
 function readMessage(data: RawData): ClientMessage | string {
   const text = String(data);
   let message: unknown;
@@ -93,7 +93,7 @@ function readMessage(data: RawData): ClientMessage | string {
   return { type, id: typeof id === 'string' ? id : undefined, text, inexact };
 }
 
-/** Closes a socket whose client violated the protocol, once pacing allows. Ignores its messages until then. */
+/** Closes a socket after a protocol violation and the pause for refusals. Ignores the client's messages until then. */
 async function refuse(options: ProtocolOptions, extra: Extra, code: number, reason: string): Promise<void> {
   const { socket, session } = extra;
   if (extra.isRefused) return;
@@ -121,7 +121,7 @@ export function send(socket: WebSocket, text: string): Promise<void> {
   });
 }
 
-/** Pings a client, and cuts its connection if it does not respond before the next ping. Returns a stop function. */
+/** Pings a client, and drops its connection if it does not respond before the next ping. Returns a stop function. */
 function watch(socket: WebSocket, everyMs: number): () => void {
   let isThere = true;
   socket.on('pong', () => {
@@ -157,11 +157,11 @@ const maxUnderWay = 2 * socketLimits.operations;
 class SocketOrder {
   readonly #extra: Extra;
   readonly #handle: (text: string) => Promise<void>;
-  /** The newest operation that the service runs under each id, as a promise of its end. */
+  /** For each id, a promise that resolves when the newest operation with this id has ended in the service. */
   readonly #running = new Map<string, Promise<void>>();
-  /** The promise that the next message with the same id waits for. */
+  /** For each id, the promise that the next message with this id waits for. */
   readonly #waits = new Map<string, Promise<void>>();
-  /** The newest operation under each id, if it is still open for the client. */
+  /** For each id, the newest operation with this id, until the client completes it or it ends. */
   readonly #open = new Map<string, Begun>();
   #underWay = 0;
 

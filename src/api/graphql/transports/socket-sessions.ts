@@ -72,7 +72,7 @@ export interface SocketOptions
   readonly compresses: boolean;
 }
 
-/** Opens a socket's session. Returns false for invalid credentials, which clients renew on 4403, but not on 4500. */
+/** Opens a socket's session. False closes the socket with 4403, after which clients renew their credentials. */
 export async function openSession(
   options: SocketOptions,
   extra: Extra,
@@ -114,7 +114,7 @@ function admitSocket({ limits, sockets }: SocketOptions, socket: WebSocket, view
   return undefined;
 }
 
-/** Counts an operation against its token's limits. Beyond a limit, returns the error after the pause for refusals. */
+/** Counts an operation against its token's limits. Above a limit, returns the error after the pause for refusals. */
 export async function countOperation(
   { limits, pace }: SocketOptions,
   { session }: Extra,

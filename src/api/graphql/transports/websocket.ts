@@ -39,8 +39,8 @@ import {
 } from './socket-sessions.ts';
 
 /**
- * permessage-deflate (RFC 7692) with little memory for each socket. Even short messages are compressed, because they
- * resemble earlier ones, but protocol messages are not. Clients send little, so their messages are not compressed.
+ * permessage-deflate (RFC 7692) with little memory per socket. Even short results are compressed, because they resemble
+ * earlier ones; protocol messages are not. Clients send little, so their messages are not compressed either.
  */
 const compression = {
   zlibDeflateOptions: { memLevel: 4, level: 6 },
@@ -74,7 +74,7 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
     /** Closes the sockets that are still open because their clients never sent credentials. */
     async close(): Promise<void> {
       for (const client of sockets.clients) client.close(closeRestart, 'the server is restarting: resume with after');
-      // Closing does not wait for clients that never acknowledge it.
+      // Disconnects clients that do not acknowledge the close in time.
       const cut = setTimeout(() => {
         for (const client of sockets.clients) client.terminate();
       }, socketLimits.closeMs);
@@ -99,7 +99,7 @@ function acceptUpgrades(server: Server, sockets: WebSocketServer, { acceptsOrigi
   });
 }
 
-/** This listener is not a closure, which would keep the request in memory as long as its connection. */
+/** Not a closure, because a closure would keep the request in memory as long as its connection. */
 function destroy(this: Duplex): void {
   this.destroy();
 }
@@ -171,9 +171,9 @@ async function prepare(
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
- * Returns the key by which a subscription resumes when its client reconnects on another socket: `resumeKey` in the
- * operation's extensions. By default, it is the operation's id if the socket was opened with `resume: true`. Stock
- * clients choose this id at random and send it again. Returns an error for a `resumeKey` that is not a UUID.
+ * Returns the key with which a subscription resumes when its client reconnects on another socket. This is `resumeKey`
+ * in the operation's extensions or, if absent and the socket was opened with `resume: true`, the operation's id, which
+ * stock clients choose at random and send again. Returns an error for a `resumeKey` that is not a UUID.
  */
 function resumeKeyOf(
   { resumes }: Extra,
@@ -245,7 +245,7 @@ function sendNext({ socket, connection }: Extra, id: string, payload: string): P
   return send(socket, `{"id":${JSON.stringify(id)},"type":"next","payload":${payload}}`);
 }
 
-/** Sends a stream's messages directly. graphql-ws would serialize each, so it gets a stream without messages. */
+/** Sends a stream's messages directly. graphql-ws would serialize them, so it gets an empty stream. */
 function sendAll(
   stream: AsyncIterableIterator<StreamMessage>,
   { id, extra }: SocketOperation,

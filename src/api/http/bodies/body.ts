@@ -22,7 +22,7 @@ export function unsupportedBody({
   return { message: 'a request body must not have a Content-Encoding', headers: { 'Accept-Encoding': 'identity' } };
 }
 
-/** Returns whether a media type's parameter is `charset=utf-8` or not a charset at all. */
+/** Returns whether a media type's parameter is allowed: `charset=utf-8`, or any parameter other than `charset`. */
 function allowsUtf8(parameter: string): boolean {
   const [name = '', value = ''] = parameter.split('=', 2);
   return name.trim() !== 'charset' || /^("?)utf-?8\1$/.test(value.trim());

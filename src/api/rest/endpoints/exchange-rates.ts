@@ -54,13 +54,14 @@ const paths: PathTable<RatesQuery> = [
 export function exchangeRateEndpoints(endpoints: Endpoints, payments: Payments): void {
   addWholeList(endpoints, 'listExchangeRates', {
     summary: 'List indicative exchange rates',
-    description: 'Current prices with all fees, from one source currency. Only a quote locks a price.',
+    description:
+      'The current prices, with all fees, of conversions from one source currency. Only a quote locks a price.',
     at: '/exchange-rates',
     filters: {
       sourceCurrency: string('The code of the currency to send.', 'USD'),
       destinationCurrency: repeatable(
         z.string(),
-        'The code of the currency to receive; all by default. Repeat the parameter for several.',
+        'The code of a currency to receive; all currencies by default. May be repeated.',
       ),
       sendingAmount: amountParameter(
         'The amount to price, in the smallest unit of the source currency; 10000 by default.',

@@ -110,7 +110,7 @@ export function quoteEndpoints(endpoints: Endpoints, payments: Payments): void {
 const SourceInput = variants('PaymentSourceInput', 'sourceType', [
   requestObject('AccountSourceInput', {
     sourceType: z.literal('ACCOUNT').describe('Pay from an account.'),
-    accountId: id('InternalAccount', 'The account that pays. From an external account, the money is pulled first.'),
+    accountId: id('InternalAccount', 'The account that pays. Money from an external account is pulled first.'),
     customerId: id('Customer', 'The owner of the account; optional, and checked if given.').optional(),
     currency: string("The account's currency; optional, and checked if given.").optional(),
   }),
@@ -154,7 +154,7 @@ const CreateQuoteBody = z
     lockedCurrencyAmount: amountInput("The fixed amount, in its currency's smallest unit."),
     lookupId: id('Lookup', 'The lookup of the receiver; required for a UMA address.').optional(),
     sendingCurrencyCode: string(
-      "If the source is omitted, this currency selects the account of the lookup's sender that pays. Otherwise it must be the source's currency.",
+      "If the source is omitted, the lookup's sender pays from the account in this currency. Otherwise, it must be the source's currency.",
       'USD',
     ).optional(),
     receivingCurrencyCode: string(
@@ -196,7 +196,7 @@ function quotePaths(body: Body): PathTable<CreateQuote> {
     table.push([['destination', 'currency'], ['receivingCurrencyCode']]);
   const field = !senderCustomerInfo && senderUserInfo ? 'senderUserInfo' : 'senderCustomerInfo';
   table.push([['senderCustomerInfo'], [field]]);
-  // The request has the facts in an object, by name. The command's input has them in a list.
+  // In the request, the facts are an object, by name; in the command's input, they are a list.
   for (const [position, name] of Object.keys(senderCustomerInfo ?? senderUserInfo ?? {}).entries()) {
     table.push(renamed(['senderCustomerInfo', position], [field, name]));
   }

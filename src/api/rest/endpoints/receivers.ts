@@ -42,7 +42,10 @@ const supportedCurrencies = 'The currencies that the receiver accepts, starting 
 
 const LookupSchema = responseObject('Lookup', {
   id: id('Lookup', 'The id of the lookup.'),
-  lookupId: id('Lookup', 'The same as `id`. A quote to the receiver must refer to it, within ten minutes.'),
+  lookupId: id(
+    'Lookup',
+    'The same as `id`. A quote to the receiver must contain it and be created within ten minutes.',
+  ),
   receiverUmaAddress: string("The receiver's UMA address: $name@domain, in lower case."),
   receiver: z
     .object({

@@ -16,7 +16,7 @@ export function statementEndpoints(endpoints: Endpoints, { database }: Payments)
   endpoints.add('getAccountStatement', {
     summary: "Export an internal account's statement",
     description:
-      'The opening balance, every entry of a period with the running balance, and the closing balance. The response is a stream: if the last line (CSV) or the closing element (camt.053) is missing, it is incomplete.',
+      'The opening balance, every entry of a period with the running balance, and the closing balance. The response is a stream; it is incomplete if the last line (CSV) or the closing element (camt.053) is missing.',
     at: '/internal-accounts/{accountId}/statement',
     params: z.object({ accountId: id('InternalAccount', 'The id of the account.') }),
     query: z.strictObject({
@@ -27,7 +27,7 @@ export function statementEndpoints(endpoints: Endpoints, { database }: Payments)
       format: z
         .enum(['csv', 'camt.053'])
         .default('csv')
-        .describe('The format: CSV, or ISO 20022 camt.053.001.08 for currencies of ISO 4217.'),
+        .describe('The format: CSV, or ISO 20022 camt.053.001.08 for ISO 4217 currencies.'),
     }),
     middleware: accesses.VIEW,
     responses: {
@@ -41,7 +41,7 @@ export function statementEndpoints(endpoints: Endpoints, { database }: Payments)
       const viewer = context.get('viewer');
       const head = await readStatementHead(database, viewer, accountId, period);
       const write = statementWriter(format, head);
-      // Sets the platform, because the lines are read after this handler has returned.
+      // Sets the platform for the lines, which are read after this handler has returned.
       const lines = asPlatform(viewer.platformId, () =>
         iterateHere(write(head, period, statementEntries(database, viewer, head))),
       );

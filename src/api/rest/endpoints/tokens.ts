@@ -98,7 +98,7 @@ export function tokenEndpoints(endpoints: Endpoints, { database }: Payments): vo
     operationId: 'deleteToken',
     summary: 'Delete a token',
     description:
-      'The token is refused within a second, and so are all tokens that it created, directly or indirectly. The webhook endpoints that they created are disabled. Deleting it again is not an error. The last token with MANAGE cannot be deleted (409 CONFLICT).',
+      'Within a second, the token is refused, and so are all tokens that it created, directly or indirectly. The webhook endpoints that these tokens created are disabled. Deleting a token again is not an error. The last token with MANAGE cannot be deleted (409 CONFLICT).',
     at: 'delete /tokens/{tokenId}',
     params,
     query: z.strictObject({

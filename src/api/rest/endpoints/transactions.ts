@@ -42,8 +42,8 @@ const filters = {
   reference: string('Only payments with exactly this reconciliation reference.').optional(),
   accountId: string('Only payments from or to this account.').optional(),
   currency: string('Only payments that are sent or received in the currency with this code.').optional(),
-  minAmount: amountParameter('The smallest amount sent or received, in `currency`, which is then required.'),
-  maxAmount: amountParameter('The largest amount sent or received, in `currency`, which is then required.'),
+  minAmount: amountParameter('At least this amount was sent or received, in `currency`, which is then required.'),
+  maxAmount: amountParameter('At most this amount was sent or received, in `currency`, which is then required.'),
   executed: choice(
     '`true` excludes the payments of quotes that were not executed or funded; `false` returns only those.',
   ),
@@ -135,7 +135,7 @@ export function transactionEndpoints(endpoints: Endpoints, payments: Payments): 
 
 const isAccount = z.literal('ACCOUNT').optional().describe('The party type: always ACCOUNT.');
 
-/** Defines a party to a transfer. Callers may add its type and currency, for example copied from a response. */
+/** Defines a party to a transfer. Callers may add its type and currency, for example by copying a response. */
 function party<Type extends z.ZodRawShape>(type: Type, [idType, description]: Party) {
   return z
     .strictObject({

@@ -34,7 +34,7 @@ const Manifest = z
   .catchall(z.unknown())
   .openapi('DocumentManifest', {
     description:
-      'A manifest as written by tools: an Apollo manifest, or an object with the text of each document under its hash, as relay-compiler and GraphQL Code Generator write it.',
+      'A manifest in the format of common tools: an Apollo manifest, or an object that maps hashes to document texts, as written by relay-compiler and GraphQL Code Generator.',
   });
 
 const Registered = responseObject('RegisteredDocuments', {
@@ -58,7 +58,7 @@ export function trustedDocumentEndpoints(endpoints: Endpoints, { trusted, proble
   endpoints.serve('registerTrustedDocuments', {
     summary: 'Register documents',
     description:
-      'From then on, clients may send the hashes of these documents instead of their texts. If one of them cannot be executed, none is registered. Documents that are already registered stay, so repeating the request changes nothing.',
+      'Once documents are registered, clients may send their hashes instead of their texts. If one of the documents cannot be executed, none is registered. Documents that are already registered stay, so repeating the request changes nothing.',
     at: 'post /trusted-documents',
     access: 'MANAGE',
     body: Manifest,

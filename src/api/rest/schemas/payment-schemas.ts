@@ -65,7 +65,7 @@ export const PaymentInstructionSchema = responseObject('PaymentInstruction', {
   accountNumber: string('The account number to pay to.').optional(),
   routingNumber: string("The bank's ABA routing number.").optional(),
   bankName: string('The name of the bank that holds the account.').optional(),
-  referenceCode: string('The reference that the payment must contain exactly.').optional(),
+  referenceCode: string('The reference that the payment must contain, exactly as given.').optional(),
   address: string('The address of the wallet to pay to.').optional(),
   invoice: string('The Lightning invoice to pay.').optional(),
   accountOrWalletInfo: z
@@ -142,7 +142,7 @@ export const TransactionSchema = responseObject('Transaction', {
       settledAt: time('When the refund arrived.').optional(),
     })
     .optional()
-    .describe('The refund: where the money went if it was not delivered, or was returned after delivery.'),
+    .describe('The refund of a payment that was not delivered, or that was returned after delivery.'),
   counterpartyInformation: z
     .record(z.string(), z.string())
     .optional()

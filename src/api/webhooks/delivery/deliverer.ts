@@ -39,7 +39,7 @@ export function createDeliverer(webhooks: Webhooks, onAttemptEnd: () => void) {
   const sender = new Sender(pace, webhooks.resolve);
   const attempts = new Set<Promise<void>>();
   return {
-    /** Starts attempts at due deliveries. Returns the pause before the next step, in milliseconds. */
+    /** Leases due deliveries and starts to attempt them. Returns the pause before the next step, in milliseconds. */
     async step(): Promise<number> {
       const capacity = Math.min(batchSize, maxAttempts - attempts.size);
       if (!webhooks.box || capacity <= 0) return idleMs;
@@ -158,7 +158,7 @@ async function applyAnswer({ payments }: Webhooks, delivery: LeasedDelivery, out
 /** The minimum time that a receiver has to respond, in ms. A response after the payment's deadline has no effect. */
 const leastQuestionMs = 1_000;
 
-/** Returns how many milliseconds are left for the response to an approval request until the payment's deadline. */
+/** Returns how long a receiver may take to respond to an approval request, in ms: until the payment's deadline. */
 function questionMs({ event, now }: LeasedDelivery): number {
   const { approvalDueAt } = rowFromSnapshot('Transaction', trustedJson<Record<string, unknown>>(event.snapshot));
   if (!approvalDueAt) throw new Error('an approval request needs a payment that awaits approval');
@@ -189,7 +189,7 @@ function attributesOf({ id, platformId, endpointId, begun, event }: LeasedDelive
   };
 }
 
-/** The statuses after which a command decides. 409 says that the platform has received the request before. */
+/** The statuses that leave the decision to a command. 409 says that the platform already has the request. */
 const deferring: ReadonlySet<number> = new Set([202, 409]);
 const answering: ReadonlySet<number> = new Set([200, 202, 403, 409, 422]);
 

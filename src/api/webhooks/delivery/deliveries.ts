@@ -77,7 +77,7 @@ const lease = leasing<LeasedRow>(
   },
 );
 
-/** Leases up to `limit` due deliveries, and as many approval requests. */
+/** Leases up to `limit` due deliveries, and up to as many approval requests. */
 export async function leaseDeliveries(on: Queryable, limit: number, leaseMs: number): Promise<LeasedDelivery[]> {
   const rows = await lease(on, limit, leaseMs);
   return rows.map((row) => ({ ...row, id: row.deliveryId, event: row }));
@@ -151,8 +151,8 @@ const failedStatement = statement<{ status: string }>(
 
 /**
  * Updates an endpoint's health. A success clears its failures. Days of failures, or a 410 response, disable the
- * endpoint. A failure counts only if its attempt began after every successful one, because the late failure of an older
- * attempt says nothing about the endpoint's current state.
+ * endpoint. A failure counts only if its attempt began later than all successful ones, because the late failure of an
+ * older attempt says nothing about the endpoint's current state.
  */
 export async function recordHealth(
   { payments, pace }: Webhooks,

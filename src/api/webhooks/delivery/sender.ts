@@ -45,8 +45,8 @@ export class Sender {
   readonly #stopping = new AbortController();
 
   constructor(pace: Pace, resolve: Resolver) {
-    // This machine and public addresses have separate agents, so that a connection to this machine is never reused for
-    // a public address. They ignore the environment's proxy settings, and `request` follows no redirects.
+    // Loopback and public addresses have separate agents, so that a connection to this machine is never reused for a
+    // public address. The agents ignore the environment's proxy settings, and `request` follows no redirects.
     const agent = (allowed: (address: string) => boolean) =>
       new Agent({
         connect: { lookup: checkedLookup(resolve, allowed), timeout: pace.connectMs },

@@ -111,8 +111,7 @@ function readTypes(types: readonly EventType[] | null | undefined): EventType[] 
   const refused = types.find((type) => !allowed.includes(type));
   if (refused !== undefined)
     throw invalid(`${refused} is only in the feed; webhooks exist for ${webhookTypes.join(', ')}`, ['eventTypes']);
-  if (types.length === 0)
-    throw invalid('give at least one type of event, or leave the list out for all', ['eventTypes']);
+  if (types.length === 0) throw invalid('give at least one type of event, or omit the list to get all', ['eventTypes']);
   return [...new Set(types)];
 }
 
@@ -268,7 +267,7 @@ export async function checkConfigEndpoint(transaction: Transaction, caller: Call
   const found = await findConfigEndpoint(transaction.prisma, caller);
   const endpoint = found && (await lockEndpoint(transaction, caller, found.id));
   if (stateOf(endpoint) !== state)
-    throw new Refusal('CONFLICT', 'the webhook endpoint of the settings has changed meanwhile', ['expectedVersion']);
+    throw new Refusal('CONFLICT', 'the webhook endpoint in the settings has since changed', ['expectedVersion']);
 }
 
 /**

@@ -6,9 +6,9 @@ import { requireBox, secretOwner, type Webhooks } from '../webhooks.ts';
 type Sealed = Pick<WebhookEndpoint, 'platformId' | 'id' | 'secret' | 'previousSecret'>;
 
 /**
- * Finds the signing secrets of all platforms that another key encrypted, and encrypts them with the current key.
+ * Re-encrypts with the current key all signing secrets, on any platform, that are still encrypted with another key.
  * @param keyId the id of that other key, which this instance must still have
- * @returns the number of endpoints that had such a secret
+ * @returns the number of endpoints whose secrets were re-encrypted
  * @throws Error if this instance lacks that key
  */
 export async function reencryptSecrets(webhooks: Webhooks, keyId: string): Promise<number> {
@@ -22,7 +22,7 @@ export async function reencryptSecrets(webhooks: Webhooks, keyId: string): Promi
   return changed;
 }
 
-/** Re-encrypts the secrets of one endpoint. If they change in the meantime, reads them again. */
+/** Re-encrypts the secrets of one endpoint. If they change in the meantime, reads them and tries again. */
 async function reencrypt(
   prisma: Database['prisma'],
   box: SecretBox,

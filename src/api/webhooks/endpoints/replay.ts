@@ -37,8 +37,8 @@ const inRange = `from event v join webhook_endpoint e on e.platform_id = v.platf
        else $5::boolean or v.type = any(e.event_types) end`;
 
 /**
- * Resends existing deliveries and creates missing ones. Stops after one more than is allowed, so that the caller can
- * tell when there are too many. The caller holds the endpoint's lock, so that no other process replays the same events.
+ * Resends existing deliveries and creates missing ones. Stops one event above the limit, so that the caller can tell
+ * when the range has too many. The caller holds the endpoint's lock, so that no other process replays the same events.
  */
 const replayStatement = statement<object>(
   'replay_deliveries',
@@ -60,8 +60,8 @@ const replayStatement = statement<object>(
 );
 
 /**
- * Resends one event, or a range of the feed, to an endpoint, with the same webhook ids. An event of a type that the
- * endpoint does not receive is sent only if it is requested by id.
+ * Resends one event, or a range of the feed, to an endpoint, under the original webhook ids. An event of a type that
+ * the endpoint does not receive is sent only if it is requested by id.
  * @returns the number of events
  */
 export const replay = webhookCommand((webhooks, caller, input: Replay) => {
@@ -93,7 +93,7 @@ async function rangeOf(cursors: Cursors, { prisma, client }: Transaction, caller
     if (!event) throw new Refusal('EVENT_NOT_FOUND', 'no such event', at('eventId'));
     return { after: event.sequence - 1n, before: event.sequence + 1n, named: true };
   }
-  if (!hasRange) throw invalid('name one event, or a range with one or two cursors', at('eventId'));
+  if (!hasRange) throw invalid('give either one event, or one or two cursors for a range', at('eventId'));
   const sequenceAt = async (field: 'after' | 'before', cursor: Given<string>) => {
     if (cursor == null) return undefined;
     const position = positionOf(cursors, caller.platformId, cursor);

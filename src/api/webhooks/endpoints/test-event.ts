@@ -12,7 +12,7 @@ import { endpointDisabled, endpointUuid, readEndpoint } from './endpoint-queries
 
 /** How long a caller waits for the outcome of its test, in ms. After that, the delivery continues like any other. */
 const waitMs = 8_000;
-/** How many tests of a platform may await responses at the same time in one process. */
+/** How many tests of a platform may wait for responses at the same time, per process. */
 const maxWaiting = 16;
 /** The pause before the outcome is checked again, in milliseconds. It doubles each time, up to `maxPollMs`. */
 const pollMs = 50;
@@ -41,7 +41,7 @@ export async function sendTest(webhooks: Webhooks, caller: Caller, input: NamedE
   const places = webhooks.waitingTests.get(platformId) ?? new Slots(maxWaiting);
   webhooks.waitingTests.set(platformId, places);
   if (places.isFull) {
-    const message = `${maxWaiting} webhook tests of this platform are already waiting for their receivers; try again`;
+    const message = `${maxWaiting} webhook tests of this platform are already waiting for responses; try again later`;
     throw new Refusal('RATE_LIMITED', message, { retryAfter: 1 });
   }
   return places.run(async () => {
@@ -88,7 +88,7 @@ async function firstOutcome(webhooks: Webhooks, caller: Caller, id: string, even
     if (ended || Date.now() >= deadline)
       return {
         delivered: delivery?.status === 'DELIVERED',
-        /** The HTTP status of the response; null if there was none, or none yet. */
+        /** The HTTP status of the response; null if no response has been received. */
         responseStatus: attempt?.responseStatus ?? null,
         ended,
         /** Why the first attempt failed, if it did. */

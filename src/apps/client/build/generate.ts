@@ -24,8 +24,8 @@ import {
 } from 'graphql';
 import { scalars } from '../scalars.ts';
 
-// `npm run client:generate`: writes the client package's facts about the schema, and its typed operations. With --check
-// it changes nothing and fails if the files are stale.
+// `npm run client:generate`: writes the client package's facts about the schema, and its typed operations. With
+// --check, it writes nothing, and fails if the files are stale.
 
 const folder = path.resolve(import.meta.dirname, '..');
 const root = path.resolve(folder, '../../..');
@@ -45,7 +45,7 @@ function fieldsWith(types: readonly (GraphQLObjectType | GraphQLInputObjectType)
   return Object.fromEntries(found.map(([name, fields]) => [name, Object.fromEntries(fields)]));
 }
 
-/** Lists the parsed fields of objects, and those of input objects at any depth. */
+/** Lists the parsed fields of objects, and the fields of input objects that are parsed or contain parsed fields. */
 function scalarFacts(schema: GraphQLSchema) {
   const types = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'));
   const inputs = types.filter(isInputObjectType);
@@ -75,7 +75,7 @@ function schemaFacts(schema: GraphQLSchema): string {
     const hasIdentity = type.getFields().id !== undefined || type.name === 'Currency';
     if (isObjectType(type) && !roots.has(type) && !members.has(type.name) && !hasIdentity) embedded.push(type.name);
     if (members.has(type.name) && hasIdentity !== possibleTypes.Node?.includes(type.name))
-      throw new Error(`${type.name} must have an id exactly if it is a Node`);
+      throw new Error(`${type.name} must have an id if and only if it is a Node`);
     for (const field of Object.values(type.getFields())) {
       const names = field.args.map(({ name }) => name);
       // A connection without `after`, such as the first page of a followed list, has no further pages to join.

@@ -243,7 +243,7 @@ export class CredentialBrake {
 const refusalRate = { atOnce: 50, perSecond: 20 } as const;
 /** The maximum delay, in milliseconds. Clients usually wait longer than this for a response. */
 const maxWaitMs = 12_000;
-/** The length of the period before the maximum delay over which all later refusals are spread, in milliseconds. */
+/** Once the maximum delay is reached, further refusals are spread over this many milliseconds before it. */
 const spreadMs = 3_000;
 /** The golden ratio: the fractional parts of its multiples are evenly distributed, however many there are. */
 const goldenRatio = (Math.sqrt(5) - 1) / 2;

@@ -34,7 +34,7 @@ export class Credentials {
   }
 
   /**
-   * Authenticates credentials. Failures count against the address. A token not accepted from the address is a failure.
+   * Authenticates credentials. Failures count against the address, and so does a token that is not accepted from it.
    * @throws RateLimited after too many wrong credentials, unless these have been verified before
    */
   async authenticateFrom(address: string, authorization: string | undefined): Promise<Viewer | undefined> {
@@ -59,7 +59,7 @@ export class Credentials {
     }
   }
 
-  /** Authenticates credentials that `authenticateFrom` has accepted before; undefined for any that are not valid. */
+  /** Authenticates credentials that `authenticateFrom` has accepted before; undefined if they are no longer valid. */
   async authenticate(authorization: string | null | undefined): Promise<Viewer | undefined> {
     if (!authorization) return undefined;
     const cached = this.cached(authorization);

@@ -34,7 +34,7 @@ export interface Connection {
 
 export interface Session {
   readonly viewer: Viewer;
-  /** Replaces the token with a newer one of the same subject. Returns false if it does not permit an open operation. */
+  /** Replaces the token with a newer one for the same subject. Returns false if that forbids an open operation. */
   renew(viewer: Viewer): Promise<boolean>;
   /**
    * Registers an operation, such as a subscription, whose connection is closed once its token no longer permits it.
@@ -135,7 +135,7 @@ export class Sessions {
 /** @param replaced the viewer to replace; a connection that has since been given a newer viewer keeps it */
 async function renew(open: Open, viewer: Viewer, replaced?: Viewer): Promise<boolean> {
   if (viewer.platformId !== open.viewer.platformId || viewer.subject !== open.viewer.subject) return false;
-  // Operations that begin during the loop are checked, too, because a set's iterator visits added members.
+  // Operations that begin during the loop are checked, because a set's iterator also visits members added meanwhile.
   for (const couldBegin of open.underWay) if (!(await couldBegin(viewer))) return false;
   if (replaced === undefined || open.viewer === replaced) open.viewer = viewer;
   return true;

@@ -4,7 +4,7 @@ import { type Queryable, statement } from '../../../infra/database/statement.ts'
 import type { Transaction } from '../../../infra/database/transaction.ts';
 import type { Caller } from '../caller.ts';
 
-// A token's expiry, addresses and documents must lie within those of the token that creates it.
+// A token must not expire later than the token that created it, and may use only its creator's addresses and documents.
 
 /** @throws Refusal INVALID_INPUT for a malformed range, or an IPv6 range narrower than a /64 network */
 export function rangesIn(addresses: readonly string[]): string[] {
@@ -30,8 +30,8 @@ interface Bounds {
 }
 
 /**
- * Returns the requested bounds of a new token. They must lie within the bounds of the token that creates it.
- * @param now the database's clock
+ * Returns the bounds of a new token: those requested, which must lie within its creator's, or else its creator's.
+ * @param now the database's time
  * @throws Refusal INVALID_INPUT (expiry in the past), FORBIDDEN (beyond the creator's expiry, addresses or documents)
  */
 export async function boundsOf(

@@ -25,7 +25,7 @@ export function whereApiTokens(filter: ApiTokenFilter): Prisma.ApiTokenWhereInpu
   };
 }
 
-/** The time in the id may be a millisecond earlier than `createdAt`, because each comes from its own clock reading. */
+/** The time in the id may be a millisecond earlier than `createdAt`, because each is read from the clock separately. */
 function createdBetween(after: Given<Date>, before: Given<Date>): Prisma.ApiTokenWhereInput {
   return { createdAt: { ...(after && { gte: after }), ...(before && { lte: before }) } };
 }

@@ -27,7 +27,7 @@ export function firstServer(address: string): string {
   );
 }
 
-/** The address parameters that override the program's settings in pg. */
+/** Address parameters that would override the settings that the program passes to pg. */
 const ofSessions = [
   ...['options', 'application_name', 'statement_timeout', 'lock_timeout'],
   ...['idle_in_transaction_session_timeout', 'query_timeout'],
@@ -35,7 +35,7 @@ const ofSessions = [
 
 /**
  * Returns an address with only its first host and without session settings, which would override the program's own.
- * The settings are returned separately: `options` in the form of server command-line options such as `-c work_mem=8MB`.
+ * Also returns the address's application name, and its `options`, such as `-c work_mem=8MB`.
  */
 export function readAddress(given: string) {
   const address = firstServer(given);
@@ -51,7 +51,7 @@ export function readAddress(given: string) {
   return { url: address.slice(0, start) + (query && `?${query}`), options, applicationName };
 }
 
-/** The parameters that pg supports, and libpq parameters that have no effect here. */
+/** The parameters that pg supports, and parameters of libpq that are accepted but have no effect. */
 const knownParameters = new Set([
   ...ofSessions,
   ...['sslmode', 'ssl', 'sslcert', 'sslkey', 'sslrootcert', 'sslnegotiation', 'uselibpqcompat'],
@@ -61,7 +61,7 @@ const knownParameters = new Set([
 ]);
 const sslModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 
-/** Returns what is wrong with an address that cannot be used as written, without revealing any part of a password. */
+/** Returns why an address cannot be used as written; undefined if it can. Reveals no part of a password. */
 export function faultOfAddress(address: string): string | undefined {
   if (!/^postgres(ql)?:\/\/\S+$/.test(address))
     return 'must be a Postgres address such as postgres://user:password@host:5432/database';
@@ -106,7 +106,7 @@ export function protectionOf(address: string): Protection {
   const client = new pg.Client({ connectionString: readAddress(address).url });
   const others = serversOf(address).slice(1);
   if ([client, ...others].every(({ host }) => isLocal(host))) return 'LOCAL';
-  // Its declared type is boolean, but pg stores the options for node:tls here.
+  // pg's types declare `ssl` as a boolean, but it holds the options for node:tls.
   const ssl: unknown = client.ssl;
   if (!ssl) return 'NONE';
   const isUnverified = typeof ssl === 'object' && 'rejectUnauthorized' in ssl && ssl.rejectUnauthorized === false;

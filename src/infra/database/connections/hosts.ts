@@ -13,7 +13,7 @@ const answerMs = 2_000;
 
 const probe = `select not (pg_is_in_recovery() or current_setting('transaction_read_only')::boolean) as writable`;
 
-/** Finds the primary of an address with several hosts, before the first connection and after a failed one. */
+/** Finds the primary among the hosts of an address, before the first connection and after a failed one. */
 export type Hosts = ReturnType<typeof openHosts>;
 
 const known = new Map<string, Hosts>();
@@ -77,14 +77,14 @@ export interface ConnectionConfig extends pg.ClientConfig {
 /** A socket that joins corked messages into one buffer. pg corks the messages of each statement. */
 class OneBufferSocket extends Socket {
   override _writev(messages: readonly { readonly chunk: Buffer }[], done: (error?: Error | null) => void): void {
-    // Several buffers would increase a command's CPU time by a tenth to a fifth (bench/LOG.md).
+    // Several buffers would increase a command's CPU time by 10 to 20 % (bench/LOG.md).
     const buffer = Buffer.concat(messages.map(({ chunk }) => chunk));
     // The encoding that Node passes with buffers. Node's type does not include it.
     this._write(buffer, 'buffer' as BufferEncoding, done);
   }
 }
 
-/** A client of pg that finds the primary if the address names several hosts. */
+/** A pg client that finds the primary if the address names several hosts. */
 export class DatabaseClient extends pg.Client {
   readonly #hosts: Hosts | undefined;
   // pg's types do not declare the connection of a client.

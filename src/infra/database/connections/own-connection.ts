@@ -3,7 +3,7 @@ import { singleFlight } from '../../instruments/single-flight.ts';
 import { type ConnectionConfig, DatabaseClient } from './hosts.ts';
 import { PooledClient } from './pooled-client.ts';
 
-/** The SQLSTATE of a server that accepts no further sessions. */
+/** The SQLSTATE with which a server refuses further sessions. */
 const tooMany = '53300';
 
 /** Manages a connection outside the pools. It is opened on demand, and reopened after it has ended or been dropped. */
@@ -16,8 +16,8 @@ export class OwnConnection {
 
   /**
    * @param prepare runs on each new connection before it is used
-   * @param renewAfterMs how long a connection is used before a new one replaces it, in milliseconds. If the server then
-   *   accepts no further sessions, the old connection remains in use, as in the pools
+   * @param renewAfterMs how long a connection is used before a new one replaces it, in milliseconds. The old one
+   *   remains in use while the server accepts no further sessions
    */
   constructor(
     config: () => ConnectionConfig,

@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import pg from 'pg';
 import { serialize } from 'pg-protocol';
 
-/** The part of pg's connection that queries use, including pg's own Query, pg-cursor and pg-query-stream. */
+/** The part of pg's connection that queries use. Also used by pg's own Query, pg-cursor and pg-query-stream. */
 export interface Connection {
   /** The texts of the statements that are prepared or being prepared, by name. */
   readonly parsedStatements: Record<string, string>;
@@ -14,7 +14,7 @@ export interface Connection {
 // pg's own value serialization, which its types do not declare.
 export const { prepareValue } = (pg as unknown as { readonly utils: { prepareValue(value: unknown): unknown } }).utils;
 
-/** Sets the platform of a session. The row-level security of the tables reads it (docs/database-roles.md). */
+/** Sets the platform of a session, which the tables' row-level security policies read (docs/database-roles.md). */
 export const platformStatement = {
   name: 'set_platform',
   text: "select set_config('gateway.platform', $1, false)",
@@ -52,7 +52,7 @@ export function statementMessages(
     serialize.execute(),
   ];
   if (name !== '') {
-    // When Postgres confirms a statement that pg prepared itself, pg moves it from the second list to the first.
+    // pg lists a statement that it prepares as submitted and, once Postgres has confirmed it, as parsed.
     if ((parsedStatements[name] ?? submittedNamedStatements[name]) !== undefined) return messages;
     // From here on the statement counts as prepared. If its preparation fails, the pool closes the connection.
     submittedNamedStatements[name] = text;

@@ -91,7 +91,7 @@ function driverOn(send: (statement: pg.QueryConfig) => Promise<pg.QueryResult>, 
     send(statement).catch((error: unknown) => {
       throw error instanceof DriverAdapterError ? error : new StatementFailed(error);
     });
-  // Prisma's driver requires a pool. It calls no other form of `query`, so this pool opens no connections.
+  // Prisma's driver requires a pool. It calls only the `query` given here, so the pool opens no connections.
   const pool = Object.assign(new pg.Pool({ max: 1 }), { query: query as pg.Pool['query'] });
   return new PrismaPg(pool, { statementNameGenerator: ({ sql }) => nameOf(sql) });
 }

@@ -60,7 +60,7 @@ export class ServingPool extends pg.Pool {
     return undefined;
   }
 
-  /** Connects for statements that read no rows directly and only call functions with their owner's privileges. */
+  /** Connects for statements that read no rows directly but call functions that run with their owner's privileges. */
   async connectForFunctions(): Promise<pg.PoolClient> {
     const client = await super.connect();
     if (client instanceof PooledClient) client.platform = noPlatform;
@@ -164,7 +164,7 @@ class ConnectionShares {
     });
   }
 
-  /** Connects with `connect` as soon as the platform has less than its share. Fails after the pool's own time limit. */
+  /** Connects with `connect` as soon as the platform's share allows it. Fails after the pool's own time limit. */
   connect(platform: string, connect: (done: Connected) => void, done: Connected): void {
     if (platform === noPlatform) {
       connect(done);

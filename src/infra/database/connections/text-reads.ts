@@ -19,8 +19,8 @@ interface Waiting extends NamedRead {
 
 /**
  * Runs a pool's reads. All reads that one platform starts in one turn of the event loop are sent as a batch. Under
- * load, this saves up to two fifths of their CPU time in this process, and three fifths in Postgres (bench/LOG.md). A
- * read that is new or was slow last time is sent alone, so that no other read waits for it.
+ * load, this saves up to 40 % of their CPU time in this process, and 60 % in Postgres (bench/LOG.md). A read that is
+ * new or was slow last time is sent alone, so that no other read waits for it.
  */
 export class TextReads {
   readonly pool: pg.Pool;
@@ -111,7 +111,7 @@ const planOnce = {
 
 /** The position that the server must have replayed before it runs a read (database/replicas). */
 export interface Replayed {
-  /** A position in the log, as written by Postgres. */
+  /** A position in the write-ahead log, as Postgres writes it. */
   readonly lsn: string;
   readonly history: string;
 }
@@ -173,7 +173,7 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   submit(pgConnection: unknown): Error | null {
     // pg passes its own Connection.
     const connection = pgConnection as Connection;
-    // Written as one buffer. Several writes would increase a request's CPU time by a twentieth (bench/LOG.md).
+    // Written as one buffer. Several writes would increase a request's CPU time by 5 % (bench/LOG.md).
     const messages: Buffer[] = [];
     if (this.platform) {
       this.#before += 1;

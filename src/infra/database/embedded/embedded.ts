@@ -67,7 +67,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions) {
   })();
   const checks = setInterval(() => void findServer(cluster), 2_000).unref();
   return {
-    /** Connects the superuser to the database `payments`. */
+    /** The address of the database `payments`, with the superuser's login. */
     url: `postgresql://postgres:${cluster.password}@127.0.0.1:${current.port}/payments`,
     /** The folder for all the server's files. It is not always below the given `dataDir`: see `notice`. */
     dataDirectory: cluster.folder,
@@ -178,14 +178,14 @@ function processOptions({ user }: ServerLocation) {
 function programFailure(summary: string, output: string): OperatorError {
   const lines = output.trimEnd().split('\n').slice(-12);
   const advice =
-    'Repair the cause and start again; or remove that folder, to begin with an empty database; or set DATABASE_URL to a Postgres 15 or newer.';
+    'Fix the cause and start again, remove that folder to begin with an empty database, or set DATABASE_URL to a Postgres 15+ server.';
   const log = ['The end of its log:', ...lines.map((line) => `  ${line}`)];
   return new OperatorError([summary, ...log, advice].join('\n'));
 }
 
 /**
  * Starts the server, or joins the running one.
- * @param onlyPort the only acceptable port; by default the port of the last start, or any other if that one is taken
+ * @param onlyPort the only acceptable port; by default the port of the last start, or any free one if that is taken
  * @throws OperatorError if the server does not start, or runs on a different port
  */
 async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<JoinedServer> {
@@ -262,9 +262,9 @@ async function eventually<T>(failure: string, find: () => Promise<T | undefined>
 type RunningServer = NonNullable<Awaited<ReturnType<typeof findServer>>>;
 
 /**
- * Finds the server that runs on the cluster's data. If a dead server's process id now belongs to another program,
- * removes its lock file, which Postgres would not replace. Shuts down a server that has received SIGTERM, for example
- * because the machine is shutting down. It would wait for clients that might never disconnect.
+ * Finds the server that runs on the cluster's data. Removes the lock file of a dead server whose process id now belongs
+ * to another program, because Postgres would not replace it. Shuts down a server that has received SIGTERM (for example
+ * because the machine is shutting down), because it would wait for clients that might never disconnect.
  */
 async function findServer({ folder }: Cluster) {
   const lock = join(folder, 'data', 'postmaster.pid');

@@ -45,16 +45,16 @@ export interface MigrateOptions {
  * every later statement, even a read, queues behind the waiting migration.
  */
 const lockMs = 200;
-/** How long a migration waits after deadlock_timeout, when Postgres cancels an autovacuum that blocks it. */
+/** How long a migration keeps waiting after deadlock_timeout, which is when Postgres cancels a blocking autovacuum. */
 const graceMs = 500;
-/** The pause before the next attempt in milliseconds, if a blocking transaction has been open for `longSeconds`. */
+/** The pause before the next attempt, in milliseconds, if a blocking transaction has been open for `longSeconds`. */
 const pauseMs = 4_000;
 const longSeconds = 5;
 
 /**
  * Applies the migrations that the database lacks. If several processes start together, one migrates while the others
  * wait. Migrations that exist only in the database, from a newer version of the program, are ignored.
- * @returns the names of the migrations applied now
+ * @returns the names of the migrations that were applied
  * @throws OperatorError if a migration fails (it is rolled back), or the database's history contradicts the files
  */
 export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<{ applied: string[] }> {
@@ -157,7 +157,7 @@ async function readRecords(client: Queryable) {
   }
 }
 
-/** Applies a migration, and tries again while other sessions hold locks that it needs. `watcher` finds them. */
+/** Applies a migration, and retries while other sessions hold locks that it needs. `watcher` finds these sessions. */
 async function applyPatiently(
   migration: Migration,
   client: pg.Client,
@@ -175,7 +175,7 @@ async function applyPatiently(
       const sessions = await lockSessions(watcher);
       const waits = sessions.some(({ pid, blockedBy }) => pid === rows[0]?.pid && blockedBy.length > 0);
       const found = waits ? await blockersOf(watcher, sessions) : [];
-      // If none are found in time, as in a deadlock or a short attempt, the previous attempt's blockers are used.
+      // If an attempt ends before any are found, as in a deadlock, the previous attempt's blockers are used.
       if (found.length > 0) blockers = found;
     }
     const error = await attempt;

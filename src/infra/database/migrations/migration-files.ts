@@ -15,7 +15,7 @@ export interface Migration {
   readonly checksum: string;
 }
 
-/** Reads the migrations in their order, each with the checksum that Prisma stores. */
+/** Reads the migrations in order, each with the checksum that Prisma stores. */
 export async function readMigrations(prismaDirectory: string): Promise<Migration[]> {
   const entries = await readdir(join(prismaDirectory, 'migrations'), { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);

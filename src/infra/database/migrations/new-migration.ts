@@ -10,12 +10,12 @@ import { migrate } from './migrate.ts';
 import { projectPrisma, readFunctions, readMigrations } from './migration-files.ts';
 import { createThrowawayDatabase, startThrowawayPostgres } from './throwaway.ts';
 
-/** Foreign keys of the schema's relations that the database does not have, and the triggers that replace them. */
+/** Foreign keys that the schema implies but the database does not have, with the triggers that replace them. */
 export const keysByTriggers: ReadonlyMap<string, string> = new Map([
   ['posting_platform_id_journal_id_fkey', 'check_legs'],
 ]);
 
-/** Constraints that migrations add or omit by hand. `webhook_delivery_event` refers to the table behind a view. */
+/** Constraints added to or removed from migrations by hand. `webhook_delivery_event` refers to a view's base table. */
 const byHand: ReadonlySet<string> = new Set([...keysByTriggers.keys(), 'webhook_delivery_event']);
 
 /**

@@ -25,7 +25,7 @@ const positionStatement = statement<{ lsn: string; history: string | null }>(
   'select lsn::text, history from read_position()',
 );
 
-/** Finds the end of the primary's log. A read may share another read's query, if that is sent after both began. */
+/** Finds the end of the primary's log. Reads share a query if it is sent after all of them have begun. */
 export class PrimaryPosition {
   readonly #connection: OwnConnection;
   #current: Promise<Position | undefined> = Promise.resolve(undefined);
@@ -37,8 +37,8 @@ export class PrimaryPosition {
   }
 
   /**
-   * Returns a position after every acknowledged commit; undefined if the primary does not report it, or if no standby
-   * can be compared (read_position).
+   * Returns a position that includes every acknowledged commit; undefined if the primary does not report one, or if no
+   * standby's position can be compared with it (read_position).
    */
   now(): Promise<Position | undefined> {
     this.#next ??= this.#current.then(() => {

@@ -29,8 +29,8 @@ export type Replicas = NonNullable<ReturnType<typeof openReplicas>>;
 
 /**
  * Opens the replicas in the settings, which serve reads. Returns undefined if there are none. A read includes every
- * change that was acknowledged to any client before the read began. For this, the replica must have replayed the log up
- * to the end that the primary reports. If no replica has done so, the primary serves the read.
+ * change that was acknowledged to any client before the read began. So a replica serves a read only once it has
+ * replayed the log up to the end that the primary reports. If no replica has done so, the primary serves the read.
  */
 export function openReplicas(
   database: Pick<Database, 'connectionFor'>,
@@ -90,7 +90,7 @@ export function openReplicas(
 
 interface ReplicaOptions {
   readonly url: string;
-  /** Its number in the setting, starting at 1, for logs and metrics. */
+  /** Its position in DATABASE_READ_URL, starting at 1, for logs and metrics. */
   readonly number: number;
   readonly poolSize: number;
   /** The maximum time that a read waits for the replica to replay a position, in milliseconds. */
@@ -102,7 +102,7 @@ const notChecked = 'it has not been compared with the primary yet';
 /** How long a replica may take to report its position, or a read may wait for a connection to it, in milliseconds. */
 const answerMs = 1_000;
 
-/** The statement timeout on a replica, in milliseconds. Even 2 s later, half the deadline is left for the primary. */
+/** The statement timeout on a replica, in milliseconds. Even with 2 s of grace, the primary has half the deadline. */
 const statementMs = 3_000;
 
 /** A replica's additional session settings. Each read needs its own snapshot, newer than the check of the position. */
@@ -209,7 +209,7 @@ class Replica {
   #judge({ lsn }: Position, state?: { lsn: string | null; follows: boolean }): string | undefined {
     if (!state || state.lsn === null || !state.follows) {
       this.lagBytes = undefined;
-      return 'it is not a standby of this database, or follows another timeline, or has not replayed the current epoch of the feed yet';
+      return 'it is not a standby of this database, follows a different timeline, or has not replayed the current epoch of the feed yet';
     }
     this.#replayed = lsnOf(state.lsn);
     this.lagBytes = Math.max(0, Number(lsn - this.#replayed));

@@ -24,7 +24,7 @@ const enums = new Map(
   ),
 );
 
-/** Returns the type of the detail with this name: text, or its enum if its values are a closed set. */
+/** Returns the type of the detail with this name: its enum if only certain values are allowed, otherwise String. */
 export const detailType = (name: string) => enums.get(name) ?? 'String';
 
 /**

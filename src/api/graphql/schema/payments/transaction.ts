@@ -54,7 +54,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   final: t.boolean({
     description:
       'Whether no further change is possible. A bank may still return a COMPLETED payment, and a FAILED or REJECTED payment may still be refunded.',
-    // Another row, with the order to the rail, says whether a return is still possible.
+    // Whether a return is still possible is stored in another row, the order to the rail.
     extensions: { ...alsoInDatabase('is_final').extensions, costs: 'rows', isOnlyPlanned: true },
     select: { platformId: true, id: true, status: true, version: true },
     resolve: (row, _args, { payments }) => isFinal(payments.database, row),

@@ -59,7 +59,7 @@ const PolicyApproval = builder.objectRef<StoredApproval>('PolicyApproval').imple
     always: t.exposeBoolean('always', { description: 'Whether every payment needs approval.' }),
     above: t.json('above', [ApprovalThreshold], {
       description:
-        'The amounts above which a payment needs approval. If there are any, all payments in other currencies need approval, too.',
+        'The amounts above which a payment needs approval. If amounts are set, a payment in a currency without one needs approval, too.',
     }),
     newReceivers: t.exposeBoolean('newReceivers', {
       description:
@@ -169,7 +169,7 @@ const PolicyApprovalInput = builder.inputType('PolicyApprovalInput', {
       required: true,
       defaultValue: [],
       description:
-        'The amounts above which a payment needs approval. If any are given, all payments in other currencies need approval, too.',
+        'The amounts above which a payment needs approval. If amounts are given, a payment in a currency without one needs approval, too.',
     }),
     newReceivers: t.boolean({
       required: true,
@@ -191,7 +191,7 @@ const PolicyApprovalInput = builder.inputType('PolicyApprovalInput', {
   }),
 });
 
-/** Normalizes an amount, so that a retry may write it as units or as a decimal number. */
+/** Normalizes an amount, so that a retry may write it in the other form (smallest units or decimal). */
 const comparable = (amount: typeof AmountInput.$inferInput, currency: string | null | undefined) =>
   comparableAmount(givenAmount(amount), currencyOf(currency ?? ''));
 

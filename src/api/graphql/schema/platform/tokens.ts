@@ -23,10 +23,10 @@ import { listOf } from '../list.ts';
 import { mutation } from '../mutation.ts';
 
 const ownDocuments =
-  'The hashes of the registered documents that the token is restricted to, over GraphQL and as tools at /mcp. Empty if the token is not restricted to particular documents. A token with such a restriction cannot use REST.';
+  'The hashes of the registered documents that the token is restricted to. It can send them over GraphQL or call them as tools at /mcp. Empty if the token is not restricted to particular documents. A token with such a restriction cannot use REST.';
 
 const documents =
-  'The hashes of the registered documents that the token is restricted to, over GraphQL and as tools at /mcp. If omitted, the token gets the same restriction, if any, as the token that creates it.';
+  'The hashes of the registered documents that the token is restricted to. It can send them over GraphQL or call them as tools at /mcp. If omitted, the token gets the same restriction, if any, as the token that creates it.';
 
 const version = {
   description: 'Increases with each change. It is 1 at first, and 2 once the token has been revoked.',
@@ -110,7 +110,7 @@ mutation('createApiToken', {
 
 mutation('rotateApiToken', {
   description:
-    'Replaces a token by creating a new one with the same name, permissions, addresses and documents. Both are valid until the overlap ends; then the old one expires. Everything that the old token created remains, and its policy also limits the new token.',
+    "Replaces a token by creating a new one with the same name, permissions, addresses and documents. Both are valid until the overlap ends; then the old one expires. Everything that the old token created remains, and the old token's policy also limits the new one.",
   input: (t) => ({
     tokenId: t.id({ required: true, description: 'The token to replace (`ApiToken:…`).' }),
     overlapHours: t.int({
@@ -235,7 +235,7 @@ export const ClientToken = builder.prismaNode('ClientToken', {
       trustedDocumentsOnly:
         'Whether the token was created for registered documents only (see `Platform.trustedDocuments`).',
       documents:
-        'The hashes of the registered documents that the token is restricted to, over GraphQL and as tools at /mcp. Empty if the token is not restricted to particular documents.',
+        'The hashes of the registered documents that the token is restricted to. It can send them over GraphQL or call them as tools at /mcp. Empty if the token is not restricted to particular documents.',
       createdAt: 'When the token was created.',
       expiresAt: 'When the token expires.',
       revokedAt: 'When the token was revoked; null if it was not.',

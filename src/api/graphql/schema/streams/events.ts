@@ -41,7 +41,7 @@ import { visibleId } from './visible-ids.ts';
 const referred = ['Transaction', 'Quote', 'Customer'] as const;
 type Referred = (typeof referred)[number];
 
-/** Returns the id of this model's row that an event concerns, or null. */
+/** Returns the id of the row of this model that an event concerns; null if there is none. */
 const idIn = ({ transactionId, quoteId, customerId }: EventRow, model: Referred) =>
   ({ Transaction: transactionId, Quote: quoteId, Customer: customerId })[model];
 

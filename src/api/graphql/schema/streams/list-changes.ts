@@ -132,7 +132,7 @@ followList(Quote, quotes, QuoteFilter);
 followList(Account, accounts, AccountFilter);
 followList(Customer, customers, CustomerFilter);
 
-/** The row's alias in the SQL of a field, in which it marks the columns that the field reads. */
+/** The row's alias in a field's SQL. It shows which columns the field reads. */
 const row = 'the_row';
 /** The maximum nesting depth of objects that are read from the same row. */
 const maxDepth = 4;
@@ -142,7 +142,7 @@ const columnsOf = oncePer(
     new Map(Object.values(type.getFields()).map((field) => [field.name, columnsOfField(schema, field)])),
 );
 
-/** Returns the names of a type's fields that differ between two versions of a row, judging by their columns. */
+/** Returns the names of a type's fields whose columns differ between two versions of a row. */
 function changedFields(
   schema: GraphQLSchema,
   type: GraphQLObjectType,

@@ -48,7 +48,7 @@ const updateOf = <Noun extends FollowedNoun>(noun: Noun): ToUpdate<RowUpdate<Nou
     change: event,
   }));
 
-/** The functions that convert a noun's events. The database writes snapshots in the form of the noun's rows. */
+/** The functions that convert each noun's events. The database writes snapshots in the form of the noun's rows. */
 export const updatesOf: { readonly [Noun in FollowedNoun]: ToUpdate<RowUpdate<Noun>> } = {
   Transaction: updateOf('Transaction'),
   Quote: updateOf('Quote'),

@@ -58,7 +58,7 @@ export async function watchList(
   if (resumeAfter !== undefined) await refuseExpired(resumeAfter, wanted, context);
   // Read before the page, so that no change is missed. A change made in between is in the page and is sent, too.
   const from = resumeAfter ?? (await feedHead(context.payments.database, context.viewer.platformId));
-  // If there is no cursor, a resumed stream starts with the page again until its client has acknowledged it.
+  // Until the client acknowledges the page, a stream that it resumes without a cursor starts with the page again.
   await context.resumePoint?.begin(snapshot && resumeAfter === undefined ? null : from.sequence);
   const channel = await subscribe(context, from.sequence, wanted);
   const first: ListMessage | undefined =
@@ -181,9 +181,9 @@ function sharedMessage(last: Event, place: Message, changes: readonly ListChange
 const nouns = ['Customer', 'Transaction', 'Quote'] as const;
 
 /**
- * Checks that a list can be followed by each of its filter's conditions.
+ * Checks that a list with this filter can be followed.
  * @throws GraphQLError INVALID_INPUT, naming the condition, if a change to a row does not show whether the row meets
- *   it; NOT_FOUND for an id that the caller may not see, because no change would ever match
+ *   a condition; NOT_FOUND for an id that the caller may not see, because no change would ever match
  */
 async function checkFollowable(context: Context, { model, where }: PageRead, filter: Filter): Promise<void> {
   const { viewer } = context;
@@ -196,11 +196,11 @@ async function checkFollowable(context: Context, { model, where }: PageRead, fil
       predicateOf(model, condition);
     } catch (error) {
       if (!(error instanceof NotFollowable)) throw error;
-      const message = `a list cannot be followed by ${name}: a change to a row does not show whether the condition holds`;
+      const message = `a list filtered by ${name} cannot be followed: a change to a row does not show whether the condition holds`;
       throw invalidInput(message, field);
     }
     if (matchesUnfiltered && matchesNone(condition))
-      throw failure('NOT_FOUND', `nothing that is visible here matches ${name}`, { field });
+      throw failure('NOT_FOUND', `nothing that you can see matches ${name}`, { field });
     if (typeof value !== 'string') continue;
     const noun = accountNameIn(value) ? 'Account' : nouns.find((one) => uuidOf(value, one) !== undefined);
     if (noun) await visibleRows(context, noun, [value], field);

@@ -138,8 +138,7 @@ function rowsFollower<Noun extends FollowedNoun>(
       state.onShown?.(event.version);
       if (ends(event)) open.delete(id);
       return {
-        // If the event of a version that was sent as the current state arrives, it is not sent again, but it may end
-        // the row.
+        // The event of the version that was sent as the current state is not sent again, but it may end the row.
         value: event.version > state.shown ? toUpdate(event, payments.cursors) : undefined,
         last: open.size === 0,
       };

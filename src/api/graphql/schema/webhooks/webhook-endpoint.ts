@@ -27,8 +27,7 @@ const WebhookDelivery = builder.prismaNode('WebhookDelivery', {
   description: 'The delivery of an event to a webhook endpoint.',
   fields: (t) => ({
     event: t.relation('event', {
-      description:
-        "The event. Every attempt sends it with the same webhook id, which is `Webhook:` followed by the event's UUID.",
+      description: "The event. Its webhook id is the same in every attempt: `Webhook:` followed by the event's UUID.",
     }),
     ...t.columns({
       status: "The delivery's status.",
@@ -66,7 +65,7 @@ const WebhookEndpoint = builder.prismaNode('WebhookEndpoint', {
     tokenId: t.publicId('ApiToken', 'tokenId', {
       nullable: true,
       description:
-        'The API token whose revocation disables the endpoint. It created the endpoint, or was the last to change its URL, enable it or add INCOMING_PAYMENT. Null if the operator of the service did this.',
+        'The API token whose revocation disables the endpoint: the one that created the endpoint or, if later, last changed its URL, enabled it or added INCOMING_PAYMENT. Null if the operator of the service did so.',
     }),
     deliveries: t.page(deliveries, {
       of: ['deliveries'],
@@ -129,7 +128,7 @@ mutation('createWebhookEndpoint', {
 
 mutation('updateWebhookEndpoint', {
   description:
-    'Changes a webhook endpoint. Omitted fields stay as they are. A test event is sent to a new URL. A token needs TRANSACT to add INCOMING_PAYMENT to an endpoint, and to enable an endpoint that receives it or change its URL.',
+    'Changes a webhook endpoint. Omitted fields stay as they are. If the URL changes, a test event is sent to the new one. A token needs TRANSACT to add INCOMING_PAYMENT to an endpoint, or to enable or change the URL of an endpoint that receives it.',
   input: (t) => ({
     endpointId: t.id({ required: true, description: endpointIdDescription }),
     url: t.string({
@@ -142,7 +141,7 @@ mutation('updateWebhookEndpoint', {
     }),
     enabled: t.boolean({
       description:
-        'False disables the endpoint, and its pending deliveries fail. True enables the endpoint. It then receives new events, and events that it missed can be replayed.',
+        'False disables the endpoint, and its pending deliveries fail. True enables it: it receives new events again, and the events that it missed can be replayed.',
     }),
   }),
   success: { endpoint: { type: WebhookEndpoint, description: 'The changed endpoint.' } },
@@ -186,7 +185,8 @@ mutation('sendTestWebhook', {
 });
 
 const FeedRangeInput = builder.inputType('FeedRangeInput', {
-  description: 'A part of the feed: the events after one cursor and before another. At least one is required.',
+  description:
+    'A part of the feed: events after a cursor, before one, or between two. At least one cursor is required.',
   fields: (t) => ({
     after: t.string({ description: 'Only events after this cursor of the feed.' }),
     before: t.string({ description: 'Only events before this cursor of the feed.' }),
@@ -197,7 +197,7 @@ const ReplayedEventsInput = oneOf('ReplayedEventsInput', 'The events to replay',
   eventId: t.id({ description: 'A single event, by its own id or its webhook id (`Event:…` or `Webhook:…`).' }),
   between: t.field({
     type: FeedRangeInput,
-    description: 'The events in a part of the feed, limited to the types that the endpoint receives. At most 10000.',
+    description: "The events of the endpoint's types in a part of the feed. More than 10000 are refused.",
   }),
 }));
 
