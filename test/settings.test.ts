@@ -131,7 +131,7 @@ describe('production', () => {
   });
 
   test('refuses an unknown name in ALLOW_UNSAFE', () => {
-    expect(() => readConfig({ ALLOW_UNSAFE: 'everything' })).toThrow(/ALLOW_UNSAFE.*must be some of any-origin/);
+    expect(() => readConfig({ ALLOW_UNSAFE: 'everything' })).toThrow(/ALLOW_UNSAFE.*must be one or more of any-origin/);
   });
 });
 

@@ -81,8 +81,8 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await failed.first().waitFor();
     // Only the event of a payment has a timeline.
     const titleOf = (event: string) => lab.event(event).first().getByRole('button').getAttribute('title');
-    expect(await titleOf('Outgoing payment')).toBe('Open its timeline; take its cursor for Resume');
-    expect(await titleOf('Account status')).toBe('Take its cursor for Resume');
+    expect(await titleOf('Outgoing payment')).toBe('Open its timeline; copy its cursor to Resume');
+    expect(await titleOf('Account status')).toBe('Copy its cursor to Resume');
     await lab.event('Outgoing payment COMPLETED').first().click();
     await lab.isOpen('Timeline');
     await lab.run('"COMPLETED"');
@@ -454,7 +454,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(await page.locator('html').evaluate(({ scrollWidth }) => scrollWidth)).toBe(390);
     await screenshot(page, 'console-phone-dark');
     await filter.fill('nothing like this');
-    await page.getByRole('status').getByText('No operation has these words; webhooks are always listed.').waitFor();
+    await page.getByRole('status').getByText('No operation matches; webhooks are always listed.').waitFor();
     // Each focused element has a visible outline, in the dark theme, too.
     await filter.fill('updateCustomer');
     await page.locator('.opblock[id$="-updateCustomer"]').waitFor();

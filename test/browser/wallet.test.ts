@@ -620,16 +620,16 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await pay.getByRole('button', { name: 'Pay $1.00' }).waitFor();
     await started.ops('customer', 'freeze', customerId, '--by', 'a person', '--reason', 'a test');
     await pay.getByRole('button', { name: 'Pay $1.00' }).click();
-    await pay.getByText('Your payments are blocked. Please ask our support.').waitFor();
+    await pay.getByText('Your payments are blocked. Please contact support.').waitFor();
     expect(await pay.getByRole('button', { name: /^Pay/ }).count()).toBe(0);
     await pay.getByRole('button', { name: 'Get a quote' }).click();
-    await pay.getByText('Your payments are blocked. Please ask our support.').waitFor();
+    await pay.getByText('Your payments are blocked. Please contact support.').waitFor();
     await started.ops('customer', 'thaw', customerId, '--by', 'a person', '--reason', 'a test');
 
     const payee = (await pay.getByLabel('To').inputValue()) as string;
     await started.ops('account', 'freeze', payee, '--by', 'a person', '--reason', 'a test');
     await pay.getByRole('button', { name: 'Get a quote' }).click();
-    await pay.getByText('Your account or the payee’s is blocked. Please ask our support.').waitFor();
+    await pay.getByText('Your account or the payee’s is blocked. Please contact support.').waitFor();
     await started.ops('account', 'thaw', payee, '--by', 'a person', '--reason', 'a test');
   });
 

@@ -161,7 +161,7 @@ const plants: Readonly<Record<string, readonly string[]>> = {
      select t.platform_id, t.id, 'there', 'there', now(), t.received_amount + 1, t.received_currency, t.destination_account_id, 'CREDITED', t.id
      from transaction t where t.destination_account_id is not null order by t.id desc limit 1`,
   ],
-  'a payment that waited for an approval has begun only after one': [
+  'a payment that waited for approval has begun only after it was approved': [
     // A payment that started without its approval, and one approved by the token that requested it.
     'update transaction set decided_by_id = null',
     `update transaction t set created_by = 'ApiToken:' || a.created_by_id from api_token a where a.id = t.decided_by_id and t.created_by is not null`,

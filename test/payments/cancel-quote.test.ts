@@ -21,7 +21,7 @@ test('a canceled quote expires immediately, with its transaction, and can no lon
   expect(await cancel(made.id, { idempotencyKey: 'cancel-1' })).toEqual({ ...first, replayed: true });
   const timeline = [
     { status: 'PENDING', reason: null },
-    { status: 'EXPIRED', reason: 'cancelled before it was executed or funded' },
+    { status: 'EXPIRED', reason: 'canceled before it was executed or funded' },
   ];
   const expired = { status: 'EXPIRED', failureReason: 'QUOTE_EXPIRED', timeline };
   expect(await platform.transactionOf(made.transaction.id)).toMatchObject(expired);

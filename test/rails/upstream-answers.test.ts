@@ -23,6 +23,6 @@ test.each([
   await expect(client.post('/quotes', quoteRecord, { key: 'k' })).rejects.toMatchObject({
     name: 'UpstreamFault',
     code: 'UNREADABLE',
-    message: "upstream's answer to POST /quotes has numbers that are not exact",
+    message: "upstream's answer to POST /quotes contains inexact numbers",
   });
 });

@@ -21,7 +21,7 @@ const addresses = listOf(z.string()).describe(
 );
 
 const documents = listOf(z.string()).describe(
-  'The hashes of the registered documents that the token is restricted to, over GraphQL and as tools at /mcp. A token with such a list cannot use REST.',
+  'The hashes of the registered documents that the token is restricted to. It can send them over GraphQL or call them as tools at /mcp. A token with such a list cannot use REST.',
 );
 
 const TokenSchema = responseObject('Token', {

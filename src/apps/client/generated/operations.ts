@@ -664,7 +664,7 @@ export type PurposeOfPayment =
 export type QuoteStatus =
   /** The payment was delivered. */
   | 'COMPLETED'
-  /** The quote was neither executed nor funded in time, its payment was not approved in time, or it was cancelled. */
+  /** The quote was neither executed nor funded in time, its payment was not approved in time, or it was canceled. */
   | 'EXPIRED'
   /** The payment was not delivered; the quote's transaction says why. */
   | 'FAILED'
