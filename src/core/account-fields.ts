@@ -250,9 +250,9 @@ export const ibanField = (check: AccountForm['check']) =>
   });
 
 /** Defines a bank's BIC. A final XXX is redundant: the BIC without it also identifies the head office (ISO 9362). */
-export function bicField(description: string, more: More = {}): AccountField {
+export function bicField(description: string, example: string, more: More = {}): AccountField {
   const short = [run('[A-Za-z]', 6), run(alphanumeric, 2)];
-  const form = 'a BIC of 8 or 11 characters such as DEUTDEFF or DEUTDEFF500';
+  const form = `a BIC of 8 or 11 characters such as ${example}`;
   const [of8, of11] = [
     written(form, { runs: short, capitals: true }),
     written(form, { runs: [...short, run(alphanumeric, 3)], capitals: true }),

@@ -95,7 +95,7 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
     characters: 'SEPA',
     fields: {
       iban: field.ibanField(ibanFault),
-      swiftBic: field.bicField("The bank's BIC; required if the IBAN's country is outside SEPA.", {
+      swiftBic: field.bicField("The bank's BIC; required if the IBAN's country is outside SEPA.", 'DEUTDEFF', {
         optional: true,
         requiredBeside: bicNeeded,
       }),
@@ -161,7 +161,7 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
     country: 'SG',
     fields: {
       bankName: field.text('Bank name.'),
-      swiftCode: field.bicField("The bank's BIC."),
+      swiftCode: field.bicField("The bank's BIC.", 'DBSSSGSG'),
       accountNumber: field.lettersOrDigits,
     },
     identifier: ['accountNumber'],

@@ -319,6 +319,11 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     // If the lab is already open, a link opens its tab.
     await page.goto(link.replace('Mine', 'Yours'));
     await page.getByRole('tab', { name: 'Yours', selected: true }).waitFor();
+    // Variables that cannot be parsed are not left out of a link.
+    await page.goto(link.replace('Mine', 'Broken').replace('variables=%7B', 'variables='));
+    await page.getByRole('tab', { name: 'Broken', selected: true }).waitFor();
+    await page.locator('.graphiql-execute-button').waitFor();
+    expect(await lab.copied('Share')).toBe('The variables are not a JSON object.');
     // If a document cannot be prettified, the page says why.
     await page.goto(link.replace('Mine', ''.padEnd(2, '{')));
     await page.locator('.graphiql-execute-button').waitFor();

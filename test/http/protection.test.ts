@@ -149,6 +149,8 @@ test('the documentation can be searched, and each result links to its section', 
   expect(/<li><a[^>]*>([^<]*)/.exec(question)?.[1]).toBe('Freeze a customer or an account');
   expect(question).not.toMatch(/<mark>(?:a|i)<\/mark>/i);
   expect(await search('auth')).toContain('>Authentication</a>');
+  expect(await search('PgBouncer primary installation')).not.toMatch(/[─│]|──►| \| /);
+  expect(await search('how a replica grows')).toMatch(/ · /);
   expect(await search('IP ranges')).toMatch(/<mark>IP<\/mark>/);
   expect(await search('sandboxScenario')).toContain('>By sandboxScenario</a>');
   expect(await search('unicornless')).toMatch(/No section contains all of these words.*<a href=".\/docs">/);

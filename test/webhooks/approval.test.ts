@@ -92,6 +92,15 @@ describe('200', () => {
   });
 });
 
+test('a scenario that decides is not preceded by the error of a receiver that cannot', async () => {
+  receiver.answer = answer(500);
+  const { customerId } = scene;
+  for (let n = 0; n < 20; n++) {
+    const { id } = await t.platform.announce(customerId, 700, { sandboxScenario: { approval: 'APPROVE' } });
+    expect((await t.platform.ended(id)).status).toBe('COMPLETED');
+  }
+});
+
 describe('403', () => {
   test('rejects with its reason, and nothing is credited', async () => {
     const before = await t.platform.balanceOf(scene.usd);

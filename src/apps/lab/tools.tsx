@@ -31,9 +31,14 @@ export function DocumentTools({ authorization }: { readonly authorization: strin
   };
   const copy = ({ what, write }: Copy) => {
     const query = queryEditor?.getValue() ?? '';
-    const variables = parseObject(variableEditor?.getValue() ?? '') ?? {};
+    const given = variableEditor?.getValue().trim() || '{}';
+    const variables = parseObject(given) ?? {};
     const isWhole = write === asCurl || write === asCode;
-    const missing = query.trim() ? isWhole && missingIn(variables) : 'This tab is empty: enter an operation first.';
+    const missing = !query.trim()
+      ? 'This tab is empty: enter an operation first.'
+      : write !== theDocument.write && !parseObject(given)
+        ? 'The variables are not a JSON object.'
+        : isWhole && missingIn(variables);
     if (missing) return show('Nothing was copied.', missing);
     const written = write({
       url: new URL('graphql', location.href).href,

@@ -238,7 +238,8 @@ interface TextProps {
 function Text({ name, label, isRequired, isOneOf, about, format, fault }: TextProps) {
   const hint = useId();
   const isSame = format?.includes(about?.replace(/ characters$/, '') ?? '');
-  const hints = [isRequired || isOneOf ? '' : 'optional', isSame ? '' : about, format?.replace(`a ${label} `, '')];
+  const isOptional = !isRequired && !isOneOf && !about?.startsWith('required');
+  const hints = [isOptional ? 'optional' : '', isSame ? '' : about, format?.replace(`a ${label} `, '')];
   return (
     <label>
       {label}

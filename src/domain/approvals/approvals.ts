@@ -8,7 +8,7 @@ import type { RateLock } from '../../rails/rail-parts.ts';
 import type { Caller } from '../access/caller.ts';
 import { requirePermission } from '../access/operations.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
-import { type CommandResult, type Payments, type Runs, railOf, runCommand } from '../commands/command.ts';
+import { type CommandResult, connectedRail, type Payments, type Runs, railOf, runCommand } from '../commands/command.ts';
 import {
   checkInformation,
   clockFor,
@@ -153,6 +153,8 @@ async function planDecision(payments: Payments, caller: Caller, id: string | und
     const why = awaitsRequest ? 'the sender has not sent the pay request yet' : 'this transaction needs no approval';
     throw notPending(transaction, why);
   }
+  if (decision.kind === 'webhook-error' && connectedRail(payments, caller)?.simulation?.approval(found.scenario))
+    throw notPending(transaction, 'the scenario decides');
   const move = moveOf(payments, caller, found, decision, given);
   const set = { ...move.set, decidedById: caller.tokenId };
   return {
