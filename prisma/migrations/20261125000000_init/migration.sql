@@ -902,7 +902,7 @@ as $$
       'beneficiary_verification_status', a.beneficiary_verification_status,
       'beneficiary_verified_name', a.beneficiary_verified_name, 'is_deleted', nullif(a.is_deleted, false),
       'frozen_at', a.frozen_at))
-    -- Nulls inside the metadata are kept.
+    -- Keeps nulls inside the metadata.
     || case when a.metadata is null then '{}' else jsonb_build_object('metadata', a.metadata) end,
     '{}')
 $$;
@@ -1033,7 +1033,7 @@ as $$
   select to_jsonb(t) || (
     '{"failure_reason": null, "refund_reference": null, "refund_amount": null, "refund_initiated_at": null, "refund_settled_at": null,
       "counterparty_information": {}, "approval_due_at": null, "decided_by_id": null}'
-    -- A quote's payment is begun by the token that executes the quote.
+    -- Until the quote is executed, its payment has not been begun by any token.
     || case when t.source_kind = 'ACCOUNT' and t.quote_id is not null and e.status = 'PENDING' then '{"created_by": null}'::jsonb else '{}' end
     || case when t.type = 'INCOMING' then '{"destination_account_id": null, "destination_name": null, "destination_number": null,
          "requested_information": null}'::jsonb else '{}' end
@@ -1064,7 +1064,7 @@ as $$
          jsonb_strip_nulls(jsonb_build_object(
            'destination_account_id', t.destination_account_id, 'destination_name', t.destination_name,
            'destination_number', t.destination_number))
-         -- Nulls inside the list are kept.
+         -- Keeps nulls inside the list.
          || case when t.requested_information is null then '{}'
                  else jsonb_build_object('requested_information', t.requested_information) end
        else '{}' end,
@@ -1085,7 +1085,7 @@ create or replace function account_version_before(p_platform uuid, p_account uui
   language plpgsql stable
 as $$
 declare
-  -- All postings up to v_low precede the moment, and none above v_high do.
+  -- All postings up to version v_low precede p_moment, and none above v_high do.
   v_low int := 0;
   v_high int;
   v_middle int;
@@ -1218,8 +1218,8 @@ begin
       registration_number = v_customer.registration_number, tax_id = v_customer.tax_id,
       address = v_customer.address, beneficial_owners = v_customer.beneficial_owners, metadata = v_customer.metadata
     where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
-    -- A deleted customer's app tokens are revoked, including those for its quotes and transactions. Every revocation
-    -- locks tokens in id order.
+    -- Revokes a deleted customer's app tokens, including those for its quotes and transactions. Like every revocation,
+    -- this locks the tokens in id order.
     if v_customer.is_deleted then
       v_tokens := array(
         select id from client_token
@@ -1234,7 +1234,7 @@ begin
     v_item := p_plan -> 'accounts' -> v_at;
     select * into v_account from account where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
     v_account := jsonb_populate_record(v_account, coalesce(v_item -> 'set', '{}'));
-    -- One default deposit account per customer, as in apply_registrations.
+    -- A new default deposit account replaces the old one, as in apply_registrations.
     if (v_item -> 'set' ->> 'default_uma_deposit_account')::boolean then
       update account set default_uma_deposit_account = false
       where platform_id = p_platform and customer_id = v_account.customer_id and id <> v_account.id
@@ -1272,12 +1272,12 @@ declare
   v_rows jsonb;
   v_id jsonb;
 begin
-  -- Row-level security does not apply here, so this keeps a plan from inserting rows of another platform.
+  -- Row-level security does not apply here, so this check keeps a plan from inserting rows of another platform.
   if p_plans @? '$[*] ? (@.plan.insert.*[*].platform_id != @.platform)' then
     raise exception 'a plan inserts a row of another platform' using errcode = 'LG010';
   end if;
-  -- Changes that few plans contain are first detected with an expression, because a statement takes time even if it
-  -- finds no work.
+  -- An expression first detects whether any plan contains one of the rarer changes, because a statement takes time even
+  -- if it has nothing to do.
   if p_plans @? '$[*].plan.insert ? (exists (@.customer) || exists (@.account) || exists (@.account_check) || exists (@.identity_check))' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
       perform apply_registrations((p_plans -> v_at ->> 'platform')::uuid, p_plans -> v_at -> 'plan' -> 'insert');
@@ -1297,8 +1297,8 @@ begin
     insert into arrival select r.* from jsonb_populate_recordset(null::arrival, v_rows) r;
   end if;
 
-  -- The journal of an adjustment gets its id here, like all other journals, because the id contains the current time
-  -- and the accounts are locked by now.
+  -- Like every journal, that of an adjustment gets its id here, while the accounts are locked, because the id contains
+  -- the current time.
   if p_plans @? '$[*].plan.adjustments' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
       continue when not p_plans -> v_at -> 'plan' ? 'adjustments';
@@ -1326,7 +1326,7 @@ begin
     from movement m, rows from (
       jsonb_to_recordset(m.legs) as (account uuid, system system_account, currency text, amount bigint)
     ) with ordinality as l(account, system, currency, amount, leg)
-    -- Each leg changes the balance of its account when it is written, and no intermediate balance may be negative.
+    -- The order matters: each leg changes a balance when it is written, and no balance may be negative even briefly.
     order by m.plan_number, m.number, l.leg;
   end if;
 
@@ -1392,8 +1392,8 @@ begin
   end if;
   v_rows := jsonb_path_query_array(p_plans, '$[*].plan.orders[*]');
   if v_rows <> '[]' then
-    -- The age of an order that waited for an approval counts from the approval, because it shows how long the provider
-    -- may have had the order.
+    -- If an order waited for an approval, its age is counted from the approval, because the age shows how long the
+    -- provider may have had the order.
     update rail_order o set due_at = clock_ms() + m.due_in_ms * interval '1 millisecond',
       created_at = case when m.begins then clock_ms() else o.created_at end
     from jsonb_to_recordset(v_rows) as m(id uuid, due_in_ms bigint, begins boolean)
@@ -1467,7 +1467,7 @@ begin
     if v_account.frozen_at is not null and (v_move."set" ->> 'is_deleted')::boolean then
       return jsonb_build_object('code', 'ACCOUNT_FROZEN', 'kind', 'EXTERNAL', 'id', v_move.id, 'customerId', v_account.customer_id);
     end if;
-    -- Its owner may have registered it again while it was INACTIVE.
+    -- The owner may have registered the same account again while this one was INACTIVE.
     select a.id into v_other from account a
     where a.platform_id = p_platform and a.kind = 'EXTERNAL' and a.status <> 'INACTIVE' and v_move."to" <> 'INACTIVE' and a.id <> v_account.id
       and a.customer_id is not distinct from v_account.customer_id and a.currency = v_account.currency
@@ -1551,7 +1551,7 @@ begin
       m.change, m.coming, m.bound
     from (
       select l.account, sum(l.amount) as change,
-        -- If the new money fits, exempt legs stay far below their own bound.
+        -- Exempt legs are not counted with new money: if that fits, they stay far below their own bound.
         coalesce(sum(l.amount) filter (where l.amount > 0 and l.exempt is not true), sum(l.amount) filter (where l.amount > 0)) as coming,
         case when bool_or(l.amount > 0 and l.exempt is not true) then 9000000000000000 else 9000000000000000000 end as bound
       from jsonb_to_recordset(jsonb_path_query_array(p_journals, '$[*].legs[*] ? (exists (@.account))'))
@@ -1595,7 +1595,7 @@ begin
     join account a on a.platform_id = p_platform and a.id = r.account,
     lateral (
       select r.amount + case when a.posted + r.amount <= 900000000000000 then 0 else (
-        -- Found through the open orders, which are few even if the account has a long history.
+        -- Finds payments in flight through their open orders, which are few even if the account has a long history.
         select coalesce(sum(t.received_amount), 0)
         from rail_order o join transaction t on t.platform_id = o.platform_id and t.id = o.transaction_id
         where o.due_at is not null and o.platform_id = p_platform and t.destination_account_id = a.id
@@ -1636,7 +1636,7 @@ begin
     where lower(c.uma_address) = lower(v_change.uma_address) and not c.is_deleted
       and (c.platform_id, c.id) <> (p_platform, v_change.id) limit 1;
     if found then
-      -- A customer of another platform is not disclosed.
+      -- The id of another platform's customer is not disclosed.
       return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS',
                                 'id', case when v_holder.platform_id = p_platform then v_holder.id end);
     end if;
@@ -1839,7 +1839,7 @@ begin
     v_rule := 'RECEIVER';
   elsif v_currencies <> '{}' and p_spend ->> 'currency' <> all (v_currencies) then
     v_rule := 'CURRENCY';
-  -- If the hours end on the next day, one of the two conditions is enough.
+  -- If the hours end on the next day, it is enough to meet one of the two conditions.
   elsif (v_time >= p_policy.hours_from)::int + (v_time < p_policy.hours_to)::int <= (p_policy.hours_from < p_policy.hours_to)::int then
     v_rule := 'HOURS';
     v_free_at := (v_local::date + p_policy.hours_from::time + case when v_time < p_policy.hours_from then '0' else '1 day' end::interval)
@@ -1866,7 +1866,7 @@ begin
     left join quote q on q.platform_id = p_platform and q.id = m.id,
     lateral (select case
       when q.id is null then jsonb_build_object('code', 'QUOTE_NOT_FOUND', 'id', m.id)
-      -- A cancelled quote expired at its cancellation, before expires_at.
+      -- A canceled quote expired when it was canceled, before expires_at.
       when q.status = 'EXPIRED' then
         jsonb_build_object('code', 'QUOTE_EXPIRED', 'id', q.id, 'expiresAt', least(q.expires_at, q.updated_at))
       when q.status = 'PENDING' and m.expiry = 'before' and clock_timestamp() >= q.expires_at then
@@ -1882,7 +1882,7 @@ create or replace function check_registrations(p_platform uuid, p_insert jsonb) 
 as $$
 begin
   return coalesce(
-    -- A customer of another platform is not disclosed.
+    -- The id of another platform's customer is not disclosed.
     (select jsonb_build_object('code', 'UMA_ADDRESS_EXISTS', 'id', case when c.platform_id = p_platform then c.id end)
      from jsonb_populate_recordset(null::customer, p_insert -> 'customer') n
      join customer c on lower(c.uma_address) = lower(n.uma_address) and not c.is_deleted limit 1),
@@ -1973,8 +1973,8 @@ declare
   v_plans jsonb;
   v_moved jsonb := case when v_count > 1 and moves_account_twice(p_groups) then '{}'::jsonb end;
 begin
-  -- A policy may still refuse a group after its check. The checks of the later groups would then have counted money
-  -- that does not move.
+  -- Commits groups singly if a policy may refuse one after its check, because the checks of the later groups would then
+  -- have counted money that does not move.
   if v_moved is not null and cardinality(p_policies) > 0 then
     for v_at in 0 .. v_count - 1 loop
       v_answers := v_answers || commit_batch(jsonb_build_array(p_groups -> v_at), policies_now(p_policies));
@@ -2091,7 +2091,7 @@ begin
         continue when not v_spend -> 'subjects' ? v_policy.subject_id::text;
         for v_limit in 1 .. cardinality(v_policy.used) loop
           v_more := case v_policy.limit_currencies[v_limit] when '' then 1 when v_spend ->> 'currency' then (v_spend ->> 'amount')::bigint else 0 end;
-          -- Payments that have left the window since it was summed matter only if the new one does not fit.
+          -- Payments that have left the window since it was last summed matter only if the new payment does not fit.
           if v_policy.summed_at[v_limit] not between v_now - interval '1 hour' and v_now
               or v_policy.used[v_limit] + v_more > v_policy.limit_maxima[v_limit] then
             v_policy.used[v_limit] := spent(v_policy, v_limit, v_now);
@@ -2229,7 +2229,7 @@ begin
     return null;
   end if;
   v_ahead := v_now + least(v_step / 2, interval '10 seconds');
-  -- created_at moves, too, because the age of an order is computed from it.
+  -- Moves created_at, too, because the age of an order is computed from it.
   update rail_order set due_at = due_at - v_step, created_at = created_at - v_step where due_at > v_ahead;
   update account_check set due_at = due_at - v_step where due_at > v_ahead;
   update identity_check set due_at = due_at - v_step where due_at > v_ahead;
@@ -2253,7 +2253,7 @@ declare
   v_server text := server_name();
   v_last feed_epoch;
 begin
-  -- If several sequencers connect at once, only one of them begins the epoch. The number is "epoc" in ASCII.
+  -- If several sequencers connect at once, only one of them begins the epoch. The lock's number is "epoc" in ASCII.
   perform pg_advisory_xact_lock(1701867363);
   select * into v_last from feed_epoch order by id desc limit 1;
   if not found then
@@ -2346,7 +2346,7 @@ declare
   v_callers text;
 begin
   get diagnostics v_callers = pg_context;
-  -- The text around a function's name depends on the server's language.
+  -- Looks only for the function's name, because the text around it depends on the server's language.
   if position('sequence_outbox(integer)' in v_callers) = 0 then
     raise exception 'only sequence_outbox writes the feed' using errcode = 'LG009';
   end if;
@@ -2407,8 +2407,8 @@ begin
       old.destination_kind, old.destination_uma_address, old.rate_details, old.description)
     or (old.type = 'OUTGOING' and (new.destination_account_id, new.requested_information)
         is distinct from (old.destination_account_id, old.requested_information))
-    -- The approval of a payment changes only in moves from or to CREATED. The tokens that began it and decided on it
-    -- are written once.
+    -- The approval of a payment changes only when its status changes from or to CREATED. The tokens that began the
+    -- payment and decided on it are written only once.
     or (old.type = 'OUTGOING' and 'CREATED' not in (old.status, new.status)
         and (new.approval_due_at, new.decided_by_id) is distinct from (old.approval_due_at, old.decided_by_id))
     or (coalesce(old.created_by, new.created_by), coalesce(old.decided_by_id, new.decided_by_id))
@@ -2513,7 +2513,7 @@ begin
     and q.fees_included between 0 and q.total_sending_amount
     and q.platform_fee between 0 and q.fees_included
     and q.exchange_rate > 0
-    -- The rail takes the whole amount except the platform's part of the fees.
+    -- The rail takes the whole amount except for the platform's fee.
     and (q.rate_lock is null or (
       (q.rate_lock ->> 'sent')::bigint = q.total_sending_amount - q.platform_fee
       and (q.rate_lock ->> 'received')::bigint = q.total_receiving_amount
@@ -2579,7 +2579,7 @@ begin
     to_json(t), q.platform_fee, q.sender_information, c.uma_address,
     case when s.id is not null then account_party(s) end,
     case when d.id is not null then account_party(d) end,
-    -- For external money: the owner's internal account in that currency.
+    -- If the money does not come from an internal account, the owner's internal account in that currency.
     case when s.kind = 'INTERNAL' then s.id else coalesce(
       (select f.id from account f where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
          and f.customer_id = case when s.id is null then t.customer_id else s.customer_id end),
@@ -2652,7 +2652,7 @@ create or replace function lock_claims(p_plans jsonb) returns void
 as $$
 begin
   if jsonb_array_length(p_plans) = 1 then
-    -- First try without waiting, because an expression costs less than a statement.
+    -- First tries to lock the key without waiting, in an expression, because that costs less than a statement.
     if pg_try_advisory_xact_lock(claim_lock((p_plans #>> '{0,platform}')::uuid, p_plans #> '{0,plan,claim}')) then
       return;
     end if;
@@ -2721,7 +2721,7 @@ begin
   v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.accounts[*].id'));
   v_active := uuids(jsonb_path_query_array(p_plans, '$[*].plan.require_active.accounts[*]'));
   if cardinality(v_changed) > 0 then
-    -- A new default deposit account also changes the previous one.
+    -- Making an account the default deposit account also changes the previous default.
     if p_plans @? '$[*].plan.accounts[*].set ? (@.default_uma_deposit_account == true)' then
       v_changed := v_changed || array(
         select d.id from account a join account d on d.platform_id = a.platform_id and d.customer_id = a.customer_id
