@@ -8,7 +8,14 @@ import type { RateLock } from '../../rails/rail-parts.ts';
 import type { Caller } from '../access/caller.ts';
 import { requirePermission } from '../access/operations.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
-import { type CommandResult, connectedRail, type Payments, type Runs, railOf, runCommand } from '../commands/command.ts';
+import {
+  type CommandResult,
+  connectedRail,
+  type Payments,
+  type Runs,
+  railOf,
+  runCommand,
+} from '../commands/command.ts';
 import {
   checkInformation,
   clockFor,
