@@ -10,8 +10,8 @@ export const maxListLength = 100;
 /** Returns whether a string is a calendar date, YYYY-MM-DD. Neither the calendar nor Postgres has a year 0. */
 export function isDay(text: string): boolean {
   if (!/^\d{4}-\d\d-\d\d$/.test(text) || text.startsWith('0000')) return false;
-  const date = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
+  // February 30 becomes March 2, and the day of an invalid date is NaN.
+  return new Date(`${text}T00:00:00Z`).getUTCDate() === Number(text.slice(8));
 }
 
 const oldestYears = 150;

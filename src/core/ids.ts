@@ -66,5 +66,6 @@ export function idAtMoment(moment: Date, fill: '0' | 'f'): string {
 }
 
 export function hyphenated(digits: string): string {
-  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  const part = (from: number, to?: number) => digits.slice(from, to);
+  return `${part(0, 8)}-${part(8, 12)}-${part(12, 16)}-${part(16, 20)}-${part(20)}`;
 }

@@ -46,7 +46,7 @@ function onDisk(staged: string, fault: 'lock' | 'fill'): StagedFault {
 }
 
 const ofInstances: Readonly<Record<string, StagedFault>> = {
-  // Faults of Postgres: its disk, the network to it, and its contents.
+  // Faults in Postgres' disk, its network, or its data.
   'unreachable database': between(
     'the network refuses new connections from one instance and closes the open ones',
     ['PaymentsDatabaseAway', 'PaymentsFiguresMissing', 'PaymentsFeedPolls'],

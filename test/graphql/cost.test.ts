@@ -59,7 +59,7 @@ describe('the cost of a typical document', () => {
     expect(shown).toEqual(new Set(['type', 'quoteStatus', 'name', 'balance', 'accountStatus']));
   });
 
-  test('100 ids with a nested list each exceed the cost limit, and the error names the list', async () => {
+  test('100 ids, each with a nested list, exceed the cost limit, and the error names the list', async () => {
     const query =
       'query ($ids: [ID!]!) { things: nodes(ids: $ids) { ... on Customer { transactions(first: 100) { edges { node { id status } } } } } }';
     const { errors } = await development.platform.send(query, { ids: Array(100).fill(scene.customerId) });

@@ -106,7 +106,7 @@ describe('UMA addresses', () => {
       expect((await move(id, own)).customer.umaAddress).toBe('$second@test.uma.money');
   });
 
-  test('that two customers request concurrently go to one of them', async () => {
+  test('that several customers request at the same time are given to only one of them', async () => {
     const rivals = await Promise.all(['rival-1', 'rival-2', 'rival-3'].map((id) => create(id)));
     const answers = await Promise.all(rivals.map(({ id }) => move(id, '$contested@test.uma.money')));
     const codes = answers.map((answer) => answer.code ?? 'done').sort();

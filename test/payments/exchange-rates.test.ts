@@ -4,7 +4,7 @@ import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 import { chargeFees } from '../setup/scene.ts';
 
-// An indicative rate, with all fees, equals the rate of a quote made at the same moment.
+// An indicative rate, including all fees, equals the rate of a quote made at the same moment.
 
 const t = await testGateway();
 const rest = await restClient(t.url, t.platform.authorization);

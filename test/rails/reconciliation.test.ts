@@ -6,7 +6,7 @@ import type { Data } from '../setup/gateway.ts';
 import { runOps, typeIn } from '../setup/ops.ts';
 import { credentialsIn, testTwoGateways } from './two-gateways.ts';
 
-// Compares a platform's ledger with its provider's, on command and daily. The provider is a second instance.
+// Compares a platform's ledger with its provider's, on demand and once a day. The provider is a second instance.
 
 const two = await testTwoGateways({ pollMs: 10 });
 const { upstream, gateway, spoil } = two;

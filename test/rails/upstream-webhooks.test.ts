@@ -83,7 +83,7 @@ function signed(raw: string, id = `Webhook:${randomUUID()}`, { at = new Date(), 
   return signedHeaders({ id, body: raw, at }, [by]);
 }
 
-test('a payment that its bank returns upstream is refunded here immediately', async () => {
+test('a payment is refunded as soon as the upstream reports that its bank has returned it', async () => {
   const before = await shop.platform.balanceOf(scene.usd);
   const id = await pay(returnedAmount);
   expect(await shop.platform.ended(id)).toMatchObject({ status: 'COMPLETED' });

@@ -83,7 +83,7 @@ function knownDocument(text: string): KnownDocument {
 
 const isJson = (response: Response) => response.headers.get('content-type')?.startsWith('application/json') ?? false;
 
-/** Returns how a response violates the OpenAPI document; errors on unknown paths must have the error body. */
+/** Returns how a response violates the OpenAPI document. For an unknown path, the error must have the usual body. */
 function responseValidators(document: Data) {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);

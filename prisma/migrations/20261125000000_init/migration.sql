@@ -3075,7 +3075,7 @@ alter table platform
   add constraint platform_rate check (num_nulls(rate_limit, rate_burst) <> 1 and least(rate_limit, rate_burst) > 0),
   add constraint platform_api_token_rate check (num_nulls(api_token_rate_limit, api_token_rate_burst) <> 1 and least(api_token_rate_limit, api_token_rate_burst) > 0),
   add constraint platform_client_token_rate check (num_nulls(client_token_rate_limit, client_token_rate_burst) <> 1 and least(client_token_rate_limit, client_token_rate_burst) > 0);
--- Frequent updates of columns without an index: new row versions stay in their page, and vacuum has little to do
+-- Frequent updates to columns without an index: new row versions stay on the same page, and vacuum has little to do
 alter table resume_point set (fillfactor = 50);
 alter table platform_fee add constraint platform_fee_range check (fixed_fee >= 0 and variable_fee_rate >= 0 and variable_fee_rate < 1);
 -- 1 to 255 printable ASCII characters. A count up to 255 in the regular expression took most of the time to write a record.

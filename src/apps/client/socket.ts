@@ -36,7 +36,7 @@ export class PaymentsSocket {
   }
 
   /**
-   * A graphql-ws client whose subscriptions resume: for Apollo's GraphQLWsLink, urql's subscriptionExchange and
+   * A graphql-ws client with resumable subscriptions, for Apollo's GraphQLWsLink, urql's subscriptionExchange and
    * `follow`. Created on first access, which throws if there is no WebSocket class. Apps that send only requests need
    * no such class.
    */

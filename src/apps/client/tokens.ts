@@ -7,7 +7,7 @@ export interface ClientToken {
   readonly expiresAt: string | null;
 }
 
-/** Requests a client token from the app's own server. It must reject if it fails, and is then called again later. */
+/** Requests a client token from the app's own server. If that fails, the promise must reject; there will be another call. */
 export type TokenSource = (signal: AbortSignal) => Promise<ClientToken>;
 
 /** The fraction of a token's lifetime that passes before a new token is requested. */

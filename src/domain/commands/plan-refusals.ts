@@ -212,7 +212,7 @@ export function fullAccount({ id, limit, currency }: Extract<PlanRefusal, { code
   return `${publicId('InternalAccount', id)} may hold at most ${inMajor(limit, currency)}, and this would exceed it`;
 }
 
-/** Formats an amount, given as digits in a stored currency's smallest unit, in major units, such as "125.50 USD". */
+/** Formats an amount, such as "125.50 USD". Takes the digits in the smallest unit of a stored currency. */
 export function inMajor(digits: string, currency: string): string {
   const known = currencyOf(currency);
   return known ? formatMajor(BigInt(digits), known) : `${digits} ${currency}`;

@@ -23,7 +23,7 @@ export interface Lease {
 
 /** How rows are claimed, in SQL. `l` is the leased row, and `p` its platform. */
 interface Claim {
-  /** The column that counts the leases of a row, or null: `attempts` by default. */
+  /** The column that counts how often a row has been leased; null if there is none. Defaults to `attempts`. */
   readonly counter?: string | null;
   /** The condition of the partial index on due rows, unless the due time implies it. */
   readonly where?: string;

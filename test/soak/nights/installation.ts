@@ -222,7 +222,7 @@ archive_command = 'true'
 restart_after_crash = off
 `;
 
-/** Creates the data directories of Postgres and a standby. Returns their addresses, their programs and their user. */
+/** Creates the data directories of a primary and a standby. Returns the servers' addresses, programs and user. */
 async function layOutServers(folder: string, hasStandby: boolean) {
   const at = (...names: string[]) => path.join(folder, ...names);
   const { password, programs, user } = await openCluster(await locateServer(at('pgdata')), true);

@@ -79,7 +79,7 @@ builder.queryType({
 });
 builder.mutationType({
   description:
-    "Everything you can do. Every mutation accepts an `idempotencyKey` (transfers require one) and returns its success payload or its refusal as data. A token without VIEW can select what the mutation created, or the payment that it started, approved or rejected. Of any other object that the mutation changed, such a token can select only the id. Everything else, such as a payment's customer, needs VIEW.",
+    "Everything you can do. Every mutation accepts an `idempotencyKey` (transfers require one) and returns its success payload or its refusal as data. A token without VIEW can select what the mutation created, or the payment that it started, approved or rejected. For any other object that the mutation changed, it can select only the id. Everything else, such as a payment's customer, needs VIEW.",
 });
 builder.subscriptionType({
   description:

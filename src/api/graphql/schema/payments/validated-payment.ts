@@ -43,7 +43,7 @@ ValidatedPayment.implement({
     limits: t.field({
       type: [PolicyLimit],
       description:
-        'The limits of the policies that apply to the payment and that the viewer may see, with this payment counted. A quote counts only if it is to be executed immediately.',
+        'The limits of the applicable policies that the viewer may see. Their usage includes this payment. A quote is included only if it is to be executed immediately.',
       resolve: ({ limits }) => limits.map(shownLimit),
     }),
     approvalDueAt: t.optional('approvalDueAt', 'DateTime', {
