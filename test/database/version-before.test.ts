@@ -13,7 +13,7 @@ const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encodi
 const hasHistory =
   existsSync(path.join(root, '.git')) && git('rev-parse', '--is-shallow-repository').trim() === 'false';
 
-/** A name in `public`. No version directly uses names in other schemas, such as those of partitions. */
+/** A name in `public`. No version directly uses names in other schemas. */
 const name = '(?:if exists\\s+)?(?:public\\.)?"?(\\w+)\\b"?(?!\\.)';
 /** Statements that remove a name. */
 const takesAway = [
