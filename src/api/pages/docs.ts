@@ -137,13 +137,11 @@ function sectionsOf(file: string, pageTitle: string, text: string, isInternal: b
   return parts.map((part) => {
     const [heading = '', ...lines] = part.split('\n');
     const title = heading.replaceAll('`', '').trim();
-    // Without drawings and Markdown markup.
+    // Without lines of drawings and Markdown markup.
     const plain = lines
       .join('\n')
-      .replaceAll(/^```\w*\n(.*?)^```/gms, (_block, code: string) => (isDrawing(code) ? '' : code))
-      .replaceAll(/^[-:| ]+$|^\||\|$/gm, '')
-      .replaceAll(/ +\| +/g, ' · ')
-      .replaceAll(/^ *- |[`*#]|\]\([^)]*\)|!?\[/gm, '');
+      .replaceAll(/^.*[\u2500-\u25ff].*$|^[-:| ]+$|^\||\|$|^```\w*|^ *- |[`*#]|\]\([^)]*\)|!?\[/gm, '')
+      .replaceAll(/ +\| +/g, ' · ');
     const words = { inHeading: searchable(title), inTitle, inText: searchable(part) };
     return { file, isInternal, title, anchor: anchorOf(title), text: plain, ...words };
   });
@@ -234,12 +232,13 @@ function renderMarkdown(text: string, file: string, known: ReadonlyMap<string, u
       if (alignment) token.attrs = [['class', alignment]];
     }
   });
-  // Lines of code wrap, but lines of a drawing do not.
+  // Lines of code wrap, but lines of a drawing do not. A drawing contains box characters or columns.
   for (const name of ['fence', 'code_block'] as const) {
     const render = rules[name];
     rules[name] = (...given) => {
       const written = render?.(...given) ?? '';
-      return written.replace('<pre', `<pre ${isDrawing(written) ? 'class="drawing" ' : ''}tabindex="0"`);
+      const isDrawing = /[─│]|(?:\S {2,}\S.*){3}/.test(written);
+      return written.replace('<pre', `<pre ${isDrawing ? 'class="drawing" ' : ''}tabindex="0"`);
     };
   }
   // Lets a long name break between its words, so that it neither widens its column nor breaks within a word.
@@ -263,9 +262,6 @@ function renderMarkdown(text: string, file: string, known: ReadonlyMap<string, u
   rules.link_close = () => (leads.pop() ? '</a>' : '');
   return { html: markdown.render(text), sections };
 }
-
-/** Whether a block of code is a drawing: it contains box characters or columns. */
-const isDrawing = (code: string) => /[─│]|(?:\S {2,}\S.*){3}/.test(code);
 
 /** Returns the anchor that GitHub gives a heading. */
 function anchorOf(heading: string): string {
