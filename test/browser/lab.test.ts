@@ -215,6 +215,27 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(await lab.copied('Copy as code')).toContain('mutation FailOnPurpose(');
   });
 
+  test('a step whose document was replaced opens in a new tab, with the values that other tabs provide', async () => {
+    const page = await started.open('/lab');
+    const lab = labOf(page);
+    await page.locator('.graphiql-execute-button').waitFor();
+    await lab.run('Transaction:');
+    for (const open of [
+      () => page.getByRole('button', { name: 'Next: Timeline' }).click(),
+      () => lab.event('Outgoing payment').first().click(),
+    ]) {
+      await lab.open('Timeline');
+      await page.locator('.lab-query').click();
+      await page.keyboard.press('ControlOrMeta+A');
+      await page.keyboard.press('Delete');
+      await page.getByRole('tab', { name: 'New tab', selected: true }).waitFor();
+      await lab.open('Watch');
+      await open();
+      await lab.isOpen('Timeline');
+      await lab.run('"final"');
+    }
+  });
+
   test('resumes its stream of events after a pause, and misses nothing', async () => {
     const page = await started.open('/lab');
     const lab = labOf(page);

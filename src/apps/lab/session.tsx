@@ -49,18 +49,23 @@ export function Session({ settings, authorization, carried, operations, linked, 
   );
   useOpenTab(tab, { carried, operations, picked: picked?.operation === step?.operation ? picked : undefined });
   const open = (index: number) => index >= 0 && operations.leave(() => changeTab(index));
-  const openStep = (operation: string) =>
-    open(tabs.findIndex(({ operationName, title }) => (operationName ?? title) === operation));
-  // biome-ignore lint/correctness/useExhaustiveDependencies: opens the picked step once, not again when the tabs change
-  useEffect(() => {
-    if (picked) openStep(picked.operation);
-  }, [picked]);
   const openNew = (values?: Linked) => {
     // Otherwise GraphiQL would show this tab's results in the new one.
     operations.leave(stop);
     addTab();
     if (values) updateActiveTabValues(values);
   };
+  /** Opens the tab of a step. If another document has replaced the step's own, the step gets a new tab. */
+  const openStep = (operation: string) => {
+    const index = tabs.findIndex(({ operationName, title }) => (operationName ?? title) === operation);
+    const { query, variables } = stepOf(operation) ?? {};
+    if (index >= 0) open(index);
+    else if (query && variables !== undefined) openNew({ query, variables });
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: opens the picked step once, not again when the tabs change
+  useEffect(() => {
+    if (picked) openStep(picked.operation);
+  }, [picked]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: opens the URL's operation once, when the editors exist
   useEffect(() => {
     if (!canRun || !linked) return;
