@@ -236,6 +236,27 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     }
   });
 
+  test('a copied request has the headers of its tab', async () => {
+    const page = await started.open('/lab');
+    const lab = labOf(page);
+    await page.locator('.graphiql-execute-button').waitFor();
+    await page.getByRole('button', { name: 'Headers' }).click();
+    const enter = async (headers: string) => {
+      await page.locator('.lab-variables .graphiql-editor:visible').click();
+      await page.keyboard.press('ControlOrMeta+A');
+      await page.keyboard.insertText(headers);
+    };
+    await enter('{"Authorization": "Bearer mine", "X-Request-Id": "1"}');
+    const curl = await lab.copied('Copy as curl');
+    expect(curl).toContain("-H 'authorization: Bearer mine' \\\n  -H 'x-request-id: 1' \\\n");
+    expect(curl).not.toContain('Basic');
+    await page.keyboard.press('Escape');
+    expect(await lab.copied('Copy as code')).toContain('"authorization": "Bearer mine",\n  "x-request-id": "1"\n};');
+    await page.keyboard.press('Escape');
+    await enter('Authorization: Bearer mine');
+    expect(await lab.copied('Copy as curl')).toBe('The headers are not a JSON object.');
+  });
+
   test('resumes its stream of events after a pause, and misses nothing', async () => {
     const page = await started.open('/lab');
     const lab = labOf(page);

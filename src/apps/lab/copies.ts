@@ -5,7 +5,8 @@ export interface Sent {
   readonly url: string;
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
-  readonly authorization: string | undefined;
+  /** The headers of the request, by lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** An operation in the page's URL. */
@@ -33,20 +34,19 @@ export function takeLinked(): Linked | undefined {
 
 /** Writes a curl command that sends the operation. */
 export function asCurl(sent: Sent): string {
-  const { url, query, variables, authorization } = sent;
+  const { url, query, variables, headers } = sent;
+  const usual = { 'content-type': 'application/json', ...(isSubscription(sent) && { accept: 'text/event-stream' }) };
   const body = JSON.stringify({ query, ...(Object.keys(variables).length > 0 && { variables }) });
   return [
     `curl -s${isSubscription(sent) ? 'N' : ''} ${url}`,
-    ...(authorization === undefined ? [] : [`-H ${quoted(`authorization: ${authorization}`)}`]),
-    `-H 'content-type: application/json'`,
-    ...(isSubscription(sent) ? [`-H 'accept: text/event-stream'`] : []),
+    ...Object.entries({ ...usual, ...headers }).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
     `-d ${quoted(body)}`,
   ].join(' \\\n  ');
 }
 
 /** Writes a program that sends the operation: with fetch, or with graphql-ws for a subscription. */
 export function asCode(sent: Sent): string {
-  const { url, query, variables, authorization = 'Bearer …' } = sent;
+  const { url, query, variables, headers } = sent;
   const parts = [
     `const query = /* GraphQL */ ${'`'}\n${query.trim().replaceAll(/[`\\]|\$(?=\{)/g, '\\$&')}\n${'`'};`,
     `const variables = ${JSON.stringify(variables, null, 2)};`,
@@ -57,7 +57,7 @@ export function asCode(sent: Sent): string {
       ...parts,
       `const client = createClient({`,
       `  url: ${JSON.stringify(url.replace('http', 'ws'))},`,
-      `  connectionParams: { authorization: ${JSON.stringify(authorization)} },`,
+      `  connectionParams: { authorization: ${JSON.stringify(headers.authorization)} },`,
       `});`,
       `for await (const message of client.iterate({ query, variables })) console.log(message);`,
       '',
@@ -65,9 +65,10 @@ export function asCode(sent: Sent): string {
   }
   return [
     ...parts,
+    `const headers = ${JSON.stringify({ 'content-type': 'application/json', ...headers }, null, 2)};`,
     `const response = await fetch(${JSON.stringify(url)}, {`,
     `  method: 'POST',`,
-    `  headers: { 'content-type': 'application/json', authorization: ${JSON.stringify(authorization)} },`,
+    `  headers,`,
     `  body: JSON.stringify({ query, variables }),`,
     `});`,
     `console.log(JSON.stringify(await response.json(), null, 2));`,

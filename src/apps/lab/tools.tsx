@@ -13,6 +13,7 @@ import { parse } from 'graphql';
 import { Fragment, useEffect, useRef, useState } from 'react';
 import { parseObject } from './carried.ts';
 import { asCode, asCurl, asLink, type Sent } from './copies.ts';
+import { headersOf } from './operations.ts';
 import { missingIn } from './step.ts';
 
 /** Buttons that act on the document. A popover shows what they have copied, or why they cannot act. */
@@ -33,17 +34,18 @@ export function DocumentTools({ authorization }: { readonly authorization: strin
     const query = queryEditor?.getValue() ?? '';
     const given = variableEditor?.getValue().trim() || '{}';
     const variables = parseObject(given) ?? {};
+    const headers = parseObject(headerEditor?.getValue().trim() || '{}');
     const isWhole = write === asCurl || write === asCode;
     const missing = !query.trim()
       ? 'This tab is empty: enter an operation first.'
       : write !== theDocument.write && !parseObject(given)
         ? 'The variables are not a JSON object.'
-        : isWhole && missingIn(variables);
+        : isWhole && (headers ? missingIn(variables) : 'The headers are not a JSON object.');
     if (missing) return show('Nothing was copied.', missing);
     const written = write({
       url: new URL('graphql', location.href).href,
       ...{ query, variables },
-      authorization: String(parseObject(headerEditor?.getValue() ?? '')?.authorization ?? authorization),
+      headers: headersOf(headers, authorization),
     });
     show(`Copy ${what}:`, written);
     // `navigator.clipboard` exists only in a secure context (HTTPS or localhost). Without it, the text is shown but not
