@@ -436,6 +436,21 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await sandbox.succeed('deletePolicy', { subjectId: customerId });
   });
 
+  test('after a quote the payee stays the chosen one, even if it is deleted elsewhere', async () => {
+    const { sandbox } = started;
+    const payee = await newPayee(sandbox, 'Gone Tomorrow', '000456000');
+    const { pay, quoted } = await openWallet();
+    const chosen = pay.getByLabel('To').locator('option:checked', { hasText: 'Gone Tomorrow' });
+    await chosen.waitFor({ state: 'attached' });
+    await quoted('1.00');
+    await sandbox.succeed('deleteExternalAccount', { accountId: payee });
+    await pay.getByRole('button', { name: 'Pay $1.00' }).click();
+    await pay.getByText('This payee cannot be paid at the moment.').waitFor();
+    await pay.getByRole('button', { name: 'Get a quote' }).click();
+    await pay.getByText('This payee cannot be paid at the moment.').waitFor();
+    expect(await chosen.count()).toBe(1);
+  });
+
   test('even a payee’s very long name does not make the page wider than a phone', async () => {
     const { sandbox } = started;
     const name = 'Wolfeschlegelsteinhausenbergerdorff'.repeat(4);
@@ -698,9 +713,9 @@ const isFocused = (element: Element) => element.contains(document.activeElement)
 const isTooWide = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
 
 /** Adds a bank account in the United States as a payee of the wallet's customer. */
-async function newPayee(sandbox: TestPlatform, fullName: string, accountNumber: string): Promise<void> {
+async function newPayee(sandbox: TestPlatform, fullName: string, accountNumber: string): Promise<string> {
   const beneficiary = { individual: { fullName } };
-  await sandbox.externalAccount(await sampleCustomer(sandbox), 'USD', usAccount(accountNumber), { beneficiary });
+  return sandbox.externalAccount(await sampleCustomer(sandbox), 'USD', usAccount(accountNumber), { beneficiary });
 }
 
 /** Adds a bank account in the United States through the form. Returns the form. */
