@@ -434,6 +434,10 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await expect.poll(said).toBe('Your limits do not allow this payment.');
     expect(await pay.getByRole('timer').count()).toBe(0);
     await sandbox.succeed('deletePolicy', { subjectId: customerId });
+
+    await select(pay, 'From', 'INR account');
+    await quote('5,00');
+    await expect.poll(said).toMatch(/must be [\d,]+\u00a0₹ to [\d.]+,00\u00a0₹, not 5,00\u00a0₹\.$/);
   });
 
   test('after a quote the payee stays the chosen one, even if it is deleted elsewhere', async () => {
