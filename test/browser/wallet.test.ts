@@ -455,6 +455,19 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await chosen.count()).toBe(1);
   });
 
+  test('a refund in a statement names the payment that it returns', async () => {
+    const payee = await newPayee(started.sandbox, 'Paula Closed', '000457003');
+    const { page, pay, quoted } = await openWallet();
+    await select(pay, 'To', 'Paula Closed');
+    await quoted('1.00');
+    await pay.getByRole('button', { name: 'Pay $1.00' }).click();
+    await pay.getByRole('status').filter({ hasText: 'FAILED' }).waitFor();
+    await started.sandbox.succeed('deleteExternalAccount', { accountId: payee });
+    await page.getByRole('button', { name: 'Statement of USD account' }).click();
+    const newest = page.getByRole('dialog').getByRole('listitem').first();
+    expect(await newest.textContent()).toMatch(/^Refund.*To Paula Closed.*[^-]\$1\.00$/);
+  });
+
   test('even a payee’s very long name does not make the page wider than a phone', async () => {
     const { sandbox } = started;
     const name = 'Wolfeschlegelsteinhausenbergerdorff'.repeat(4);
