@@ -236,8 +236,9 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     }
   });
 
-  test('a copied request has the headers of its tab', async () => {
-    const page = await started.open('/lab');
+  test('a copied request has the headers of its tab, and names one of several operations', async () => {
+    const query = 'query Kind { viewer { kind } } query Time { viewer { serverTime } }';
+    const page = await started.open(`/lab#${new URLSearchParams({ query })}`);
     const lab = labOf(page);
     await page.locator('.graphiql-execute-button').waitFor();
     await page.getByRole('button', { name: 'Headers' }).click();
@@ -250,6 +251,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     const curl = await lab.copied('Copy as curl');
     expect(curl).toContain("-H 'authorization: Bearer mine' \\\n  -H 'x-request-id: 1' \\\n");
     expect(curl).not.toContain('Basic');
+    expect(curl).toContain('"operationName":"Kind"');
     await page.keyboard.press('Escape');
     expect(await lab.copied('Copy as code')).toContain('"authorization": "Bearer mine",\n  "x-request-id": "1"\n};');
     await page.keyboard.press('Escape');

@@ -4,6 +4,8 @@ import { isSubscription } from './operations.ts';
 export interface Sent {
   readonly url: string;
   readonly query: string;
+  /** The operation to run, if the document has several. */
+  readonly operationName: string | undefined;
   readonly variables: Readonly<Record<string, unknown>>;
   /** The headers of the request, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
@@ -34,9 +36,9 @@ export function takeLinked(): Linked | undefined {
 
 /** Writes a curl command that sends the operation. */
 export function asCurl(sent: Sent): string {
-  const { url, query, variables, headers } = sent;
+  const { url, query, operationName, variables, headers } = sent;
   const usual = { 'content-type': 'application/json', ...(isSubscription(sent) && { accept: 'text/event-stream' }) };
-  const body = JSON.stringify({ query, ...(Object.keys(variables).length > 0 && { variables }) });
+  const body = JSON.stringify({ query, operationName, ...(Object.keys(variables).length > 0 && { variables }) });
   return [
     `curl -s${isSubscription(sent) ? 'N' : ''} ${url}`,
     ...Object.entries({ ...usual, ...headers }).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
@@ -46,7 +48,8 @@ export function asCurl(sent: Sent): string {
 
 /** Writes a program that sends the operation: with fetch, or with graphql-ws for a subscription. */
 export function asCode(sent: Sent): string {
-  const { url, query, variables, headers } = sent;
+  const { url, query, operationName, variables, headers } = sent;
+  const name = operationName === undefined ? '' : `operationName: ${JSON.stringify(operationName)}, `;
   const parts = [
     `const query = /* GraphQL */ ${'`'}\n${query.trim().replaceAll(/[`\\]|\$(?=\{)/g, '\\$&')}\n${'`'};`,
     `const variables = ${JSON.stringify(variables, null, 2)};`,
@@ -59,7 +62,7 @@ export function asCode(sent: Sent): string {
       `  url: ${JSON.stringify(url.replace('http', 'ws'))},`,
       `  connectionParams: { authorization: ${JSON.stringify(headers.authorization)} },`,
       `});`,
-      `for await (const message of client.iterate({ query, variables })) console.log(message);`,
+      `for await (const message of client.iterate({ query, ${name}variables })) console.log(message);`,
       '',
     ].join('\n');
   }
@@ -69,7 +72,7 @@ export function asCode(sent: Sent): string {
     `const response = await fetch(${JSON.stringify(url)}, {`,
     `  method: 'POST',`,
     `  headers,`,
-    `  body: JSON.stringify({ query, variables }),`,
+    `  body: JSON.stringify({ query, ${name}variables }),`,
     `});`,
     `console.log(JSON.stringify(await response.json(), null, 2));`,
     '',

@@ -19,8 +19,8 @@ import { missingIn } from './step.ts';
 /** Buttons that act on the document. A popover shows what they have copied, or why they cannot act. */
 export function DocumentTools({ authorization }: { readonly authorization: string }) {
   const { prettifyEditors, mergeQuery, introspect, run } = useGraphiQLActions();
-  const { queryEditor, variableEditor, headerEditor } = useGraphiQL(
-    pick('queryEditor', 'variableEditor', 'headerEditor'),
+  const { queryEditor, variableEditor, headerEditor, operations, operationName } = useGraphiQL(
+    pick('queryEditor', 'variableEditor', 'headerEditor', 'operations', 'operationName'),
   );
   const note = useRef<HTMLElement>(null);
   const opener = useRef<Element>(null);
@@ -45,6 +45,7 @@ export function DocumentTools({ authorization }: { readonly authorization: strin
     const written = write({
       url: new URL('graphql', location.href).href,
       ...{ query, variables },
+      operationName: operations && operations.length > 1 ? operationName : undefined,
       headers: headersOf(headers, authorization),
     });
     show(`Copy ${what}:`, written);
