@@ -234,6 +234,14 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
       await lab.isOpen('Timeline');
       await lab.run('"final"');
     }
+    // A step also keeps its tab if another tab is added right after the step was opened.
+    await lab.open('Quote');
+    await page.getByRole('tab', { name: 'Execute' }).evaluate((tab: HTMLElement) => {
+      tab.click();
+      setTimeout(() => document.querySelector<HTMLElement>('[aria-label="New tab"]')?.click());
+    });
+    await page.getByRole('tab', { name: 'New tab', selected: true }).waitFor();
+    await lab.open('Execute');
   });
 
   test('a copied request has the headers of its tab, and names one of several operations', async () => {

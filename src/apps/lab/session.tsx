@@ -34,7 +34,8 @@ export interface SessionProps {
 
 /** Renders the tab bar, and the editors and response of the open tab. */
 export function Session({ settings, authorization, carried, operations, linked, picked, onSignOut }: SessionProps) {
-  const { changeTab, addTab, closeTab, stop, setVisiblePlugin, updateActiveTabValues } = useGraphiQLActions();
+  const { changeTab, addTab, closeTab, stop, setOperationName, setVisiblePlugin, updateActiveTabValues } =
+    useGraphiQLActions();
   const { tabs, activeTabIndex, plugins, visiblePlugin } = useGraphiQL(
     pick('tabs', 'activeTabIndex', 'plugins', 'visiblePlugin'),
   );
@@ -52,6 +53,8 @@ export function Session({ settings, authorization, carried, operations, linked, 
   const openNew = (values?: Linked) => {
     // Otherwise GraphiQL would show this tab's results in the new one.
     operations.leave(stop);
+    // Right after a switch of tabs, GraphiQL would store the previous tab's name in this tab, and its step would be lost.
+    if (step) setOperationName(step.operation);
     addTab();
     if (values) updateActiveTabValues(values);
   };
