@@ -329,7 +329,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
   test('shares an operation as a link, prettifies it, merges its fragments, and lists its shortcuts', async () => {
     const query =
       'query Mine($id:ID!){...F} # kept\nfragment F on Query{accounts(filter:{customerId:$id}){totalCount}}';
-    const opened = new URLSearchParams({ query, variables: '{"id":"Customer:1"}' });
+    const opened = new URLSearchParams({ query, variables: '{"id":"Customer:1","source":"InternalAccount:1"}' });
     const page = await started.open(`/lab#${opened}`);
     await page.getByRole('tab', { name: 'Mine', selected: true }).waitFor();
     await page.locator('.graphiql-execute-button').waitFor();
@@ -350,7 +350,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     const link = await lab.copied('Share');
     expect(Object.fromEntries(new URLSearchParams(new URL(link).hash.slice(1)))).toEqual({
       query: 'query Mine($id: ID!) {\n  accounts(filter: { customerId: $id }) {\n    totalCount\n  }\n}\n',
-      variables: '{\n  "id": "Customer:1"\n}',
+      variables: '{\n  "id": "Customer:1",\n  "source": "InternalAccount:1"\n}',
     });
     // The dialog does not block the page. It closes with its button, Escape or a click outside, and the focus returns.
     const share = page.getByRole('button', { name: 'Share' });

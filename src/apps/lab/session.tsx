@@ -18,7 +18,7 @@ import { journey, stepOf } from './further-steps.ts';
 import { type Entry, Movements } from './movements.tsx';
 import type { Answer, Operations } from './operations.ts';
 import type { Settings } from './settings.ts';
-import { bringIntoSight, type Tab } from './tab-bar.tsx';
+import { bringIntoSight, stepIn, type Tab } from './tab-bar.tsx';
 import { DocumentTools, Shortcuts, ThemeChoice } from './tools.tsx';
 
 export interface SessionProps {
@@ -48,7 +48,11 @@ export function Session({ settings, authorization, carried, operations, linked, 
     // GraphiQL shows this message instead of the last answer if the variables or headers are not JSON.
     tab?.response?.includes('Request not sent') ? undefined : operations.answer(tab?.id),
   );
-  useOpenTab(tab, { carried, operations, picked: picked?.operation === step?.operation ? picked : undefined });
+  useOpenTab(tab, {
+    // The variables of a link, or of a tab that the user has added, stay as they are.
+    carried: tab && stepIn(tab, tabs) ? carried : undefined,
+    ...{ operations, picked: picked?.operation === step?.operation ? picked : undefined },
+  });
   const open = (index: number) => index >= 0 && operations.leave(() => changeTab(index));
   const openNew = (values?: Linked) => {
     // Otherwise GraphiQL would show this tab's results in the new one.
@@ -236,12 +240,12 @@ function Variables() {
 }
 
 /**
- * Writes the collected values into a tab's variables when the tab is opened, or picked again while open. Then shows the
+ * Writes the collected values, if given, into a tab's variables when the tab is opened, or picked again while open. Then shows the
  * result of the tab's operation, or runs it.
  */
 function useOpenTab(
   tab: Tab | undefined,
-  { carried, operations, picked }: Pick<SessionProps, 'carried' | 'operations' | 'picked'>,
+  { carried, operations, picked }: Pick<SessionProps, 'operations' | 'picked'> & Partial<Pick<SessionProps, 'carried'>>,
 ): void {
   const { run, updateActiveTabValues } = useGraphiQLActions();
   const { variableEditor, responseEditor, queryEditor } = useGraphiQL(
@@ -258,7 +262,7 @@ function useOpenTab(
     // were loading.
     if (queryEditor.getValue() !== (tab.query ?? '')) queryEditor.setValue(tab.query ?? '');
     if (variableEditor.getValue() !== (tab.variables ?? '')) variableEditor.setValue(tab.variables ?? '');
-    const variables = carried.fill(tab.id, variableEditor.getValue());
+    const variables = carried?.fill(tab.id, variableEditor.getValue());
     if (variables !== undefined) {
       variableEditor.setValue(variables);
       updateActiveTabValues({ variables });
