@@ -171,7 +171,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
       expect(await lab.run(`The variable $${name} has no value yet`)).toContain(other);
     }
     await lab.open('Deliveries');
-    await page.getByText('a test at first, then the payments').waitFor();
+    await page.getByText('first a test, then the payments').waitFor();
     await page.route(/\/graphql$/, (route) => route.abort());
     await lab.run('The service cannot be reached');
 
@@ -213,6 +213,58 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(shown).toBe(0);
     await page.keyboard.press('Escape');
     expect(await lab.copied('Copy as code')).toContain('mutation FailOnPurpose(');
+  });
+
+  test('a step whose document was replaced opens in a new tab, with the values that other tabs provide', async () => {
+    const page = await started.open('/lab');
+    const lab = labOf(page);
+    await page.locator('.graphiql-execute-button').waitFor();
+    await lab.run('Transaction:');
+    for (const open of [
+      () => page.getByRole('button', { name: 'Next: Timeline' }).click(),
+      () => lab.event('Outgoing payment').first().click(),
+    ]) {
+      await lab.open('Timeline');
+      await page.locator('.lab-query').click();
+      await page.keyboard.press('ControlOrMeta+A');
+      await page.keyboard.press('Delete');
+      await page.getByRole('tab', { name: 'New tab', selected: true }).waitFor();
+      await lab.open('Watch');
+      await open();
+      await lab.isOpen('Timeline');
+      await lab.run('"final"');
+    }
+    // A step also keeps its tab if another tab is added right after the step was opened.
+    await lab.open('Quote');
+    await page.getByRole('tab', { name: 'Execute' }).evaluate((tab: HTMLElement) => {
+      tab.click();
+      setTimeout(() => document.querySelector<HTMLElement>('[aria-label="New tab"]')?.click());
+    });
+    await page.getByRole('tab', { name: 'New tab', selected: true }).waitFor();
+    await lab.open('Execute');
+  });
+
+  test('a copied request has the headers of its tab, and names one of several operations', async () => {
+    const query = 'query Kind { viewer { kind } } query Time { viewer { serverTime } }';
+    const page = await started.open(`/lab#${new URLSearchParams({ query })}`);
+    const lab = labOf(page);
+    await page.locator('.graphiql-execute-button').waitFor();
+    await page.getByRole('button', { name: 'Headers' }).click();
+    const enter = async (headers: string) => {
+      await page.locator('.lab-variables .graphiql-editor:visible').click();
+      await page.keyboard.press('ControlOrMeta+A');
+      await page.keyboard.insertText(headers);
+    };
+    await enter('{"Authorization": "Bearer mine", "X-Request-Id": "1"}');
+    const curl = await lab.copied('Copy as curl');
+    expect(curl).toContain("-H 'authorization: Bearer mine' \\\n  -H 'x-request-id: 1' \\\n");
+    expect(curl).not.toContain('Basic');
+    expect(curl).toContain('"operationName":"Kind"');
+    await page.keyboard.press('Escape');
+    expect(await lab.copied('Copy as code')).toContain('"authorization": "Bearer mine",\n  "x-request-id": "1"\n};');
+    await page.keyboard.press('Escape');
+    await enter('Authorization: Bearer mine');
+    expect(await lab.copied('Copy as curl')).toBe('The headers are not a JSON object.');
   });
 
   test('resumes its stream of events after a pause, and misses nothing', async () => {
@@ -277,7 +329,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
   test('shares an operation as a link, prettifies it, merges its fragments, and lists its shortcuts', async () => {
     const query =
       'query Mine($id:ID!){...F} # kept\nfragment F on Query{accounts(filter:{customerId:$id}){totalCount}}';
-    const opened = new URLSearchParams({ query, variables: '{"id":"Customer:1"}' });
+    const opened = new URLSearchParams({ query, variables: '{"id":"Customer:1","source":"InternalAccount:1"}' });
     const page = await started.open(`/lab#${opened}`);
     await page.getByRole('tab', { name: 'Mine', selected: true }).waitFor();
     await page.locator('.graphiql-execute-button').waitFor();
@@ -298,7 +350,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     const link = await lab.copied('Share');
     expect(Object.fromEntries(new URLSearchParams(new URL(link).hash.slice(1)))).toEqual({
       query: 'query Mine($id: ID!) {\n  accounts(filter: { customerId: $id }) {\n    totalCount\n  }\n}\n',
-      variables: '{\n  "id": "Customer:1"\n}',
+      variables: '{\n  "id": "Customer:1",\n  "source": "InternalAccount:1"\n}',
     });
     // The dialog does not block the page. It closes with its button, Escape or a click outside, and the focus returns.
     const share = page.getByRole('button', { name: 'Share' });

@@ -434,6 +434,38 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await expect.poll(said).toBe('Your limits do not allow this payment.');
     expect(await pay.getByRole('timer').count()).toBe(0);
     await sandbox.succeed('deletePolicy', { subjectId: customerId });
+
+    await select(pay, 'From', 'INR account');
+    await quote('5,00');
+    await expect.poll(said).toMatch(/must be [\d,]+\u00a0₹ to [\d.]+,00\u00a0₹, not 5,00\u00a0₹\.$/);
+  });
+
+  test('after a quote the payee stays the chosen one, even if it is deleted elsewhere', async () => {
+    const { sandbox } = started;
+    const payee = await newPayee(sandbox, 'Gone Tomorrow', '000456000');
+    const { pay, quoted } = await openWallet();
+    const chosen = pay.getByLabel('To').locator('option:checked', { hasText: 'Gone Tomorrow' });
+    await chosen.waitFor({ state: 'attached' });
+    await quoted('1.00');
+    await sandbox.succeed('deleteExternalAccount', { accountId: payee });
+    await pay.getByRole('button', { name: 'Pay $1.00' }).click();
+    await pay.getByText('This payee cannot be paid at the moment.').waitFor();
+    await pay.getByRole('button', { name: 'Get a quote' }).click();
+    await pay.getByText('This payee cannot be paid at the moment.').waitFor();
+    expect(await chosen.count()).toBe(1);
+  });
+
+  test('a refund in a statement names the payment that it returns', async () => {
+    const payee = await newPayee(started.sandbox, 'Paula Closed', '000457003');
+    const { page, pay, quoted } = await openWallet();
+    await select(pay, 'To', 'Paula Closed');
+    await quoted('1.00');
+    await pay.getByRole('button', { name: 'Pay $1.00' }).click();
+    await pay.getByRole('status').filter({ hasText: 'FAILED' }).waitFor();
+    await started.sandbox.succeed('deleteExternalAccount', { accountId: payee });
+    await page.getByRole('button', { name: 'Statement of USD account' }).click();
+    const newest = page.getByRole('dialog').getByRole('listitem').first();
+    expect(await newest.textContent()).toMatch(/^Refund.*To Paula Closed.*[^-]\$1\.00$/);
   });
 
   test('even a payee’s very long name does not make the page wider than a phone', async () => {
@@ -698,9 +730,9 @@ const isFocused = (element: Element) => element.contains(document.activeElement)
 const isTooWide = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
 
 /** Adds a bank account in the United States as a payee of the wallet's customer. */
-async function newPayee(sandbox: TestPlatform, fullName: string, accountNumber: string): Promise<void> {
+async function newPayee(sandbox: TestPlatform, fullName: string, accountNumber: string): Promise<string> {
   const beneficiary = { individual: { fullName } };
-  await sandbox.externalAccount(await sampleCustomer(sandbox), 'USD', usAccount(accountNumber), { beneficiary });
+  return sandbox.externalAccount(await sampleCustomer(sandbox), 'USD', usAccount(accountNumber), { beneficiary });
 }
 
 /** Adds a bank account in the United States through the form. Returns the form. */

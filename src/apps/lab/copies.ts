@@ -4,8 +4,11 @@ import { isSubscription } from './operations.ts';
 export interface Sent {
   readonly url: string;
   readonly query: string;
+  /** The operation to run, if the document has several. */
+  readonly operationName: string | undefined;
   readonly variables: Readonly<Record<string, unknown>>;
-  readonly authorization: string | undefined;
+  /** The headers of the request, by lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** An operation in the page's URL. */
@@ -33,20 +36,20 @@ export function takeLinked(): Linked | undefined {
 
 /** Writes a curl command that sends the operation. */
 export function asCurl(sent: Sent): string {
-  const { url, query, variables, authorization } = sent;
-  const body = JSON.stringify({ query, ...(Object.keys(variables).length > 0 && { variables }) });
+  const { url, query, operationName, variables, headers } = sent;
+  const usual = { 'content-type': 'application/json', ...(isSubscription(sent) && { accept: 'text/event-stream' }) };
+  const body = JSON.stringify({ query, operationName, ...(Object.keys(variables).length > 0 && { variables }) });
   return [
     `curl -s${isSubscription(sent) ? 'N' : ''} ${url}`,
-    ...(authorization === undefined ? [] : [`-H ${quoted(`authorization: ${authorization}`)}`]),
-    `-H 'content-type: application/json'`,
-    ...(isSubscription(sent) ? [`-H 'accept: text/event-stream'`] : []),
+    ...Object.entries({ ...usual, ...headers }).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
     `-d ${quoted(body)}`,
   ].join(' \\\n  ');
 }
 
 /** Writes a program that sends the operation: with fetch, or with graphql-ws for a subscription. */
 export function asCode(sent: Sent): string {
-  const { url, query, variables, authorization = 'Bearer …' } = sent;
+  const { url, query, operationName, variables, headers } = sent;
+  const name = operationName === undefined ? '' : `operationName: ${JSON.stringify(operationName)}, `;
   const parts = [
     `const query = /* GraphQL */ ${'`'}\n${query.trim().replaceAll(/[`\\]|\$(?=\{)/g, '\\$&')}\n${'`'};`,
     `const variables = ${JSON.stringify(variables, null, 2)};`,
@@ -57,18 +60,19 @@ export function asCode(sent: Sent): string {
       ...parts,
       `const client = createClient({`,
       `  url: ${JSON.stringify(url.replace('http', 'ws'))},`,
-      `  connectionParams: { authorization: ${JSON.stringify(authorization)} },`,
+      `  connectionParams: { authorization: ${JSON.stringify(headers.authorization)} },`,
       `});`,
-      `for await (const message of client.iterate({ query, variables })) console.log(message);`,
+      `for await (const message of client.iterate({ query, ${name}variables })) console.log(message);`,
       '',
     ].join('\n');
   }
   return [
     ...parts,
+    `const headers = ${JSON.stringify({ 'content-type': 'application/json', ...headers }, null, 2)};`,
     `const response = await fetch(${JSON.stringify(url)}, {`,
     `  method: 'POST',`,
-    `  headers: { 'content-type': 'application/json', authorization: ${JSON.stringify(authorization)} },`,
-    `  body: JSON.stringify({ query, variables }),`,
+    `  headers,`,
+    `  body: JSON.stringify({ query, ${name}variables }),`,
     `});`,
     `console.log(JSON.stringify(await response.json(), null, 2));`,
     '',

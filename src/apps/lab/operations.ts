@@ -73,7 +73,7 @@ export class Operations {
 
   /** GraphiQL's fetcher. Runs an operation for the open tab, or shows the one already in progress. */
   readonly fetcher = (given: SubscribePayload, options: Options = {}) => {
-    const headers = this.#headersOf(options);
+    const headers = headersOf(options.headers, this.#options.authorization());
     const request = withOwnName(given);
     if (request.operationName === 'IntrospectionQuery') return post(request, headers).pipe(map(({ result }) => result));
     const tab = this.#openTab;
@@ -136,12 +136,6 @@ export class Operations {
     return socket;
   }
 
-  #headersOf({ headers = {} }: Options): Record<string, string> {
-    const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)] as const);
-    const authorization = this.#options.authorization();
-    return { ...(authorization !== undefined && { authorization }), ...Object.fromEntries(given) };
-  }
-
   #start(request: SubscribePayload, headers: Record<string, string>): Running {
     const running: Running = { answers: new ReplaySubject(1), latest: undefined, sending: Subscription.EMPTY };
     const startedAt = performance.now();
@@ -198,6 +192,12 @@ export class Operations {
   #take({ operationName }: SubscribePayload, result: object): void {
     if ('data' in result) this.#options.onResult(operationName, result.data);
   }
+}
+
+/** Returns a request's headers, with lower-case names: the page's credentials, and the headers given in a tab. */
+export function headersOf(given: Options['headers'], authorization: string | undefined): Record<string, string> {
+  const own = Object.entries(given ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)] as const);
+  return { ...(authorization !== undefined && { authorization }), ...Object.fromEntries(own) };
 }
 
 /** Sets the name of the operation to run. Right after a switch of tabs, GraphiQL may send the previous tab's name. */

@@ -18,7 +18,7 @@ import { journey, stepOf } from './further-steps.ts';
 import { type Entry, Movements } from './movements.tsx';
 import type { Answer, Operations } from './operations.ts';
 import type { Settings } from './settings.ts';
-import { bringIntoSight, type Tab } from './tab-bar.tsx';
+import { bringIntoSight, stepIn, type Tab } from './tab-bar.tsx';
 import { DocumentTools, Shortcuts, ThemeChoice } from './tools.tsx';
 
 export interface SessionProps {
@@ -34,7 +34,8 @@ export interface SessionProps {
 
 /** Renders the tab bar, and the editors and response of the open tab. */
 export function Session({ settings, authorization, carried, operations, linked, picked, onSignOut }: SessionProps) {
-  const { changeTab, addTab, closeTab, stop, setVisiblePlugin, updateActiveTabValues } = useGraphiQLActions();
+  const { changeTab, addTab, closeTab, stop, setOperationName, setVisiblePlugin, updateActiveTabValues } =
+    useGraphiQLActions();
   const { tabs, activeTabIndex, plugins, visiblePlugin } = useGraphiQL(
     pick('tabs', 'activeTabIndex', 'plugins', 'visiblePlugin'),
   );
@@ -47,20 +48,31 @@ export function Session({ settings, authorization, carried, operations, linked, 
     // GraphiQL shows this message instead of the last answer if the variables or headers are not JSON.
     tab?.response?.includes('Request not sent') ? undefined : operations.answer(tab?.id),
   );
-  useOpenTab(tab, { carried, operations, picked: picked?.operation === step?.operation ? picked : undefined });
+  useOpenTab(tab, {
+    // The variables of a link, or of a tab that the user has added, stay as they are.
+    carried: tab && stepIn(tab, tabs) ? carried : undefined,
+    ...{ operations, picked: picked?.operation === step?.operation ? picked : undefined },
+  });
   const open = (index: number) => index >= 0 && operations.leave(() => changeTab(index));
-  const openStep = (operation: string) =>
-    open(tabs.findIndex(({ operationName, title }) => (operationName ?? title) === operation));
+  const openNew = (values?: Linked) => {
+    // Otherwise GraphiQL would show this tab's results in the new one.
+    operations.leave(stop);
+    // Right after a switch of tabs, GraphiQL would store the previous tab's name in this tab, and its step would be lost.
+    if (step) setOperationName(step.operation);
+    addTab();
+    if (values) updateActiveTabValues(values);
+  };
+  /** Opens the tab of a step. If another document has replaced the step's own, the step gets a new tab. */
+  const openStep = (operation: string) => {
+    const index = tabs.findIndex(({ operationName, title }) => (operationName ?? title) === operation);
+    const { query, variables } = stepOf(operation) ?? {};
+    if (index >= 0) open(index);
+    else if (query && variables !== undefined) openNew({ query, variables });
+  };
   // biome-ignore lint/correctness/useExhaustiveDependencies: opens the picked step once, not again when the tabs change
   useEffect(() => {
     if (picked) openStep(picked.operation);
   }, [picked]);
-  const openNew = (values?: Linked) => {
-    // Otherwise GraphiQL would show this tab's results in the new one.
-    operations.leave(stop);
-    addTab();
-    if (values) updateActiveTabValues(values);
-  };
   // biome-ignore lint/correctness/useExhaustiveDependencies: opens the URL's operation once, when the editors exist
   useEffect(() => {
     if (!canRun || !linked) return;
@@ -228,12 +240,12 @@ function Variables() {
 }
 
 /**
- * Writes the collected values into a tab's variables when the tab is opened, or picked again while open. Then shows the
+ * Writes the collected values, if given, into a tab's variables when the tab is opened, or picked again while open. Then shows the
  * result of the tab's operation, or runs it.
  */
 function useOpenTab(
   tab: Tab | undefined,
-  { carried, operations, picked }: Pick<SessionProps, 'carried' | 'operations' | 'picked'>,
+  { carried, operations, picked }: Pick<SessionProps, 'operations' | 'picked'> & Partial<Pick<SessionProps, 'carried'>>,
 ): void {
   const { run, updateActiveTabValues } = useGraphiQLActions();
   const { variableEditor, responseEditor, queryEditor } = useGraphiQL(
@@ -250,7 +262,7 @@ function useOpenTab(
     // were loading.
     if (queryEditor.getValue() !== (tab.query ?? '')) queryEditor.setValue(tab.query ?? '');
     if (variableEditor.getValue() !== (tab.variables ?? '')) variableEditor.setValue(tab.variables ?? '');
-    const variables = carried.fill(tab.id, variableEditor.getValue());
+    const variables = carried?.fill(tab.id, variableEditor.getValue());
     if (variables !== undefined) {
       variableEditor.setValue(variables);
       updateActiveTabValues({ variables });

@@ -43,10 +43,7 @@ export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: Tab
       hadFocus = shown?.contains(document.activeElement) ?? false;
     };
   }, []);
-  // A copy of a step's document is a tab like any other.
-  const stepIn = (tab: Tab) =>
-    tab === tabs.find((other) => nameOf(other) === nameOf(tab)) ? stepOf(nameOf(tab)) : undefined;
-  const isClosable = (tab: Tab | undefined) => onClose && tab && tabs.length > 1 && !stepIn(tab);
+  const isClosable = (tab: Tab | undefined) => onClose && tab && tabs.length > 1 && !stepIn(tab, tabs);
   const open = tabs[openIndex];
   const close = () => {
     hadFocus = true;
@@ -68,7 +65,7 @@ export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: Tab
     <div className="lab-tabs">
       <div role="tablist" aria-label="Operations" ref={list} onKeyDown={onKey}>
         {tabs.map((tab, index) => {
-          const step = stepIn(tab);
+          const step = stepIn(tab, tabs);
           const isOpen = index === openIndex;
           return (
             <button
@@ -115,3 +112,7 @@ export function bringIntoSight(element: Element | null | undefined): void {
 /** Returns the title of a tab. GraphiQL's title of a tab without an operation is "<untitled>". */
 const titleOf = ({ title }: Tab) => title.replace('<untitled>', 'New tab');
 const nameOf = ({ operationName, title }: Tab) => operationName ?? title;
+
+/** Returns the step that a tab belongs to. A copy of a step's document is a tab like any other. */
+export const stepIn = (tab: Tab, tabs: readonly Tab[]) =>
+  tab === tabs.find((other) => nameOf(other) === nameOf(tab)) ? stepOf(nameOf(tab)) : undefined;

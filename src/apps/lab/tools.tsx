@@ -13,13 +13,14 @@ import { parse } from 'graphql';
 import { Fragment, useEffect, useRef, useState } from 'react';
 import { parseObject } from './carried.ts';
 import { asCode, asCurl, asLink, type Sent } from './copies.ts';
+import { headersOf } from './operations.ts';
 import { missingIn } from './step.ts';
 
 /** Buttons that act on the document. A popover shows what they have copied, or why they cannot act. */
 export function DocumentTools({ authorization }: { readonly authorization: string }) {
   const { prettifyEditors, mergeQuery, introspect, run } = useGraphiQLActions();
-  const { queryEditor, variableEditor, headerEditor } = useGraphiQL(
-    pick('queryEditor', 'variableEditor', 'headerEditor'),
+  const { queryEditor, variableEditor, headerEditor, operations, operationName } = useGraphiQL(
+    pick('queryEditor', 'variableEditor', 'headerEditor', 'operations', 'operationName'),
   );
   const note = useRef<HTMLElement>(null);
   const opener = useRef<Element>(null);
@@ -33,17 +34,19 @@ export function DocumentTools({ authorization }: { readonly authorization: strin
     const query = queryEditor?.getValue() ?? '';
     const given = variableEditor?.getValue().trim() || '{}';
     const variables = parseObject(given) ?? {};
+    const headers = parseObject(headerEditor?.getValue().trim() || '{}');
     const isWhole = write === asCurl || write === asCode;
     const missing = !query.trim()
       ? 'This tab is empty: enter an operation first.'
       : write !== theDocument.write && !parseObject(given)
         ? 'The variables are not a JSON object.'
-        : isWhole && missingIn(variables);
+        : isWhole && (headers ? missingIn(variables) : 'The headers are not a JSON object.');
     if (missing) return show('Nothing was copied.', missing);
     const written = write({
       url: new URL('graphql', location.href).href,
       ...{ query, variables },
-      authorization: String(parseObject(headerEditor?.getValue() ?? '')?.authorization ?? authorization),
+      operationName: operations && operations.length > 1 ? operationName : undefined,
+      headers: headersOf(headers, authorization),
     });
     show(`Copy ${what}:`, written);
     // `navigator.clipboard` exists only in a secure context (HTTPS or localhost). Without it, the text is shown but not

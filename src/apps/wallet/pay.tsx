@@ -40,7 +40,10 @@ export function Pay() {
   const listed = customer?.payees.edges.flatMap(({ node }) => ('accountInfo' in node ? [node] : [])) ?? [];
   // The chosen payee may be on a page that has not been loaded.
   const isListed = !chosen || listed.some(({ id }) => id === chosen.id);
-  const paid = [...(isListed ? [] : [chosen]), ...listed].filter(({ status }) => status === 'ACTIVE');
+  // The chosen payee stays in the list even if it can no longer be paid, so that no other one takes its place.
+  const paid = [...(isListed ? [] : [chosen]), ...listed].filter(
+    ({ id, status }) => status === 'ACTIVE' || id === chosen?.id,
+  );
   const payees = Map.groupBy(paid, ({ accountInfo }) => accountInfo.accountType);
   const source = payable.find(({ id }) => id === sourceId) ?? payable[0];
   const limits = data && source ? limitsOn(source.balance.currency.code, data.viewer.policies) : [];
@@ -75,6 +78,8 @@ export function Pay() {
     const form = new FormData(event.currentTarget);
     const text = (name: string) => String(form.get(name));
     drop();
+    setSource(text('source'));
+    setChosen(paid.find(({ id }) => id === text('payee')));
     const before = changes.current;
     const amount = decimalOf(text('amount'), locale);
     const decimals = source?.balance.currency.decimals ?? 0;

@@ -85,7 +85,11 @@ export function useReconnected(act: () => void): void {
 
 /** Formats a message from the service like the wallet's own: with a period, and amounts in the reader's notation. */
 export const messageText = (message: string) =>
-  message.replace(/\b(\d+(?:\.(\d+))?) ([A-Z]{3,4})\b/g, amountText).replace(/[^.?!]$/, '$&.');
+  message
+    // A range such as "0.10 to 5.00 USD" names its currency only once.
+    .replace(/\d(?= to [\d.]+ ([A-Z]{3,4})\b)/g, '$& $1')
+    .replace(/\b(\d+(?:\.(\d+))?) ([A-Z]{3,4})\b/g, amountText)
+    .replace(/[^.?!]$/, '$&.');
 
 /** Formats an amount such as "0.01 USD". Intl accepts only three-letter codes; XTS, a test code, replaces others. */
 function amountText(_all: string, decimal: `${number}`, { length } = '', code: string): string {

@@ -58,15 +58,13 @@ export function Statement({ of, onClose }: { of: Listed; onClose: () => void }) 
               // A credit for an outgoing payment, such as a refund, does not come from the counterparty.
               const isIn = !node.amount.amount.startsWith('-');
               const isToOther = node.transaction && isIn === (node.transaction.type === 'INCOMING');
-              const party = isToOther && node.transaction ? partyText(node.transaction) : undefined;
+              const party = node.transaction ? [partyText(node.transaction)] : [];
+              const [title, ...details] = isToOther ? [...party, wordOf(node.kind)] : [wordOf(node.kind), ...party];
               return (
                 <li key={node.id}>
                   <span>
-                    {party ?? wordOf(node.kind)}
-                    <small>
-                      {party && `${wordOf(node.kind)} · `}
-                      {timeText(node.occurredAt)}
-                    </small>
+                    {title}
+                    <small>{[...details, timeText(node.occurredAt)].join(' · ')}</small>
                   </span>
                   <strong>{breakable(node.amount.formatted)}</strong>
                 </li>
