@@ -240,8 +240,8 @@ function Variables() {
 }
 
 /**
- * Writes the collected values, if given, into a tab's variables when the tab is opened, or picked again while open. Then shows the
- * result of the tab's operation, or runs it.
+ * Writes the collected values, if given, into a tab's variables when the tab is opened, or picked again while open. Then
+ * shows the result of the tab's operation, or runs it.
  */
 function useOpenTab(
   tab: Tab | undefined,
