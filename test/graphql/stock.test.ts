@@ -44,6 +44,16 @@ describe.each([
       streamed.map(({ transaction: { customer: _customer, ...one } }) => one),
     );
   });
+
+  test('errors in several items of a list are one error of the list, and none is left unhandled', async () => {
+    await t.platform.makeScene();
+    // The newest accounts come first: external ones, whose error is found later than that of an internal account.
+    const { errors = [] } = await t.platform.at(url).send(`{ accounts(first: 50) { nodes {
+      ... on ExternalAccount { transactions(first: 1, after: "no cursor") { nodes { id } } }
+      ... on InternalAccount { balance { formatted(locale: "no such locale") } }
+    } } }`);
+    expect(errors.map(({ path }) => path?.slice(0, 2))).toEqual([['accounts', 'nodes']]);
+  });
 });
 
 test("the Prisma plug-in finds each platform's row, even when two platforms read in the same tick", async () => {

@@ -78,7 +78,13 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
     const isElsewhere = needsOtherRows(field);
     return (parent, args, context, info) => {
       if (isPlanned(parent)) return parent[info.path.key];
-      return (isElsewhere && isStock(context) ? resolver : own)(parent, args, context, info);
+      if (!isStock(context)) return own(parent, args, context, info);
+      try {
+        return (isElsewhere ? resolver : own)(parent, args, context, info);
+      } catch (error) {
+        // If an item of a list throws, graphql-js 16 does not handle the rejections of the items before it.
+        return Promise.reject(error);
+      }
     };
   }
 
