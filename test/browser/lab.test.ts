@@ -244,7 +244,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.open('Execute');
   });
 
-  test('a copied request has the headers of its tab, and names one of several operations', async () => {
+  test('a copied request has the headers of its tab, and names one of several operations; a wrong header is named', async () => {
     const query = 'query Kind { viewer { kind } } query Time { viewer { serverTime } }';
     const page = await started.open(`/lab#${new URLSearchParams({ query })}`);
     const lab = labOf(page);
@@ -253,6 +253,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     const enter = async (headers: string) => {
       await page.locator('.lab-variables .graphiql-editor:visible').click();
       await page.keyboard.press('ControlOrMeta+A');
+      await page.keyboard.press('Delete');
       await page.keyboard.insertText(headers);
     };
     await enter('{"Authorization": "Bearer mine", "X-Request-Id": "1"}');
@@ -265,6 +266,11 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.keyboard.press('Escape');
     await enter('Authorization: Bearer mine');
     expect(await lab.copied('Copy as curl')).toBe('The headers are not a JSON object.');
+    await page.keyboard.press('Escape');
+    await enter('{"My header": "1"}');
+    await page.keyboard.press('ControlOrMeta+Enter');
+    await lab.result.getByText('The header “my header”').waitFor();
+    await page.getByText('Not sent').waitFor();
   });
 
   test('resumes its stream of events after a pause, and misses nothing', async () => {

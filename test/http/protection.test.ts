@@ -152,6 +152,7 @@ test('the documentation can be searched, and each result links to its section', 
   expect(await search('PgBouncer primary installation')).not.toMatch(/[─│]|──►| \| /);
   expect(await search('how a replica grows')).toMatch(/ · /);
   expect(await search('IP ranges')).toMatch(/<mark>IP<\/mark>/);
+  expect(await search('CORS')).not.toContain('>Correct a balance</a>');
   expect(await search('sandboxScenario')).toContain('>By sandboxScenario</a>');
   expect(await search('unicornless')).toMatch(/No section contains all of these words.*<a href=".\/docs">/);
   expect(await search('  ')).toContain('<h1 id="docs">Docs</h1>');
@@ -170,6 +171,8 @@ test.each([
   ['stream', 'Streams'],
   ['how to retry safely after a timeout', 'Errors › Retries and timeouts'],
   ['how to show money in the right currency', 'Money and rates › Amounts'],
+  ['list payments of a customer', 'Lists of a customer or an account'],
+  ['how to make a payment fail', 'The first five minutes › 4. Fail on purpose'],
 ])('a search for “%s” lists the page for users among its first two results', async (words, expected) => {
   const page = await (await get(`/docs?q=${encodeURIComponent(words)}`, { accept: 'text/html' })).text();
   const hits = [...page.matchAll(/<li><a[^>]*>([^<]*)<\/a> <span class="quiet">([^<]*)/g)];

@@ -120,7 +120,7 @@ function sourcePage(file: string, text: string): Page {
   return docsPage(file, html`<main><h1>${file}</h1><pre tabindex="0"><code>${text}</code></pre></main>`, file);
 }
 
-/** A section of a page, with its words in searchable form: each preceded by a space. */
+/** A section of a page, with its words in searchable form: each preceded by a space, and the last followed by one. */
 interface Section extends Heading {
   readonly file: string;
   /** Whether the page is only for people who change the code. */
@@ -149,8 +149,8 @@ function sectionsOf(file: string, pageTitle: string, text: string, isInternal: b
 
 /** Words that a search ignores if it contains others, because almost every section contains them. */
 const common = new Set(
-  `an and are as at be by can do does for from how if in is it my of on or right show that the to was what when where
-   which who why with you`.split(/\s+/),
+  `an and are as at be by can do does for from how if in is it make many much my of on or per right show that the to
+   was what when where which who why with you`.split(/\s+/),
 );
 
 const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]{2,}/gu) ?? [];
@@ -158,7 +158,7 @@ const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N
 /** Returns a word with a space before it and without its ending: "retries" and "retrying" both become " retr". */
 const stemOf = (word: string) => ` ${word.replace(/(?<=[a-z]{3})(?:ies?|ied|ying|es|s|ed|ing|y|e)$/, '')}`;
 
-const searchable = (text: string) => wordsOf(text).map(stemOf).join('');
+const searchable = (text: string) => `${wordsOf(text).map(stemOf).join('')} `;
 
 const mostFound = 20;
 
@@ -169,7 +169,9 @@ const mostFound = 20;
 function foundPage(phrase: string, sections: readonly Section[], titles: Titles): Page {
   const all = wordsOf(phrase);
   const rare = all.filter((word) => !common.has(word));
-  const words = (rare.length > 0 ? rare : all).slice(0, 10).map(stemOf);
+  const stems = (rare.length > 0 ? rare : all).slice(0, 10).map(stemOf);
+  // Too many words begin with three letters: "cors" should not find "correct".
+  const words = stems.map((stem) => (stem.length > 4 ? stem : `${stem} `));
   const ranked = sections.map((section) => {
     const { inHeading, inTitle, inText, isInternal } = section;
     const held = words.filter((word) => inText.includes(word) || inTitle.includes(word)).length;

@@ -161,7 +161,7 @@ export class Operations {
 
   /** Sends an operation, and emits its result or, for a subscription, all messages so far each time one arrives. */
   #received(request: SubscribePayload, headers: Record<string, string>): Observable<Received> {
-    const missing = missingIn(request.variables ?? {});
+    const missing = missingIn(request.variables ?? {}) ?? refusedIn(headers);
     if (missing !== undefined) return of({ ...failure(new Error(missing)), status: 'Not sent' });
     if (!isSubscription(request)) return post(request, headers).pipe(tap(({ result }) => this.#take(request, result)));
     return resultsOf(this.socket(headers.authorization ?? ''), request).pipe(
@@ -198,6 +198,18 @@ export class Operations {
 export function headersOf(given: Options['headers'], authorization: string | undefined): Record<string, string> {
   const own = Object.entries(given ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)] as const);
   return { ...(authorization !== undefined && { authorization }), ...Object.fromEntries(own) };
+}
+
+/** Returns a message about a header that the browser would refuse to send. */
+function refusedIn(headers: Record<string, string>): string | undefined {
+  for (const [name, value] of Object.entries(headers)) {
+    try {
+      new Headers([[name, value]]);
+    } catch {
+      return `The header “${name}” cannot be sent: its name or its value contains characters that HTTP does not allow`;
+    }
+  }
+  return undefined;
 }
 
 /** Sets the name of the operation to run. Right after a switch of tabs, GraphiQL may send the previous tab's name. */
