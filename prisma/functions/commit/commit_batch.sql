@@ -13,8 +13,8 @@ declare
   v_plans jsonb;
   v_moved jsonb := case when v_count > 1 and moves_account_twice(p_groups) then '{}'::jsonb end;
 begin
-  -- Commits groups singly if a policy may refuse one after its check, because the checks of the later groups would then
-  -- have counted money that does not move.
+  -- If a policy may refuse a group after its check, groups that share an account are committed singly. Otherwise, later
+  -- checks would have counted money that does not move.
   if v_moved is not null and cardinality(p_policies) > 0 then
     for v_at in 0 .. v_count - 1 loop
       v_answers := v_answers || commit_batch(jsonb_build_array(p_groups -> v_at), policies_now(p_policies));

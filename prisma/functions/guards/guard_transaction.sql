@@ -17,8 +17,8 @@ begin
       old.destination_kind, old.destination_uma_address, old.rate_details, old.description)
     or (old.type = 'OUTGOING' and (new.destination_account_id, new.requested_information)
         is distinct from (old.destination_account_id, old.requested_information))
-    -- The approval of a payment changes only when its status changes from or to CREATED. The tokens that began the
-    -- payment and decided on it are written only once.
+    -- The approval of an outgoing payment changes only when its status changes from or to CREATED. The tokens that
+    -- began a payment and decided on it are written only once.
     or (old.type = 'OUTGOING' and 'CREATED' not in (old.status, new.status)
         and (new.approval_due_at, new.decided_by_id) is distinct from (old.approval_due_at, old.decided_by_id))
     or (coalesce(old.created_by, new.created_by), coalesce(old.decided_by_id, new.decided_by_id))

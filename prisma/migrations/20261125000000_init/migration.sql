@@ -1973,8 +1973,8 @@ declare
   v_plans jsonb;
   v_moved jsonb := case when v_count > 1 and moves_account_twice(p_groups) then '{}'::jsonb end;
 begin
-  -- Commits groups singly if a policy may refuse one after its check, because the checks of the later groups would then
-  -- have counted money that does not move.
+  -- If a policy may refuse a group after its check, groups that share an account are committed singly. Otherwise, later
+  -- checks would have counted money that does not move.
   if v_moved is not null and cardinality(p_policies) > 0 then
     for v_at in 0 .. v_count - 1 loop
       v_answers := v_answers || commit_batch(jsonb_build_array(p_groups -> v_at), policies_now(p_policies));
@@ -2407,8 +2407,8 @@ begin
       old.destination_kind, old.destination_uma_address, old.rate_details, old.description)
     or (old.type = 'OUTGOING' and (new.destination_account_id, new.requested_information)
         is distinct from (old.destination_account_id, old.requested_information))
-    -- The approval of a payment changes only when its status changes from or to CREATED. The tokens that began the
-    -- payment and decided on it are written only once.
+    -- The approval of an outgoing payment changes only when its status changes from or to CREATED. The tokens that
+    -- began a payment and decided on it are written only once.
     or (old.type = 'OUTGOING' and 'CREATED' not in (old.status, new.status)
         and (new.approval_due_at, new.decided_by_id) is distinct from (old.approval_due_at, old.decided_by_id))
     or (coalesce(old.created_by, new.created_by), coalesce(old.decided_by_id, new.decided_by_id))

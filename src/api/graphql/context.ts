@@ -38,7 +38,7 @@ export interface Context
   readonly clientTokens: ClientTokens;
   /** The maximum age of a stream's cursor, in days. */
   readonly retentionDays: number;
-  /** Whether the client disconnected or the operation timed out. Then only a running command is completed. */
+  /** Whether the client disconnected or the operation timed out. Then no work begins; a running command completes. */
   isAbandoned: () => boolean;
   /** The maximum number of bytes that one read may add to a response. */
   readonly maxAnswerBytes: number;

@@ -78,7 +78,7 @@ export class Connections {
     this.#all.get(socket)?.endStranger?.();
   }
 
-  /** Adds `Connection: close` to all responses whose headers have not been sent, and then ends their connections. */
+  /** Adds `Connection: close` to each connection's last response that has not begun; that response then ends it. */
   announceEnd(): void {
     this.announcing = true;
     for (const connection of this.#all.values()) {

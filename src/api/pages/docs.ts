@@ -170,7 +170,7 @@ function foundPage(phrase: string, sections: readonly Section[], titles: Titles)
   const all = wordsOf(phrase);
   const rare = all.filter((word) => !common.has(word));
   const stems = (rare.length > 0 ? rare : all).slice(0, 10).map(stemOf);
-  // Too many words begin with three letters: "cors" should not find "correct".
+  // Stems of up to three letters must match whole words: "cors" (stem "cor") should not find "correct".
   const words = stems.map((stem) => (stem.length > 4 ? stem : `${stem} `));
   const ranked = sections.map((section) => {
     const { inHeading, inTitle, inText, isInternal } = section;

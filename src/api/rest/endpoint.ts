@@ -290,7 +290,7 @@ const reasons: Readonly<Record<number, string>> = {
 const commonErrors = [400, 401, 403, 429, 500, 503];
 const commandErrors = [409, 413, 415, 422, 504];
 
-/** Returns references to error responses, including the common ones. They are in no result type: handlers throw. */
+/** Returns references to error responses, including the common ones. No result type has them: handlers throw errors. */
 export function errorResponses(...statuses: readonly number[]): Record<never, never> {
   const all = [...new Set([...commonErrors, ...statuses])].sort();
   return Object.fromEntries(all.map((status) => [status, { $ref: `#/components/responses/Error${status}` }]));

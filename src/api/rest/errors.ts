@@ -206,7 +206,7 @@ function asRestError(thrown: unknown, log: Logger): RestError {
   if (thrown instanceof HTTPException && thrown.status === 400) {
     return new RestError('INVALID_REQUEST_FORMAT', 'the body is not well-formed JSON');
   }
-  // The body is empty, but its content type is not JSON. Otherwise, admission.ts would have refused the request.
+  // The body is empty, but its content type is not JSON. With content, admission.ts would have refused it.
   if (thrown instanceof HTTPException && thrown.status === 415) {
     return new RestError('INVALID_REQUEST_FORMAT', 'a request body must be application/json', { status: 415 });
   }

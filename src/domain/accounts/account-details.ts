@@ -166,7 +166,7 @@ type SaidOfOwner = Pick<
   'explanation' | 'comparedName' | 'verification' | 'verifiedName'
 >;
 
-/** Returns the rail's explanation of an account's status and, if they differ, both names; null if there is neither. */
+/** Returns the rail's explanation of an account's status and, if the names differ, both of them; null if neither. */
 export function reasonOf(check: SaidOfOwner, name: string | undefined): string | null {
   const { explanation, comparedName = name, verification, verifiedName } = check;
   const differs = verification === 'NOT_MATCHED' || verification === 'PARTIAL_MATCH';

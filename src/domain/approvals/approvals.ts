@@ -68,8 +68,8 @@ function deciding<Input extends Named>(decisionOf: (input: Input) => Decision): 
 
 /**
  * Decides on an incoming payment on behalf of its platform, from the approval webhook's response or from a scenario.
- * Does nothing if the payment no longer awaits a decision: someone has decided, the deadline has passed, or an earlier
- * attempt has decided in a process that then died.
+ * Does nothing if the payment does not await this decision: for example, someone has decided (perhaps an attempt whose
+ * process then died), the deadline has passed, or the payment's scenario decides instead of the webhook.
  * @param transactionId the bare uuid
  * @throws Refusal TRANSACTION_NOT_FOUND, INVALID_INPUT (malformed receiver information)
  */

@@ -124,7 +124,7 @@ export function reservation(journal: Journal): Journal {
   return { ...journal, kind: 'debit', legs };
 }
 
-/** Moves money that the rail has neither delivered nor returned from CLEARING to SUSPENSE, where it is visible. */
+/** Moves money from CLEARING to SUSPENSE, where it is visible, if the rail has neither delivered nor returned it. */
 export function suspension(flow: Flow): Journal {
   const legs = move(clearing, { system: 'SUSPENSE' }, waitingMoney(flow));
   return { kind: 'suspension', transactionId: flow.transactionId, legs };
@@ -153,8 +153,8 @@ export interface Moves {
 }
 
 /**
- * Books the difference between the amounts that the provider moved and the promised amounts to DIFFERENCES. A debit is
- * a loss for the operator. Returns undefined if the amounts agree.
+ * Books to DIFFERENCES by how much the provider's amounts differ from the promised ones. A debit is a loss for the
+ * operator. Returns undefined if the amounts agree.
  */
 export function difference(transactionId: string, promised: Moves, moved: Moves): Journal | undefined {
   const legs = (['out', 'in'] as const).flatMap((side): Leg[] => {

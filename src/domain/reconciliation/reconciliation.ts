@@ -342,6 +342,6 @@ export function agrees({ beyondLow, beyondHigh }: Beyond, known: Beyond | undefi
 }
 
 function bookedWords({ currency: code, booked }: BothBalances, known: Beyond | undefined): string {
-  const own = known ? `, and a known excess of ${formatForeign(known.beyondLow, code)}` : '';
+  const own = known ? `, and a known difference of ${formatForeign(known.beyondLow, code)}` : '';
   return `${formatForeign(booked, code)} in the books${own}`;
 }

@@ -12,7 +12,7 @@ import * as enums from './enums.ts';
 export const found = (foundBy: GraphQLInputFieldExtensions['foundBy'], description: string) =>
   ({ description, extensions: { foundBy } }) as const;
 
-/** Describes a filter by a list of values. It matches rows with any of these values, which an index finds. */
+/** Describes a filter by a list of values: an index finds the rows with any of them. */
 function anyOf<Type extends EnumRef<Types, unknown>>(
   type: Type,
   description: string,

@@ -72,7 +72,7 @@ export interface SocketOptions
   readonly compresses: boolean;
 }
 
-/** Opens a socket's session. False closes the socket with 4403, after which clients renew their credentials. */
+/** Opens a socket's session. If false, the socket closes: with 4403 (renew the credentials) or 1013 (try again). */
 export async function openSession(
   options: SocketOptions,
   extra: Extra,

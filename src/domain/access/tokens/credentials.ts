@@ -59,7 +59,7 @@ export class Credentials {
     }
   }
 
-  /** Authenticates credentials that `authenticateFrom` has accepted before; undefined if they are no longer valid. */
+  /** Authenticates credentials without counting a failure against an address; undefined if they are not valid. */
   async authenticate(authorization: string | null | undefined): Promise<Viewer | undefined> {
     if (!authorization) return undefined;
     const cached = this.cached(authorization);

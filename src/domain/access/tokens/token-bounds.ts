@@ -30,7 +30,7 @@ interface Bounds {
 }
 
 /**
- * Returns the bounds of a new token: the requested bounds, which must lie within its creator's, or else its creator's.
+ * Returns a new token's bounds: those requested, which must lie within its creator's; if none are, its creator's.
  * @param now the database's time
  * @throws Refusal INVALID_INPUT (expiry in the past), FORBIDDEN (beyond the creator's expiry, addresses or documents)
  */
