@@ -2,7 +2,7 @@ import pg from 'pg';
 import { drained } from './drained.ts';
 import type { Fact } from './report.ts';
 
-/** Tables whose rows are deleted within 30 days, so that they do not grow with the number of payments. */
+/** Tables that do not grow with the number of payments, most of them because old rows are deleted. */
 const leaving = ['outbox', 'idempotency_record', 'webhook_delivery', 'webhook_attempt', 'api_token', 'client_token'];
 
 interface Table {

@@ -197,7 +197,7 @@ export const serverChecks: Checks<Patient> = {
     const sessions = await lockSessions(database.pool);
     const waiting = sessions.filter(({ blockedBy }) => blockedBy.length > 0).length;
     const roots = (await blockersOf(database.pool, sessions)).filter((one) => one.openSeconds >= limits.lockSeconds);
-    if (roots.length === 0) return ['ok', 'no session has waited for long'];
+    if (roots.length === 0) return ['ok', 'no session is blocked for long'];
     return [['warning', `${waiting} sessions wait for ${roots.map(({ name }) => name).join('; ')}. See "blocked"`]];
   },
   slots: oneRow<{ slots: string | null }>(

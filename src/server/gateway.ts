@@ -140,7 +140,7 @@ async function startParts(
   };
 }
 
-/** Opens the database for requests and, with half as many connections, for background work. Each commit wakes the workers. */
+/** Opens the database for requests and, with half as many connections, for background work. A commit wakes workers. */
 function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayOptions) {
   const limits = {
     ...(pace?.statementMs !== undefined && { statementMs: pace.statementMs }),

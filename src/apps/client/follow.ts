@@ -125,7 +125,7 @@ class Final extends Error {
   }
 }
 
-/** Decides what follows a refusal: the stream starts again, is retried, or ends. `begun` is what the app's callback returned. */
+/** Decides what follows a refusal: the stream restarts, is retried, or ends. `begun` is a cursor read just before. */
 function restart(resuming: Resuming, error: StreamRefusedError, begun: string | undefined): void {
   // The service would not refuse a cursor that it has just returned, so something else in the request is invalid.
   const isNew = error.code === 'INVALID_INPUT' && resuming.after === begun;

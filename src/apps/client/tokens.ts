@@ -7,7 +7,7 @@ export interface ClientToken {
   readonly expiresAt: string | null;
 }
 
-/** Requests a client token from the app's own server. If that fails, the promise must reject; there will be another call. */
+/** Requests a client token from the app's own server. Must reject if that fails; it is then called again later. */
 export type TokenSource = (signal: AbortSignal) => Promise<ClientToken>;
 
 /** The fraction of a token's lifetime that passes before a new token is requested. */

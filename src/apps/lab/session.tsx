@@ -57,7 +57,7 @@ export function Session({ settings, authorization, carried, operations, linked, 
   const openNew = (values?: Linked) => {
     // Otherwise GraphiQL would show this tab's results in the new one.
     operations.leave(stop);
-    // Right after a switch of tabs, GraphiQL would store the previous tab's name in this tab, and its step would be lost.
+    // Right after a switch of tabs, GraphiQL would store the previous tab's name in this tab, and lose its step.
     if (step) setOperationName(step.operation);
     addTab();
     if (values) updateActiveTabValues(values);

@@ -44,7 +44,7 @@ function addWatching(program: Program): void {
 function addWebhooks(program: Program): void {
   program
     .command('listen')
-    .description('sign each webhook and post it to a program on this machine as it happens; needs no public address')
+    .description('post each event as a signed webhook to a program on this machine, at once; needs no public address')
     .argument('<to>', 'a port, a port with a path (3000/webhooks), or a URL')
     .option('--after <cursor>', 'start after this cursor, instead of now')
     .option('--type <type...>', 'only of these types')

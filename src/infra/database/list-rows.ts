@@ -149,7 +149,7 @@ function writeRows(list: ListRows, conditions: readonly Condition[], binds: Bind
   return fromWays(list, own, complete);
 }
 
-/** Returns the field whose index can be read from a cursor: the order's only field, or the id if it has several. */
+/** Returns the field whose index can be read from a cursor: the order's field if it has only one, else the id. */
 function keyFieldOf({ order }: ListRows): string {
   const [column = 'id', ...more] = order?.columns ?? [];
   return more.length === 0 ? fieldName(column) : 'id';

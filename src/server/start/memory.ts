@@ -10,8 +10,7 @@ const growthPercent = 100;
  *   only by a third. The buffers of large bodies would then trigger a collection every two seconds, each of which would
  *   delay all requests by about 20 ms (docs/limits.md). An idle service has a small heap, so this costs hardly any
  *   memory.
- * - Each function of Prisma's query compiler (WebAssembly) is compiled when it is first called, because most never
- *   are.
+ * - Functions of Prisma's query compiler (WebAssembly) are compiled on their first call: most are never called.
  */
 export function setMemoryFlags(): void {
   setFlagsFromString(`--heap-growing-percent=${growthPercent}`);

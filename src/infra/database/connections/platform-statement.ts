@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import pg from 'pg';
 import { serialize } from 'pg-protocol';
 
-/** The part of pg's connection that queries use. Also used by pg's own Query, pg-cursor and pg-query-stream. */
+/** The part of pg's connection that queries use, among them pg's own Query, pg-cursor and pg-query-stream. */
 export interface Connection {
   /** The texts of the statements that are prepared or being prepared, by name. */
   readonly parsedStatements: Record<string, string>;
