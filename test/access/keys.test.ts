@@ -195,7 +195,7 @@ test('the expiry of a token is announced once, a week in advance, by event and w
   await make(platform, { expiresAt: later(24 * 8) });
   const { token } = await make(platform, {});
   await rotate(platform, token.id, { overlapHours: 1 });
-  // The hourly job that announces expiries also runs at startup. Even if two runs overlap, no expiry is announced twice.
+  // The hourly job that announces expiries also runs at startup. If two runs overlap, no expiry is announced twice.
   await Promise.all([ownGateway({}, t.databaseUrl), ownGateway({}, t.databaseUrl)]);
   const told = () => receiver.received.filter(({ body }) => body.type === 'API_TOKEN_EXPIRY');
   await receiver.until(() => told().length >= 2);

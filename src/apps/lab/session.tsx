@@ -240,7 +240,7 @@ function Variables() {
 }
 
 /**
- * Writes the collected values, if given, into a tab's variables when the tab is opened, or picked again while open. Then
+ * Writes the collected values, if given, into a tab's variables when it is opened, or picked again while open. Then
  * shows the result of the tab's operation, or runs it.
  */
 function useOpenTab(
