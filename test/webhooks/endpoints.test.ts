@@ -122,10 +122,13 @@ test('the webhook of a failed transfer states the reason, and where the money we
   const scene = await t.platform.makeScene(5_000n, '003');
   await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
   const paid = await t.platform.pay(scene, 1_200);
-  await receiver.until((received) => received.some(({ body }) => body.transaction?.status === 'FAILED'));
-  const { transaction } = receiver.received.find(({ body }) => body.transaction?.status === 'FAILED')?.body ?? {};
+  const failed = () =>
+    receiver.received.find(
+      ({ body: { transaction } }) => transaction?.id === paid.id && transaction.status === 'FAILED',
+    );
+  await receiver.until(() => failed() !== undefined);
+  const transaction = failed()?.body.transaction;
   expect(transaction).toMatchObject({
-    id: paid.id,
     failureReason: 'QUOTE_EXECUTION_FAILED',
     refund: { reference: expect.stringMatching(/^REFUND-PAY-/), initiatedAt: expect.stringMatching(/Z$/) },
     settledAt: null,
