@@ -30,7 +30,7 @@ export const PaymentsProvider: FunctionComponent<{ payments: Payments; children?
   children,
 }) => createElement(Context.Provider, { value: payments }, children);
 
-/** Returns the service that PaymentsProvider provides. Throws if there is none. */
+/** Returns the service from the nearest PaymentsProvider. Throws outside of one. */
 export function usePayments(): Payments {
   const payments = useContext(Context);
   if (!payments) throw new Error('There is no PaymentsProvider above this component.');

@@ -149,7 +149,7 @@ export function sharedForCallers<Row>(statement: Statement<Row>) {
     loadersOf(on).memo(JSON.stringify({ platformId, bound })).load(values);
 }
 
-/** How many loaders are kept. Each scope (a platform, or what a token is bound to) has its own. */
+/** The maximum number of cached loaders. There is one for each scope: a platform, or what a token is bound to. */
 const maxLoaders = 2_000;
 
 /** Requests make their calls in different ticks, so a batch is sent only after all sockets have been read. */

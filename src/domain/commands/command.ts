@@ -319,7 +319,7 @@ const receiptStatement = statement<{
   'select created_at, refusal, result from idempotency_record where platform_id = $1 and operation = $2 and key = $3',
 );
 
-/** Reads the receipt of a call by its idempotency key. Its outcome is NONE until the first call has finished. */
+/** Reads the receipt for an idempotency key. The receipt's outcome is NONE until the first call has finished. */
 export async function readReceipt(
   { database }: Payments,
   caller: Caller,

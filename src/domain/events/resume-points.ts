@@ -13,7 +13,7 @@ export interface ResumeKey {
   readonly subject: string;
   /** The digest of the client's key, its platform and subject, and the operation. */
   readonly digest: Buffer;
-  /** The maximum number of keys per subject. If there are more, only the most recently seen keys are kept. */
+  /** The maximum number of keys per subject. Beyond it, the least recently used keys are dropped. */
   readonly most: number;
 }
 
