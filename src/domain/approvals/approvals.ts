@@ -1,5 +1,6 @@
 import { publicId, uuidOf } from '../../core/ids.ts';
 import { type Expecting, pathsIn, Refusal } from '../../core/refusal.ts';
+import type { Tenant } from '../../core/tenant.ts';
 import { checkText, longest } from '../../core/texts.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import { type Account, type Customer, type Transaction, trustedJson } from '../../infra/database/rows.ts';
@@ -145,6 +146,10 @@ async function decide(
   return result;
 }
 
+/** Returns the decision, if any, that an incoming payment's scenario specifies in place of the platform's decision. */
+export const simulatedDecision = (payments: Payments, tenant: Tenant, scenario: unknown) =>
+  connectedRail(payments, tenant)?.simulation?.approval(scenario);
+
 async function planDecision(payments: Payments, caller: Caller, id: string | undefined, asked: Decision) {
   const decision =
     asked.kind === 'reject' ? { ...asked, reason: checkText(asked.reason, at('reason'), longest.memo) } : asked;
@@ -160,7 +165,7 @@ async function planDecision(payments: Payments, caller: Caller, id: string | und
     const why = awaitsRequest ? 'the sender has not sent the pay request yet' : 'this transaction needs no approval';
     throw notPending(transaction, why);
   }
-  if (decision.kind === 'webhook-error' && connectedRail(payments, caller)?.simulation?.approval(found.scenario))
+  if (decision.kind === 'webhook-error' && simulatedDecision(payments, caller, found.scenario))
     throw notPending(transaction, 'the scenario decides');
   const move = moveOf(payments, caller, found, decision, given);
   const set = { ...move.set, decidedById: caller.tokenId };

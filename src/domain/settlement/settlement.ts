@@ -5,8 +5,14 @@ import { retryLostRaces } from '../../infra/database/retry.ts';
 import { inSpan } from '../../infra/instruments/spans.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
 import { platformItself } from '../access/platform-itself.ts';
-import { type Decision, decideUnlessDecided, isMoneyReserved, planEnd } from '../approvals/approvals.ts';
-import { connectedRail, type Payments } from '../commands/command.ts';
+import {
+  type Decision,
+  decideUnlessDecided,
+  isMoneyReserved,
+  planEnd,
+  simulatedDecision,
+} from '../approvals/approvals.ts';
+import type { Payments } from '../commands/command.ts';
 import { commitGroups, type PlanRefusal } from '../ledger/commit.ts';
 import type { PlanGroup, TransactionMove } from '../ledger/plan.ts';
 import {
@@ -265,7 +271,7 @@ function concludePayRequest(payments: Payments, order: DueOrder, outcome: Credib
     case 'pending':
       return { lease: order, dueInMs: Math.min(wholeMs(outcome.checkInMs), leftMs(payments, order)) };
     case 'settled':
-      return planMove(order, simulatedDecision(payments, order) ? 0 : payments.approvalMs, {
+      return planMove(order, simulatedDecision(payments, order, order.scenario) ? 0 : payments.approvalMs, {
         to: 'PENDING',
         reason: 'awaits approval by the platform',
         approvalInMs: payments.approvalMs,
@@ -283,14 +289,9 @@ function planMove(order: DueOrder, dueInMs: number | null, to: Omit<TransactionM
   return [{ platformId, plan: { orders: [{ id, dueInMs }], transactions } }];
 }
 
-/** Returns the decision, if any, that an incoming payment's scenario specifies in place of the platform's decision. */
-function simulatedDecision(payments: Payments, order: Pick<DueOrder, 'platformId' | 'environment' | 'scenario'>) {
-  return connectedRail(payments, order)?.simulation?.approval(order.scenario);
-}
-
 /** Makes the decision that a waiting payment's scenario specifies, if any. An earlier decision remains in force. */
 async function decideBySimulation(payments: Payments, order: DueOrder, leftMs: number): Promise<Postponement> {
-  const simulated = simulatedDecision(payments, order);
+  const simulated = simulatedDecision(payments, order, order.scenario);
   if (!simulated) return { lease: order, dueInMs: leftMs };
   const decision: Decision =
     simulated === 'APPROVE' ? { kind: 'approve' } : { kind: 'reject', reason: 'sandbox scenario' };
