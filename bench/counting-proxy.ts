@@ -2,7 +2,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /** A proxy between a server and Postgres that counts statements, that is, Query and Execute messages. */
 export interface CountingProxy {
-  /** The database URL that goes through the proxy. */
+  /** The URL for connecting to the database through the proxy. */
   readonly url: string;
   readonly count: () => number;
   close(): Promise<void>;

@@ -86,7 +86,7 @@ try {
   }
   await drained(prepared.url);
   const grown = ((await sizeOf(client)) - before) / 1_000 / payments;
-  console.log(`${payments} payments; the database grew by ${grown.toFixed(2)} kB for each, dead rows included.`);
+  console.log(`${payments} payments; the database grew by ${grown.toFixed(2)} kB per payment, including dead rows.`);
   console.log('The tables, in MB, and what autovacuum did:');
   console.table((await client.query(tablesText)).rows);
   for (const [what, order] of [

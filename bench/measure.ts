@@ -94,7 +94,7 @@ export function watchCores(processes: Readonly<Record<string, number>>): () => s
       const share = (of: keyof Scheduling) => percent((to[of] - from[of]) / 1e6 / (after.at - before.at));
       return `${name} ran ${share('running')} of the time and waited for a core ${share('waiting')}`;
     });
-    return [`all cores busy ${percent(1 - (idle ?? 0) / Math.max(1, all ?? 0))}`, ...threads].join('; ');
+    return [`cores busy ${percent(1 - (idle ?? 0) / Math.max(1, all ?? 0))} of the time`, ...threads].join('; ');
   };
 }
 
@@ -129,7 +129,7 @@ export interface Contestant {
 }
 
 export const requests = (job: RequestJob, server: Server): Contestant => ({ tool: 'requests', job, pid: server.pid });
-/** Builds a contestant that has no server, and therefore no processor time. */
+/** Builds a contestant that has no server, so only the processor time of Postgres is measured. */
 export const statements = (job: StatementJob): Contestant => ({ tool: 'statements', job });
 
 /** Adds up the given clock's time between calls to `begin` and `end`. NaN if the clock cannot be read. */

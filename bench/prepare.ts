@@ -9,7 +9,7 @@ import { readConfig } from '../src/server/config.ts';
 import { openPayments } from '../src/server/gateway.ts';
 import { peerFunctions } from './peers/functions.ts';
 
-/** A database with the rows to read, and the credentials for reading them. */
+/** A database that contains the rows to read. */
 export interface Prepared {
   readonly url: string;
   readonly platformId: string;

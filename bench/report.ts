@@ -85,9 +85,9 @@ export function comparison(now: Saved, before: Saved): string {
     return `| ${name} | ${contestant} | ${change.toFixed(2)} | ${(change * slowness).toFixed(2)} | ± ${round(blur)} % | ${cpu} |`;
   });
   return [
-    `Compared with: ${before.setting} The same piece of work takes ${works[0].toFixed(2)} times as long in Node now, and ${works[1].toFixed(2)} times in Postgres.`,
+    `Compared with: ${before.setting} A fixed workload now takes ${works[0].toFixed(2)} times as long in Node, and ${works[1].toFixed(2)} times as long in Postgres.`,
     '',
-    '| relative to the earlier run | who | requests/s | at equal speed | noise | CPU | of Postgres |',
+    '| relative to the earlier run | who | requests/s | at equal speed | noise | CPU | Postgres CPU |',
     '|---|---|--:|--:|--:|--:|--:|',
     ...lines,
   ].join('\n');
@@ -126,17 +126,17 @@ export function markdown({ rows, facts, speeds }: Saved): string {
     });
   });
   return [
-    '| case | who | requests/s | p50 ms | p99 ms | CPU µs/request | of Postgres | SQL/request |',
+    '| case | who | requests/s | p50 ms | p99 ms | CPU µs/request | Postgres CPU µs/request | SQL/request |',
     '|---|---|--:|--:|--:|--:|--:|--:|',
     ...table,
     '',
-    '| the gateway relative to | PostGraphile: requests/s (of single rounds) | CPU | by hand: requests/s | CPU |',
+    '| the gateway relative to | PostGraphile: requests/s (range of the rounds) | CPU | by hand: requests/s | CPU |',
     '|---|--:|--:|--:|--:|',
     ...ratios,
     '',
     '| other measurements | |',
     '|---|---|',
     ...facts.map(({ what, value }) => `| ${what} | ${value} |`),
-    `| the same piece of work in Node and in Postgres, before, between and after | ${speeds.map(({ node, postgres }) => `${round(node, 1)} and ${round(postgres, 1)} ms`).join(', ')} |`,
+    `| the duration of a fixed workload in Node and in Postgres, before, between and after the measurements | ${speeds.map(({ node, postgres }) => `${round(node, 1)} and ${round(postgres, 1)} ms`).join(', ')} |`,
   ].join('\n');
 }

@@ -350,7 +350,7 @@ async function measureStored(prepared: Prepared, timing: Timing, only: RegExp): 
   }
   if (only.test('written')) {
     facts.push(await measureWritten('transfer', url, transferOn(writes.transferMany)));
-    facts.push(await measureWritten('transfer of one hot account', url, transferOn(writes.transferHot)));
+    facts.push(await measureWritten('transfer from one hot account', url, transferOn(writes.transferHot)));
     const quotes = await makeQuotes();
     facts.push(await measureWritten('execution of a quote', url, () => execute(quotes)));
   }
@@ -479,7 +479,7 @@ async function measurePolicies(prepared: Prepared, timing: Timing): Promise<Fact
       connections: 8,
     };
     const { wrong, firstWrong } = await measure(fromGateway(gateway, ask), { ...timing, warmUpMs: 0 });
-    if (wrong > 0) throw new Error(`the benchmark's policies: ${firstWrong}`);
+    if (wrong > 0) throw new Error(`cannot set up the benchmark's policies: ${firstWrong}`);
   };
   const isLimited = (_: unknown, at: number) => at % 2 === 1;
   const limited = customerIds.filter(isLimited);
@@ -507,7 +507,7 @@ async function measurePolicies(prepared: Prepared, timing: Timing): Promise<Fact
   const more = (what: (result: Result) => number) =>
     free && bound ? `${((what(bound) / what(free) - 1) * 100).toFixed(1)} %` : '';
   return {
-    what: 'a transferOut under a policy with three limits, relative to one without, settling later',
+    what: 'a transferOut under a policy with three limits, compared with one without a policy, settling later',
     value: `CPU of the gateway ${more(({ cpuMicros }) => cpuMicros)}, of Postgres ${more(({ postgresMicros }) => postgresMicros)}, of both ${more(({ cpuMicros, postgresMicros }) => cpuMicros + postgresMicros)}; requests/s ${more(({ perSecond }) => perSecond)}`,
   };
 }
@@ -547,7 +547,7 @@ async function measureOverload(prepared: Prepared, gateway: Server, timing: Timi
   return [
     {
       what: `20 transactions with customer, ${offered} requests/s offered to a service that sustains ${Math.round(most.perSecond)}`,
-      value: `${answers.join(', ')}; p99 of the answers ${Math.round(over.p99Good)} ms, of all ${Math.round(over.p99)} ms`,
+      value: `${answers.join(', ')}; p99 ${Math.round(over.p99Good)} ms for status 200, ${Math.round(over.p99)} ms for all`,
     },
   ];
 }

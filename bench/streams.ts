@@ -25,7 +25,7 @@ const idle = [
  */
 const returning = { clients: 10_000, processes: 2, customers: 300 } as const;
 
-/** Measurements of at least this duration use the numbers above; shorter ones use proportionally fewer. */
+/** Measurements of at least this duration use the numbers above; shorter ones use proportionally smaller numbers. */
 const fullMs = 10_000;
 
 export interface Streams {
@@ -70,8 +70,8 @@ async function withInstance<T>(streams: Streams, work: (instance: Server) => Pro
 }
 
 /**
- * Measures how long a change takes to reach its subscriber. The changing transaction reads the start time from the
- * database's clock just before it commits, so the result includes the commit, but not the request.
+ * Measures how long a change takes to reach its subscriber. The transaction that makes the change reads the start time
+ * from the database's clock just before it commits, so the result includes the commit, but not the request.
  */
 async function measureFanOut(instance: Server, streams: Streams): Promise<Fact[]> {
   const { gateway, customerIds, transfers, measureMs } = streams;
@@ -85,7 +85,7 @@ async function measureFanOut(instance: Server, streams: Streams): Promise<Fact[]
     subscribers.send('reset');
     const before = cpuOf(instance.pid);
     const cores = watchCores({
-      'the instance that makes them': gateway.pid,
+      'the instance that makes the changes': gateway.pid,
       "the subscribers' instance": instance.pid,
     });
     const changes = await send(250, measureMs);
@@ -98,7 +98,7 @@ async function measureFanOut(instance: Server, streams: Streams): Promise<Fact[]
     return [
       {
         what: `commit → subscriber, ${customerIds.length} subscribers, ${perSecond} changes/s, made by another instance`,
-        value: `p50 ${arrivals.p50} ms, p99 ${arrivals.p99} ms, most ${arrivals.max} ms; ${arrivals.messages} of ${expected} changes arrived`,
+        value: `p50 ${arrivals.p50} ms, p99 ${arrivals.p99} ms, max ${arrivals.max} ms; ${arrivals.messages} of ${expected} changes arrived`,
       },
       { what: 'main threads during that time', value: coresMeanwhile },
       {
@@ -131,7 +131,7 @@ async function measureBesideReplays(instance: Server, streams: Streams): Promise
       child.send('read');
       const { received } = await answerOf<{ received: number }>(child);
       facts.push({
-        what: `commit → subscriber, ${customerIds.length} subscribers, beside ${replays} replays of ${received} messages`,
+        what: `commit → subscriber, ${customerIds.length} subscribers, during ${replays} replays (${received} messages in total)`,
         value: `p50 ${p50} ms, p99 ${p99} ms; ${messages} of ${2 * (sent - wrong)} changes arrived`,
       });
     } finally {
@@ -218,7 +218,7 @@ async function measureReturn(streams: Streams): Promise<Fact> {
   const half = Math.max(...returned.map((one) => one.p50));
   const failures = returned.reduce((sum, one) => sum + one.failures, 0);
   return {
-    what: `${clients} clients with a socket each, from a kill -9 of their instance until they have received what they missed`,
+    what: `time from a kill -9 of an instance until its ${clients} clients, each with its own socket, have received what they missed`,
     value: `half of them after ${(half / 1000).toFixed(1)} s, all after ${(last / 1000).toFixed(1)} s; the instance listened again after ${(second.startMs / 1000).toFixed(1)} s; ${failures} attempts to connect failed`,
   };
 }
@@ -258,7 +258,7 @@ async function measureIdle(
   await drop(subscribers, instance);
   const each = before === undefined || after === undefined ? undefined : ((after - before) * 1024) / subscriptions;
   return {
-    what: `resident memory per idle subscription, ${subscriptions} with ${perSocket} on a socket`,
+    what: `resident memory per idle subscription, with ${subscriptions} subscriptions, ${perSocket} per socket`,
     value: each === undefined ? 'not known without /proc' : `${each.toFixed(1)} KiB`,
   };
 }

@@ -6,12 +6,12 @@ create role payments_owner login password 'change me';
 grant create, connect on database payments to payments_owner;
 grant usage, create on schema public to payments_owner;
 
--- Two roles: one answers requests for one platform at a time, the other does background work for all platforms. The
--- migrations grant both roles their rights, and create a missing role if the owner may create roles.
+-- There are two service roles: one answers requests for one platform at a time, the other does background work for all
+-- platforms. The migrations grant both roles their rights, and create a missing role if the owner may create roles.
 create role gateway_serving nologin;
 create role gateway_work nologin;
 
--- No other role may call or read anything. (The migrations revoke access to everything that they create.)
+-- No other role may read tables or call functions. (The migrations revoke access to everything that they create.)
 revoke all on schema public from public;
 grant usage on schema public to gateway_serving, gateway_work;
 
@@ -19,8 +19,8 @@ grant usage on schema public to gateway_serving, gateway_work;
 -- PaymentsOldSnapshot need this.
 grant pg_read_all_stats to gateway_work;
 
--- The service's login: DATABASE_URL. It has no rights of its own, and takes one of the two roles for each connection.
--- Behind a connection pooler in transaction mode, `npm run migrate` sets gateway_serving as its default role
+-- The service's login: DATABASE_URL. It has no rights of its own; each connection sets one of the two roles. Behind a
+-- connection pooler in transaction mode, `npm run migrate` sets gateway_serving as the login's default role
 -- (docs/operating.md).
 create role payments_gateway login noinherit password 'change me';
 grant gateway_serving, gateway_work to payments_gateway;

@@ -18,7 +18,7 @@ import { type LocalSandbox, prepareSandboxPlatform, sandboxCredentials } from '.
 import { startTracing } from './server/start/tracing.ts';
 import { refuseUnsafe } from './server/start/unsafe-settings.ts';
 
-/** Runs `npm start`: settings, database, migrations, sandbox, gateway. A signal stops them in reverse order. */
+/** Runs `npm start`: prepares the database and starts the gateway. A signal stops everything in reverse order. */
 async function main(): Promise<void> {
   setMemoryFlags();
   const settings = readConfig(process.env);

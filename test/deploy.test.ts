@@ -18,7 +18,7 @@ import { readConfig, secretSettings } from '../src/server/config.ts';
 import { settings } from '../src/server/settings.ts';
 import { isWeakKey } from '../src/server/start/unsafe-settings.ts';
 
-// These tests do not run the deployment files. They check that everything named in them exists.
+// These tests check that everything named in the deployment files exists. They do not deploy anything.
 
 const root = path.resolve(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
@@ -50,7 +50,7 @@ describe.each(files)('%s', (file) => {
   });
 });
 
-test('the secrets of compose.yaml are created once, are readable only by this user, and appear on no page', async () => {
+test('the secrets of compose.yaml are created once, readable only by this user, and not served as pages', async () => {
   const folder = mkdtempSync(path.join(root, 'deploy', 'compose-test-'));
   try {
     cpSync(path.join(root, 'deploy/compose/make-secrets.sh'), path.join(folder, 'make-secrets.sh'));
@@ -84,14 +84,14 @@ test.each(yamlFiles)('%s is valid YAML', (file) => {
   }
 });
 
-/** Returns the compiler's messages about Kubernetes objects that are checked against the types of its API. */
+/** Checks objects against the types of the Kubernetes API. Returns the compiler's messages. */
 function faultsOf(objects: readonly { readonly apiVersion: string; readonly kind: string }[]): string {
   const source = objects.map((object, at) => {
     const module = object.apiVersion.includes('/') ? object.apiVersion : `core/${object.apiVersion}`;
     return `import type { ${object.kind} as Kind${at} } from 'kubernetes-types/${module}';
       export const object${at}: Kind${at} = ${JSON.stringify(object)};`;
   });
-  // Placed below node_modules, so that the compiler finds the types.
+  // The folder is inside node_modules so that the compiler finds the types.
   const folder = mkdtempSync(path.join(root, 'node_modules', 'kubernetes-'));
   try {
     writeFileSync(path.join(folder, 'objects.ts'), source.join('\n'));

@@ -180,7 +180,7 @@ describe('the import diagram', () => {
   );
 
   test.each(columns)('shows every folder in the column $title, and no folder imports upwards', ({ around, lines }) => {
-    /** Returns the diagram's line with the folder or its parent folder, or undefined if the diagram covers neither. */
+    /** Returns the line that shows the folder or a folder above it, or undefined if it belongs to another column. */
     const lineOf = (folder: string): { name: string; line: number } | undefined => {
       if (around !== '' && folder !== around && !folder.startsWith(`${around}/`)) return undefined;
       const names = (around === '' ? folder : folder.slice(around.length + 1)).split('/');

@@ -39,7 +39,7 @@ describe.each([
   const find = async () => (await findKeys({ ...settings(), ...other }))[setting];
   const file = () => path.join(directory, name);
 
-  test('concurrent first calls get the same key, and only this user can read its file', async () => {
+  test('concurrent first calls get the same key, and only the current user can read its file', async () => {
     const keys = await Promise.all(Array.from({ length: 8 }, () => find()));
     for (const key of keys) expect(key).toEqual(keys[0]);
     const stored = await readFile(file(), 'utf8');
@@ -88,7 +88,7 @@ test('a secret key in the settings is used unchanged, and production never creat
   expect((await findKeys({ ...settings(), NODE_ENV: 'production' })).SECRET_KEY).toBe(undefined);
 });
 
-test('an empty client-token.key stops startup with a message that names it', async () => {
+test('an empty client-token.key prevents startup, with a message that names the file', async () => {
   const file = path.join(directory, 'client-token.key');
   await writeFile(file, '');
   const { status, stderr } = runToEnd({ DATA_DIR: directory });

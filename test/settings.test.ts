@@ -34,7 +34,7 @@ describe('a secret can be read from a file that a setting names', () => {
   });
 
   test.each(secretSettings)('%s', (name) => {
-    // The URL of a server behind a pooler requires the pooler's URL, and a replica's URL requires the primary's.
+    // These two settings are valid only together with DATABASE_URL.
     const beside = {
       ...((name === 'DATABASE_DIRECT_URL' || name === 'DATABASE_READ_URL') && { DATABASE_URL: values.DATABASE_URL }),
     };

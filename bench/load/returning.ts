@@ -7,15 +7,13 @@ export interface ReturningJob {
   readonly authorization: string;
   /** For each client, the customer whose payments it follows. */
   readonly customerIds: readonly string[];
-  /**
-   * The cursor after which each client subscribes. A client has caught up when it has received all changes after it.
-   */
+  /** The cursor from which each client subscribes. A client has caught up once it has received all later changes. */
   readonly after: string;
   /** The number of changes to each customer's payments after that cursor. */
   readonly changes: number;
 }
 
-/** How long after the start signal the clients caught up, in milliseconds. */
+/** The time from the start signal until the clients had caught up, in milliseconds. */
 export interface Returned {
   readonly p50: number;
   readonly last: number;

@@ -5,11 +5,11 @@ import { percentile } from './latencies.ts';
 export interface SubscriberJob {
   readonly url: string;
   readonly authorization: string;
-  /** For each subscription, the customer whose payments it follows; null for those of the whole platform. */
+  /** For each subscription, the customer whose payments it follows, or null for the whole platform. */
   readonly customerIds: readonly (string | null)[];
   /** The number of operations on each socket. */
   readonly perSocket: number;
-  /** One in this many subscribers records the times of its messages. The others only count them, which is cheaper. */
+  /** One in this many sockets records the times of its messages. The others only count them, which is cheaper. */
   readonly sampled: number;
 }
 

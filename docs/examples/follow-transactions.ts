@@ -11,7 +11,7 @@ import type { ClientToken } from '../../src/apps/client/tokens.ts';
 
 /**
  * Follows transactions from a web or mobile app with the client package. This file contains the code shared by
- * `over-websocket.ts` and `over-sse.ts`. With either, an app misses no change, even if it is closed for a while.
+ * `over-websocket.ts` and `over-sse.ts`. Either way, an app misses no change, even if it was closed for a while.
  */
 
 export type TransactionChange = FollowTransactionsSubscription['transactionUpdates'];
@@ -28,7 +28,7 @@ export interface App {
   };
   /** Called with the current transactions when there is no cursor to resume from: redraw all of them. */
   readonly onSnapshot: (transactions: TransactionsQuery['transactions']['edges'][number]['node'][]) => void;
-  /** Called once for each change, in order. A crash before `save` repeats the last change: compare `version`. */
+  /** Called once per change, in order. After a crash before `save`, the last change is repeated: compare `version`. */
   readonly onChange: (change: TransactionChange) => void;
 }
 
@@ -42,7 +42,7 @@ export function followed(
     variables: {},
     store: app.store,
     onMessage: ({ transactionUpdates }) => app.onChange(transactionUpdates),
-    // One query reads the list and the end of the feed, so no change is lost between the two.
+    // One query reads both the list and the feed's latest cursor, so no change is lost between the two.
     async begin(signal) {
       const { viewer, transactions } = await payments.execute(Transactions, { first: 50 }, signal);
       app.onSnapshot(transactions.edges.map(({ node }) => node));

@@ -4,9 +4,9 @@ import { openPayments } from '../../src/apps/client/payments.ts';
 import { type App, type Following, followed } from './follow-transactions.ts';
 
 /**
- * Follows transactions over server-sent events with graphql-sse. These are ordinary HTTP responses, which also pass
- * through proxies that block WebSockets. A token cannot be renewed on an open stream: when it expires, the server
- * closes the stream, and the client reconnects with a new token.
+ * Follows transactions over server-sent events with graphql-sse. The events arrive in an ordinary HTTP response, which
+ * also passes through proxies that block WebSockets. A token cannot be renewed on an open stream: when it expires, the
+ * server closes the stream, and the client reconnects with a new token.
  */
 export function followOverSse(app: App): Following {
   const payments = openPayments({ url: app.url, token: app.token });

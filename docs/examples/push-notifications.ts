@@ -8,7 +8,7 @@ import { Webhook } from 'standardwebhooks';
 
 /** The message for your push service (APNs or FCM). You can send it with any library. */
 export interface Notification {
-  /** Repeats have the same id. Used as `apns-collapse-id` or FCM's `collapse_key`, it makes a device show only one. */
+  /** The same for repeats: pass it as `apns-collapse-id` or FCM's `collapse_key`, so that a device shows only one. */
   readonly id: string;
   readonly platformCustomerId: string;
   readonly title: string;
@@ -16,7 +16,7 @@ export interface Notification {
   readonly transactionId: string;
 }
 
-/** The functions of your server that the handler needs. */
+/** The functions that your server must provide to the handler. */
 export interface PushServer {
   /** The endpoint's signing secret. */
   readonly secret: string;
@@ -38,7 +38,7 @@ interface PaymentEvent {
   readonly transaction?: { readonly id: string; readonly status: string; readonly platformCustomerId: string | null };
 }
 
-/** The titles appear on the lock screen, so they contain no amounts or names. The app reads those when it is opened. */
+/** The titles appear on the lock screen, so they contain no amounts or names. The app fetches them when opened. */
 const titles: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   OUTGOING_PAYMENT: {
     COMPLETED: 'Your payment has arrived',
@@ -66,8 +66,8 @@ export async function handleWebhook(
   }
   const { type, webhookId, version, transaction } = event;
   const title = transaction && titles[type]?.[transaction.status];
-  // Nobody is notified of a TEST webhook, a payment in progress or the platform's own payments. If the webhook
-  // requests approval of an incoming payment, 202 leaves the decision to approveTransaction or rejectTransaction.
+  // TEST webhooks, payments in progress and the platform's own payments cause no notification. If the webhook requests
+  // approval of an incoming payment, 202 leaves the decision to approveTransaction or rejectTransaction.
   if (!title || transaction.platformCustomerId === null) return 202;
   if (!(await server.isNewer(transaction.id, version))) return 202;
   const { id: transactionId, platformCustomerId } = transaction;

@@ -14,7 +14,7 @@ export interface AccountForm {
   canonical(value: string): string;
   /** Explains more precisely than `form` why a value is refused; undefined if there is nothing to add. */
   explain?(value: string): string | undefined;
-  /** Returns why no account can have this value (in canonical form): for example, its check digits are wrong. */
+  /** Returns why no account can have this value (in canonical form), for example because its check digits are wrong. */
   check?(value: string, details: AccountDetails, given: string): string | undefined;
   expiry?(value: string): Date | undefined;
 }
@@ -333,7 +333,7 @@ export const sortCode = digits('Sort code, 6 digits.', 6, 6, {
   check: (value) => notZeros(value.replaceAll('-', ''), {}, value),
 });
 
-/** Names the first character of a value that is not allowed. */
+/** Describes the first character in a value that is not allowed; undefined if there is none. */
 export function strangeCharacter(value: string, allowed: RegExp, name: (character: string) => string) {
   const characters = [...value];
   const place = characters.findIndex((character) => !allowed.test(character));

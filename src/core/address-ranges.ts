@@ -6,13 +6,13 @@ export type Range = readonly [Address, number];
 
 /** Parses a range such as `10.0.0.0/8`, or a single address. @throws Error for any other string */
 export function parseRange(text: string): Range {
-  // The library also accepts other notations, and would take 010.0.0.1 for 8.0.0.1.
+  // The library also accepts other notations, and would read 010.0.0.1 as 8.0.0.1.
   const isPlain = text.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(text.replace(/\/.*/, ''));
   if (!isPlain) throw new RangeError(`${text} is not an address`);
   return text.includes('/') ? ipaddr.parseCIDR(text) : [ipaddr.process(text), text.includes(':') ? 128 : 32];
 }
 
-/** Parses a range typed by a person. Refuses what ipaddr.js misreads: it takes 10/8 for 0.0.0.10/8. @throws Error */
+/** Parses a range typed by a person. Refuses input such as 10/8, which ipaddr.js reads as 0.0.0.10/8. @throws Error */
 export function enteredRange(text: string): Range {
   if (isIP(text.split('/', 1).join()) === 0) throw new RangeError(`${text} is not an address or a range`);
   return parseRange(text);

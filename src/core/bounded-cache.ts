@@ -5,7 +5,7 @@ export function boundedCache<Value extends NonNullable<unknown>>(max: number, tt
   return new LRUCache({ maxSize: max, sizeCalculation: () => 1, ...(ttlMs !== undefined && { ttl: ttlMs }) });
 }
 
-/** Creates such a cache whose method `memo` returns a value, and first creates and stores it if it is missing. */
+/** Creates a cache like `boundedCache`. Its method `memo` returns a key's value, creating and storing it if missing. */
 export function boundedMemo<Value extends NonNullable<unknown>>(max: number, create: (key: string) => Value) {
   return new LRUCache<string, Value>({ maxSize: max, sizeCalculation: () => 1, memoMethod: create });
 }

@@ -16,7 +16,7 @@ export function isDay(text: string): boolean {
 
 const oldestYears = 150;
 
-/** Returns why a string is not a living person's birth date, as the end of a sentence. `now` is the database's time. */
+/** Returns why a string cannot be a living person's birth date, as the end of a sentence. `now` is database time. */
 export function birthFault(text: string, now: Date): string | undefined {
   if (!isDay(text)) return 'must be a valid date, YYYY-MM-DD';
   const today = now.toISOString().slice(0, 10);

@@ -25,6 +25,6 @@ export function countryFault(code: string): string | undefined {
   const capitals = code.trim().toUpperCase();
   const hint = countries.has(capitals) ? capitals : meant[capitals];
   const isCode = /^[A-Z]{2}$/.test(code);
-  const rule = isCode ? 'must be a country code of ISO 3166-1' : 'must be a two-letter country code such as US';
+  const rule = isCode ? 'must be an ISO 3166-1 country code' : 'must be a two-letter country code such as US';
   return hint === undefined ? rule : `${rule}; did you mean ${hint}?`;
 }

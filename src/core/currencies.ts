@@ -70,7 +70,7 @@ export function isCurrencyCode(code: string): code is CurrencyCode {
   return byCode.has(code);
 }
 
-/** Formats an amount as an exact decimal with all its places: with 2, 12550 is "125.50" and -1 is "-0.01". */
+/** Formats an amount as an exact decimal with all decimal places: with 2, 12550 is "125.50" and -1 is "-0.01". */
 export function formatDecimal(amount: bigint, decimals: number): string {
   const sign = amount < 0n ? '-' : '';
   const digits = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, '0');
@@ -164,7 +164,7 @@ export function smallestUnits(given: GivenAmount, currency: Currency, path: Fiel
   return amount;
 }
 
-/** Returns a given amount in the smallest unit, to compare inputs; unchanged if the currency cannot represent it. */
+/** Converts an amount to the smallest unit for comparison; returns it unchanged if the currency cannot represent it. */
 export function comparableAmount(given: GivenAmount, currency: Currency | undefined): GivenAmount {
   const amount = currency ? unitsOf(given, currency) : given;
   return typeof amount === 'string' ? given : amount;

@@ -9,8 +9,8 @@ interface State {
 }
 
 /**
- * Logs failures of background work as states: one line when work starts to fail for a reason, and one when no work
- * fails for that reason any longer. All database errors count as one reason, so a failover does not flood the log.
+ * Logs failures of background work as states: one line when work starts to fail for a reason, and one when no work is
+ * failing for that reason anymore. All database errors count as one reason, so a failover does not flood the log.
  */
 export class FaultStates {
   static readonly of = oncePer((log: Logger) => new FaultStates(log));
@@ -56,7 +56,7 @@ export class FaultStates {
   }
 }
 
-/** Returns an error's reason. Numbers are masked, because some of them differ each time, such as process ids. */
+/** Returns an error's reason. Numbers are masked, because some of them, such as process ids, differ each time. */
 function reasonOf(error: unknown): string {
   if (isDatabaseFault(error)) return 'the database';
   return String(error instanceof Error ? `${error.name}: ${error.message}` : error).replaceAll(/\d+/g, '0');

@@ -72,7 +72,7 @@ export class Fraction {
     return withoutZeros(formatDecimal(scaled, decimals));
   }
 
-  /** Formats the value as an exact decimal without trailing zeros; undefined if its decimals never end. */
+  /** Formats the value as an exact decimal without trailing zeros; undefined if it has infinitely many decimals. */
   toExactDecimal(): string | undefined {
     const { numerator, denominator } = lowestTerms(this);
     // A denominator has at most as many factors of 2 or 5 as it has binary digits.

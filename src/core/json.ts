@@ -28,7 +28,7 @@ type WithoutNulls<T> = T extends readonly (infer Item)[]
     ? { [Name in keyof T]: WithoutNulls<Exclude<T[Name], null>> }
     : T;
 
-/** Returns JSON with all object members that are null or undefined removed. */
+/** Returns JSON without the object members that are null or undefined. */
 export function withoutNulls<T>(json: T): WithoutNulls<T> {
   const clean = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(clean);
@@ -47,7 +47,7 @@ const maxDepth = 64;
  * Parses untrusted JSON exactly as it is written. `JSON.parse` alone keeps the last of several members with the same
  * name, and rounds numbers, so other software that signed, checked or forwarded the text may have read a different
  * value. For most JSON, a quick check rules out both problems: the text has as many names as the value, and all numbers
- * are short integers. Otherwise the text is parsed once more to find the position.
+ * are short integers. Otherwise the text is parsed once more to find any problem.
  * @throws SyntaxError for a string that is not JSON
  * @throws InexactJson for a duplicate member or one named `__proto__`, a number that JavaScript cannot represent, or
  *   more than 64 levels

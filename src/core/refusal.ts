@@ -1,6 +1,6 @@
 import { isDatabaseFault, isLockTimeout, OutcomeUnknown } from '../infra/database/faults.ts';
 
-/** All refusals, with their HTTP status in REST. GraphQL has them in its result unions. */
+/** The codes of all refusals, with their HTTP statuses in REST. GraphQL returns refusals in its result unions. */
 export const refusals = {
   INVALID_INPUT: 400,
   INVALID_AMOUNT: 400,
@@ -84,7 +84,7 @@ export function outcomeUnknown(): Refusal {
   );
 }
 
-/** A refused command had no effect. If the code is OUTCOME_UNKNOWN, it may have had one. */
+/** The refusal of a command. Unless the code is OUTCOME_UNKNOWN, the command had no effect. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly details: RefusalDetails;
@@ -162,7 +162,7 @@ const at = pathsIn<Expecting>()('expectedVersion');
 
 /** Creates the refusal for a change to a record that has changed since the caller read it. */
 export function changedMeanwhile(existingId: string | null, version: number, replayed = false): Refusal {
-  const message = `the record has changed meanwhile: its version is ${version}`;
+  const message = `the record has changed in the meantime: its version is ${version}`;
   return new Refusal('CONFLICT', message, { path: at, ...(existingId !== null && { existingId }), version }, replayed);
 }
 
@@ -195,7 +195,7 @@ export function checkAll<Checks extends readonly (() => unknown)[]>(
   throw found.length === 1 ? first : joinRefusals(first, found);
 }
 
-/** Runs the same check on each item of an input, as `checkAll` does, and returns the results. */
+/** Runs the same check on each item of an input. Returns the results or throws, as `checkAll` does. */
 export function checkEach<Item, Result>(items: readonly Item[], check: (item: Item, position: number) => Result) {
   return checkAll(...items.map((item, position) => () => check(item, position)));
 }

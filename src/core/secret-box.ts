@@ -35,7 +35,7 @@ export class SecretBox {
     return Buffer.concat([head, nonce, cipher.getAuthTag(), text]);
   }
 
-  /** @throws Error if this instance lacks its key, or if the secret belongs to another owner or was changed */
+  /** @throws Error if this instance lacks the key, or if the secret belongs to another owner or was changed */
   open(sealed: Uint8Array, owner: string): string {
     const bytes = Buffer.from(sealed);
     const parts = bytes.subarray(1 + idBytes);

@@ -37,7 +37,7 @@ function in58(check: (value: string) => string | undefined): Pick<AccountField, 
   };
 }
 
-/** Refuses a key of zeros. Software produces such keys from empty fields. */
+/** Refuses a key that is all zeros, which software produces from empty fields. */
 const nobody = (key: Uint8Array) =>
   key.every((byte) => byte === 0) ? 'nobody owns this address: money sent to it would be lost' : undefined;
 
@@ -154,7 +154,7 @@ export const lightningInvoice = address(
       const decoded = bech32.decodeUnsafe(value, false);
       if (!decoded) return wrongChecksum;
       if (!/^lnbc(?:\d+[munp]?)?$/.test(decoded.prefix)) return 'it is an invoice of a test network';
-      return expiryOf(value) ? undefined : 'it lacks a part of an invoice, or its signature is not that of the payee';
+      return expiryOf(value) ? undefined : "part of the invoice is missing, or its signature is not the payee's";
     },
     expiry: expiryOf,
   },

@@ -56,7 +56,7 @@ export function addAdjustments(program: Program): void {
     .description('list the adjustments that await a decision, latest first')
     .option('--all', 'include those that have been decided or have expired');
   addDecision(adjust, 'propose', proposeCorrection)
-    .description('propose a correction; it moves nothing until another person approves it, within seven days')
+    .description('propose a correction, which moves money only if another person approves it within seven days')
     .argument('<account>', 'the account: InternalAccount:…')
     .requiredOption('--currency <code>', 'the currency of the account, such as USD', currencyIn)
     .addOption(new Option('--credit <amount>', 'the amount to add, such as 12.50').conflicts('debit'))
@@ -69,7 +69,7 @@ export function addAdjustments(program: Program): void {
       .argument('<adjustment>', 'its id: Adjustment:…');
   const approve = 'approve a proposal, which moves the money; must be done by someone other than its proposer';
   end('approve', approve, approveAdjustment);
-  end('reject', 'reject a proposal, so that it moves nothing', rejectAdjustment);
+  end('reject', 'reject a proposal, so that no money moves', rejectAdjustment);
 }
 
 function currencyIn(text: string): string {

@@ -53,7 +53,7 @@ function soundness({ coversFrom, coversUntil }: Audit): string {
   const rows = coversFrom
     ? `rows that are new or could have changed since the last sound audit at ${coversFrom.toISOString()}`
     : 'all rows';
-  return `The ledger is sound: ${auditRules} rules hold over ${rows}. The audit covers everything committed before ${coversUntil.toISOString()}.`;
+  return `The ledger is sound: ${auditRules} rules hold for ${rows}. The audit covers everything committed before ${coversUntil.toISOString()}.`;
 }
 
 function addressOf({ DATABASE_READ_URL: urls }: Config, number: number): string {

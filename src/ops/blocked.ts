@@ -12,14 +12,14 @@ import { addCommand, type Tools } from './tools.ts';
 
 export function addBlocked(program: Program): void {
   addCommand(program, 'blocked', show).description(
-    'show which sessions wait for locks, which sessions hold them, since when, and what is lost if one is ended',
+    'show which sessions are waiting for locks, which sessions hold them, since when, and what is lost if one is ended',
   );
 }
 
 async function show({ database }: Tools): Promise<Answer> {
   const sessions = await lockSessions(database.pool);
   const data = sessions.map((session) => ({ ...session, ending: endingOf(session) }));
-  if (sessions.length === 0) return { data, lines: ['No session waits for a lock.'] };
+  if (sessions.length === 0) return { data, lines: ['No session is waiting for a lock.'] };
   const waiting = sessions.filter(({ blockedBy }) => blockedBy.includes(0));
   const prepared = waiting.length > 0 ? await preparedTransactions(database.pool) : [];
   const lines = [
@@ -33,7 +33,7 @@ async function show({ database }: Tools): Promise<Answer> {
   return { data, lines };
 }
 
-/** Returns lines about a session and the sessions that wait for it. Each is listed once, even in a deadlock. */
+/** Returns lines about a session and the sessions that are waiting for it. Each is listed once, even in a deadlock. */
 function branch(session: LockSession, all: readonly LockSession[], depth: number, shown: Set<number>): string[] {
   if (shown.has(session.pid)) return [];
   shown.add(session.pid);

@@ -152,7 +152,7 @@ export const serverChecks: Checks<Patient> = {
         ? ['ok', "the database's clock agrees with this machine's"]
         : [
             'warning',
-            `the database's clock is ${ahead.toFixed(1)} s ahead of this machine's: let both follow the same NTP servers`,
+            `the database's clock is ${ahead.toFixed(1)} s ahead of this machine's: synchronize both with the same NTP servers`,
           ],
     () => new Date(),
   ),
@@ -198,7 +198,7 @@ export const serverChecks: Checks<Patient> = {
     const waiting = sessions.filter(({ blockedBy }) => blockedBy.length > 0).length;
     const roots = (await blockersOf(database.pool, sessions)).filter((one) => one.openSeconds >= limits.lockSeconds);
     if (roots.length === 0) return ['ok', 'no session is blocked for long'];
-    return [['warning', `${waiting} sessions wait for ${roots.map(({ name }) => name).join('; ')}. See "blocked"`]];
+    return [['warning', `${waiting} sessions blocked by ${roots.map(({ name }) => name).join('; ')}. See "blocked"`]];
   },
   slots: oneRow<{ slots: string | null }>(
     `select string_agg(format('%s keeps %s of log', slot_name, pg_size_pretty(pg_wal_lsn_diff(

@@ -46,7 +46,7 @@ const settingsChecks: Checks<Config> = {
   // The largest private network is 10.0.0.0/8 in IPv4, and fc00::/7 in IPv6.
   proxies: ({ TRUSTED_PROXIES: ranges }) =>
     ranges.some(([address, bits]) => bits < (address.kind() === 'ipv4' ? 8 : 7))
-      ? 'TRUSTED_PROXIES trusts every address: clients can choose their address with X-Forwarded-For, and evade limits by address. Name only your proxies'
+      ? 'TRUSTED_PROXIES trusts every address: clients can choose their address with X-Forwarded-For, and evade per-address limits. Name only your proxies'
       : ['ok', ranges.length === 0 ? 'no proxy is trusted' : `${ranges.length} ranges are trusted`],
   'own keys'({ NODE_ENV, ROLE, SECRET_KEY, CLIENT_TOKEN_KEY }) {
     if (NODE_ENV !== 'production') return [];
@@ -187,7 +187,7 @@ const partChecks: Checks<Patient> = {
       return ['ok', config.RAILS ? 'all can be opened' : 'RAILS is not set: production platforms have none'];
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      return ['fault', `an instance does not start: ${error.faults.join('; ')}`];
+      return ['fault', `an instance cannot start: ${error.faults.join('; ')}`];
     }
   },
   async replicas({ database, config }) {
@@ -198,7 +198,7 @@ const partChecks: Checks<Patient> = {
       // An unusable replica is only a warning, because the primary serves its reads.
       return replicas.all.map(({ number, trouble, lagBytes = 0 }) =>
         trouble === undefined
-          ? ['ok', `number ${number} follows, ${lagBytes} bytes behind`]
+          ? ['ok', `number ${number} follows the primary, ${lagBytes} bytes behind`]
           : ['warning', `number ${number}: ${trouble}`],
       );
     } finally {

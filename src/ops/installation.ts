@@ -71,7 +71,7 @@ export function formatSetting(value: unknown): string | null {
 export function addMigrate(program: Program): void {
   program
     .command('migrate')
-    .description('apply the migrations, with the login of DATABASE_OWNER_URL, or else DATABASE_URL')
+    .description('apply the migrations, with the login of DATABASE_OWNER_URL or, if that is not set, of DATABASE_URL')
     .action(withSettings(applyMigrations, asOwner));
 }
 
@@ -154,7 +154,7 @@ async function retireKey({ database, config, webhooks, operator }: Acting, id: s
 export function addRestored(program: Program): void {
   addAct(program, 'restored', markRestored)
     .description(
-      'record that the database was restored from a backup, before instances start on it, so that cursors of undone changes are refused',
+      'record that the database was restored from a backup, so that cursors of undone changes are refused; run this before instances start on it',
     )
     .option('--yes', 'carry it out; without --yes, the command only reports what it would do');
 }
@@ -189,7 +189,7 @@ async function markRestored({ database, operator }: Acting, { yes }: { yes?: tru
     data: { epoch: marked.epoch, feeds },
     lines: [
       `The restore is marked: epoch ${marked.epoch} begins in the feeds of ${feeds} platforms.`,
-      'Next, compare with the providers what was paid after the backup: npm run ops -- rails reconcile.',
+      "Next, compare the payments made after the backup with the providers' records: npm run ops -- rails reconcile.",
     ],
   };
 }

@@ -103,9 +103,9 @@ export function addCases(program: Program): void {
   addCommand(cases, 'list', listOpenCases)
     .description('list the open cases, oldest first')
     .option('--all', 'include closed cases');
-  addDecision(cases, 'settle', settlePayment, 'why the provider has moved a different amount')
+  addDecision(cases, 'settle', settlePayment, 'why the provider moved a different amount')
     .description(
-      'settle a payment as promised although its provider has moved a different amount: queries the rail once more, and books the difference to DIFFERENCES',
+      'settle a payment as promised although its provider moved a different amount: queries the rail once more, and books the difference to DIFFERENCES',
     )
     .argument(...ofPayment);
   addDecision(cases, 'close', closePayment, 'what the investigation has found')
@@ -149,7 +149,7 @@ async function settlePayment({ payments, operator }: Deciding, id: string): Prom
       differences.length > 0 ? `Booked to DIFFERENCES: ${differences.join(', ')}.` : 'Nothing to book to DIFFERENCES.',
       ...(done.short
         ? [
-            `The receiver got ${words(done.short)} too little: have the provider send the rest, or credit the payer with adjust propose.`,
+            `The receiver got ${words(done.short)} less than promised: have the provider send the rest, or credit the payer with adjust propose.`,
           ]
         : []),
     ],
@@ -166,7 +166,7 @@ export function addSuspense(program: Program): void {
   addCommand(suspense, 'list', listRefunds).description('list these refunds, oldest first');
   addAct(suspense, 'release', releaseRefund)
     .description(
-      'pay a refund to the internal account that it is owed to, once you know that the money is back; releasing it twice has no effect',
+      'pay a refund to the internal account to which it is owed, once you know that the money is back; releasing it twice has no effect',
     )
     .argument(...ofPayment);
 }
@@ -192,7 +192,7 @@ async function releaseRefund({ database, operator }: Acting, id: string): Promis
     data: { transaction: id, refund, account, passedOnTo, settledAt, paidNow: kind === 'paid' },
     lines: [
       kind === 'paid'
-        ? `Paid ${refund} to ${account}${passedOnTo ? `, and on to ${passedOnTo}: the customer is deleted` : ''}.`
+        ? `Paid ${refund} to ${account}${passedOnTo ? `, and forwarded it to ${passedOnTo}: the customer is deleted` : ''}.`
         : `Nothing done: ${refund} was already paid to ${account} at ${settledAt.toISOString()}.`,
     ],
   };

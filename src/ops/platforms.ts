@@ -28,19 +28,19 @@ export function addPlatforms(program: Program): void {
     .option('--sandbox', "simulate the platform's payments");
   addAct(platform, 'domain', giveDomain)
     .description(
-      'give a platform a UMA domain, for the addresses of its new customers; check first that the platform owns the domain',
+      'set the UMA domain in which new customers of a platform get their addresses; first check that the platform owns it',
     )
     .argument('<name>', namePlatform)
-    .argument('<domain>', 'a domain name such as pay.example.com, which is reserved for the platform from then on');
+    .argument('<domain>', 'the domain name, such as pay.example.com; it is then reserved for the platform');
   addAct(platform, 'limits', limits)
-    .description('change and show how many requests a platform may send')
+    .description('show or change how many requests a platform may send')
     .argument('<name>', namePlatform)
     .option('--platform <rate>', 'in total', rateIn)
     .option('--api-token <rate>', 'with each of its API tokens', rateIn)
     .option('--client-token <rate>', 'with each of its client tokens', rateIn)
     .addHelpText(
       'after',
-      '\nA rate is the requests per second and the burst, such as 100/500, or "default" for the value in the settings.',
+      '\nA rate consists of the requests per second and the burst, such as 100/500. "default" is the value in the settings.',
     );
 }
 
@@ -192,7 +192,7 @@ async function revokeToken(
 export function addPolicies(program: Program): void {
   const policy = program.command('policy').description('the policies of a platform, and the payments that they hold');
   addCommand(policy, 'list', listPolicies)
-    .description('list the policies of a platform, and how much is left of their limits')
+    .description('list the policies of a platform, and how much of each limit is left')
     .argument(...ofPlatform);
   addCommand(policy, 'held', listHeld)
     .description('list the payments of a platform that await approval by a second person, oldest first')
@@ -247,7 +247,7 @@ async function listHeld({ database }: Tools, name: string): Promise<Answer> {
     askedBy: payment.createdBy,
     until: payment.approvalDueAt,
   }));
-  return listed(rows, `No payment of the platform ${name} waits for an approval.`);
+  return listed(rows, `No payment of the platform ${name} is waiting for approval.`);
 }
 
 export function addWebhooks(program: Program): void {
@@ -280,7 +280,7 @@ async function listEndpoints({ database }: Tools, platform: string): Promise<Ans
       notice,
     })),
   );
-  return listed(rows, `The platform ${platform} has no endpoint.`);
+  return listed(rows, `The platform ${platform} has no webhook endpoints.`);
 }
 
 async function replayEvents(

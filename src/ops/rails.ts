@@ -52,7 +52,7 @@ export function addRails(program: Program): void {
   rails
     .command('try')
     .description(
-      'run the conformance suite on a rail: the provider settles, refuses, loses an answer, gets an order twice, contradicts itself, is slow or down, and the rail is killed in between',
+      'run the conformance suite on a rail: the provider settles and refuses orders, loses a response, gets an order twice, contradicts itself, and is slow or down; the rail is killed during an order',
     )
     .argument('<module>', 'a package or a file, such as ./my-rail.ts, that exports its "trial" (src/rails/README.md)')
     .action(actionOf(tryRail));
@@ -68,7 +68,7 @@ async function compare({ database, payments, operator }: Acting, name: string, {
     return { fault, transaction: transactionId && publicId('Transaction', transactionId), here, there, reference };
   });
   const held = balances ? `${balances.length} balances agree` : 'the rail reports no balances';
-  const none = `No difference between ${orders} orders and ${movements} payments at the provider; ${held}.`;
+  const none = `No differences between ${orders} orders and ${movements} payments at the provider; ${held}.`;
   const data = { orders, movements, differences: rows };
   return { ...listed(rows, none), data, exitCode: rows.length > 0 ? 1 : 0 };
 }
@@ -99,7 +99,7 @@ async function check({ database, payments }: Tools, name: string): Promise<Answe
   return { data: { rail: rail.name, found }, lines: [`The rail ${rail.name} is connected: ${found}`] };
 }
 
-/** Prints each check of a rail with its result. Exits with 1 if one fails, or if none was run. */
+/** Prints each check of a rail with its result. Exits with 1 if a check fails, or if none was run. */
 async function tryRail(_job: Job, name: string): Promise<Answer> {
   const trial = await trialOf(name);
   const results = await runConformance(trial);
@@ -126,7 +126,7 @@ async function trialOf(name: string): Promise<RailTrial> {
 export function addReconcile(program: Program): void {
   const found = program
     .command('reconcile')
-    .description('differences between the ledger and the providers, which the service looks for every day');
+    .description('the differences between the ledger and the providers; the service looks for them every day');
   addCommand(found, 'list', listOpenDifferences)
     .description('list the open differences, oldest first')
     .option('--all', 'include those that are closed or no longer found');
@@ -135,7 +135,7 @@ export function addReconcile(program: Program): void {
     .argument('<difference>', 'its id: ReconciliationDifference:…');
   periodOf(
     addCommand(found, 'days', listDays).description(
-      'list the movements of each day in each currency, in the ledger and at the provider, and the balances',
+      'list the daily totals and balances in each currency, in the ledger and at the provider',
     ),
   ).argument(...ofPlatform);
 }
@@ -177,7 +177,7 @@ async function listDays({ database }: Tools, name: string, { from, to }: Period)
 
 const sums = ['receivedHere', 'receivedThere', 'paidHere', 'paidThere', 'booked', 'held'] as const;
 
-/** Formats the totals of a day in one currency. If the day has none, each is null. */
+/** Formats the totals of a day in one currency. A day without totals gets null for each. */
 function inMajor(day: DayTotal | undefined) {
   const words = (units: string | null) => units && formatMajor(BigInt(units), requiredCurrency(day?.currency ?? ''));
   const totals = sums.map((sum) => [sum, words(day?.[sum] ?? null)] as const);
@@ -215,7 +215,7 @@ async function listOpenDeposits({ database }: Tools): Promise<Answer> {
 
 async function creditDeposit({ database, operator }: Deciding, id: string, { to }: { readonly to: string }) {
   await attributeDeposit(database, id, to, operator);
-  return { data: { deposit: id, account: to }, lines: [`${id} is for ${to}. The workers will credit it.`] };
+  return { data: { deposit: id, account: to }, lines: [`${id} is assigned to ${to}. The workers will credit it.`] };
 }
 
 async function closeUnassigned({ database, operator }: Deciding, id: string): Promise<Answer> {

@@ -42,7 +42,7 @@ export function addSchema(program: Program): void {
     .option('--check', 'check whether they are up to date')
     .option(
       '--breaks <revision>',
-      'list the breaking changes since the schema.graphql of a git revision, or since a file; elements that were deprecated there for six months may be removed',
+      'list the breaking changes compared with a file, or with the schema.graphql of a git revision; elements that had been deprecated there for six months may be removed',
     )
     .action(actionOf(run));
 }
@@ -79,7 +79,7 @@ async function readRevision(revision: string): Promise<string> {
   const { stdout } = await promisify(execFile)('git', ['show', `${revision}:schema.graphql`], {
     maxBuffer: 2 ** 26,
   }).catch(() => {
-    throw new Failure(`There is no file ${revision}, and no git revision with a schema.graphql.`);
+    throw new Failure(`${revision} is neither a file nor a git revision with a schema.graphql.`);
   });
   return stdout;
 }

@@ -60,7 +60,7 @@ export function withSettings<Args extends unknown[]>(
   });
 }
 
-/** Creates the action for a command on the database in the settings. A running gateway may use it at the same time. */
+/** Creates the action for a command that uses the database in the settings, even while the gateway is running. */
 function withDatabase<Args extends unknown[]>(work: Work<Tools, Args>) {
   return withSettings<Args>(async (given, ...args) => {
     const { config, screen } = given;
@@ -119,7 +119,7 @@ export function addAct<Args extends unknown[]>(group: Program, name: string, wor
     return work({ ...tools, operator: { by, reason, act: actOf(group, name) } }, ...args);
   });
   return added
-    .option('--by <name>', 'who does it (default: your login on this machine)', textIn(200))
+    .option('--by <name>', 'who is running the command (default: your login on this machine)', textIn(200))
     .option('--reason <text>', 'why', textIn(1_000));
 }
 

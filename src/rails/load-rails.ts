@@ -131,7 +131,7 @@ const parts: readonly string[] = [
 
 const simulationParts = ['scenarioFault', 'deposit', 'approval', 'senderInformation'] as const;
 
-/** Validates a rail's methods. Refuses a rail that lacks a method another needs, and a simulation in PRODUCTION. */
+/** Validates a rail's methods. Refuses a method that depends on a missing one, and a simulation in PRODUCTION. */
 function checkRail(place: string, given: Rail, environment: RailHost['environment']): void {
   const rail: Readonly<Record<string, unknown>> & Partial<Rail> = Object(given);
   const has = (key: keyof Rail) => rail[key] !== undefined;
@@ -142,7 +142,7 @@ function checkRail(place: string, given: Rail, environment: RailHost['environmen
   const missing = simulation ? simulationParts.filter((part) => typeof simulation[part] !== 'function') : [];
   refuseIf(place, `the rail ${rail.name}`, [
     [typeof rail.name !== 'string' || rail.name === '', 'has no name'],
-    [wrong.length > 0, `has ${wrong.join(', ')}, which must be functions`],
+    [wrong.length > 0, `has members that must be functions: ${wrong.join(', ')}`],
     [unknown.length > 0, `has members that the port does not define: ${unknown.join(', ')}`],
     [!simulation && !parts.some((key) => key !== 'close' && rail[key]), 'implements no method of the port'],
     [has('receiveWebhook') !== has('readWebhook'), 'must have both receiveWebhook and readWebhook, or neither'],

@@ -135,7 +135,7 @@ export type RailNews =
   /** The identity check of the customer with this uuid has a new result. The gateway checks again immediately. */
   | { readonly kind: 'identity'; readonly customerId: string };
 
-/** One of the gateway's orders has changed. The gateway immediately queries the rail about it. */
+/** One of the gateway's orders has changed. The gateway immediately asks the rail about it. */
 export interface OrderNews {
   readonly kind: 'order';
   readonly orderId: string;
@@ -152,11 +152,11 @@ export interface LockRequest {
   readonly sending: Currency;
   readonly receiving: Currency;
   readonly lockedSide: 'SENDING' | 'RECEIVING';
-  /** The amount on the locked side, in its currency's smallest unit; if SENDING, the total that the rail will take. */
+  /** The amount on the locked side, in its currency's smallest unit; for SENDING, the total that the rail will take. */
   readonly amount: bigint;
   /** The external account to pay; undefined if the converted money stays in an internal account. */
   readonly account: RailAccount | undefined;
-  /** The receiver at a UMA address, found by `lookUp`; undefined otherwise. The two currencies may be the same. */
+  /** The payment to a receiver that `lookUp` found; undefined for others. Its two currencies may be the same. */
   readonly uma?: UmaPayment | undefined;
 }
 
@@ -177,7 +177,7 @@ export interface RateLock {
   readonly sent: bigint;
   /** The amount that arrives, in the receiving currency. */
   readonly received: bigint;
-  /** Sending units per receiving unit, in major units, without fees, at most 15 significant digits. */
+  /** Sending units per receiving unit, in major units, without fees, with at most 15 significant digits. */
   readonly rate: string;
   /** The fees included in `sent`, in the sending currency. */
   readonly fees: bigint;
@@ -191,7 +191,7 @@ export type LockAnswer =
       /** How long the lock is valid, in milliseconds from the call. An order sent within that time gets the rate. */
       readonly validMs: number;
     }
-  /** The provider refuses the amount, the account, the currency pair, the receiver at an address, or the sender. */
+  /** The provider refuses the amount, the account, the currency pair, the UMA receiver, or the sender. */
   | {
       readonly kind: 'refused';
       readonly because: 'AMOUNT' | 'ACCOUNT' | 'PAIR' | 'RECEIVER' | 'SENDER';

@@ -64,7 +64,7 @@ export interface Rail {
 
   /**
    * Returns how long the gateway waits before it passes a new order to the rail, in milliseconds. Without this method,
-   * it does not wait. Payments to UMA addresses have no delay.
+   * it does not wait. Orders for payments to UMA addresses are never delayed.
    */
   firstAskMs?(order: RailRequest): number;
 
@@ -151,7 +151,7 @@ export type AccountCheck =
 
 /** The terms of a conversion. */
 export interface RateTerms {
-  /** Sending units per receiving unit, in major units, without fees, at most 15 significant digits. */
+  /** Sending units per receiving unit, in major units, without fees, with at most 15 significant digits. */
   readonly rate: string;
   /** The service's fixed fee, in the sending currency's smallest unit. */
   readonly serviceFixedFee: bigint;
@@ -166,7 +166,7 @@ export interface RateTerms {
   readonly bridge: string;
 }
 
-/** An external account or wallet to check, with all that is known about it. */
+/** An external account or wallet to check, with everything that is known about it. */
 export interface AccountToCheck extends parts.RailAccount {
   /** The uuid of the account, which is the idempotency key of its registration at a provider. */
   readonly id: string;
@@ -174,8 +174,8 @@ export interface AccountToCheck extends parts.RailAccount {
   /** The owner of a bank account, as in the API; null for a wallet. */
   readonly beneficiary: Readonly<Record<string, unknown>> | null;
   /**
-   * The owner's name; undefined for a wallet. If the account is paid through SEPA or ACH, the name contains only
-   * characters that these can transmit. `carriedText` converts other strings.
+   * The owner's name; undefined for a wallet. For an account that is paid through SEPA or ACH, the name contains only
+   * characters that the network can carry. `carriedText` converts other strings.
    */
   readonly carriedName: string | undefined;
 }
@@ -223,7 +223,7 @@ export type RailOutcome =
       readonly explanation: string;
       /** The specification's reason; by default QUOTE_EXECUTION_FAILED for a payout, otherwise OFFRAMP_FAILED. */
       readonly failureReason?: FailureReason | undefined;
-      /** Set if the money has not been returned, either. It is then held in suspense. */
+      /** Set if the money has not gone back to its source. It is then held in suspense. */
       readonly moneyStuck?: boolean | undefined;
     }
   /** The receiving side refused the order. */

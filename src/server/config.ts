@@ -60,7 +60,7 @@ export function readConfig(environment: Environment) {
       `METRICS_PORT and PORT are both ${config.PORT}: use another port for the metrics, because they need no credentials`,
     config.DATABASE_DIRECT_URL !== undefined &&
       isEmbedded &&
-      'DATABASE_DIRECT_URL needs DATABASE_URL: it is the address of the server behind the connection pooler of DATABASE_URL',
+      'DATABASE_DIRECT_URL needs DATABASE_URL: it is the address of the server behind the connection pooler that DATABASE_URL names',
     config.DATABASE_READ_URL.length > 0 &&
       isEmbedded &&
       'DATABASE_READ_URL needs DATABASE_URL: its servers must be standbys of that database',

@@ -77,7 +77,7 @@ export async function startGateway(options: GatewayOptions) {
   const { config, log } = options;
   if (config.ROLE !== 'work' && !config.SECRET_KEY) {
     throw new ConfigError([
-      'SECRET_KEY is required to serve, the same on all instances: it encrypts cursors and secrets. Create one with "openssl rand -base64 32"',
+      'SECRET_KEY is required to serve, and must be the same on all instances: it encrypts cursors and secrets. Create one with "openssl rand -base64 32"',
     ]);
   }
   const databases = openDatabases(options);

@@ -17,7 +17,7 @@ function wrongLogin(error: unknown): string | undefined {
   const role = error instanceof Error ? /denied to set role \W+(gateway_\w+)/.exec(error.message)?.[1] : undefined;
   return (
     role &&
-    `The login of DATABASE_URL is not a member of ${role}. Run the service and its commands with a login that is only a member of gateway_serving and gateway_work (prisma/roles.sql creates one), and set DATABASE_OWNER_URL for migrations.`
+    `The login of DATABASE_URL is not a member of ${role}. Run the service and its commands with a login that is a member only of gateway_serving and gateway_work (prisma/roles.sql creates one), and set DATABASE_OWNER_URL for migrations.`
   );
 }
 

@@ -26,7 +26,7 @@ const choices = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 const oneOf = <const Name extends string>(names: readonly Name[]) =>
   z.enum(names, { error: `must be ${choices.format(names)}` });
 
-/** Parses text with a function that throws, or returns undefined, if the text is wrong. `fault` says what it must be. */
+/** Parses text with a function that throws or returns undefined for invalid text. `fault` says what is valid. */
 const parsed = <Value>(parse: (text: string) => Value | undefined, fault?: string) =>
   z.string().transform((text, context): Value => {
     let found = '';
@@ -120,7 +120,7 @@ export const settings = {
   ),
   DATABASE_READ_URL: withDefault(
     listOf(
-      address.refine((url) => serversOf(url).length === 1, 'must each name one host: separate replicas by semicolons'),
+      address.refine((url) => serversOf(url).length === 1, 'must each name one host: separate hosts with semicolons'),
     ),
     [],
   ).describe(
@@ -133,7 +133,7 @@ export const settings = {
     'the same database, with the login that owns its tables: for migrations only',
   ),
   MIGRATE: optional(oneOf(['on', 'off', 'verify']), '`on`, in production `verify`').describe(
-    '`on` applies migrations at startup, `verify` refuses to start if one is missing, `off` does neither',
+    '`on` applies migrations at startup, `verify` prevents startup if one is missing, `off` does neither',
   ),
   ALLOW_UNSAFE: optional(unsafe, 'all of these; none in production').describe(
     'unsafe settings to allow, separated by commas: `any-origin` (`CORS_ORIGINS=*`), `loopback-webhooks` (sandbox platforms may use webhook endpoints on the loopback interface), `owner-login` (the login of `DATABASE_URL` is a superuser, bypasses row-level security or owns the tables), `unverified-tls` (no verified TLS to a database on another machine, or `NODE_TLS_REJECT_UNAUTHORIZED=0`), `weak-keys` (keys that can be guessed)',
@@ -142,7 +142,7 @@ export const settings = {
     'how many connections for requests may be open at the same time, 1 to 200. Background work opens up to half as many more, and the feed up to seven more',
   ),
   MAX_IN_FLIGHT: wholeNumber(1, 100_000, 256).describe(
-    'how many requests are processed at the same time, 1 to 100000. A request counts from the arrival of its whole body until its response is ready, except while it waits for an external service, such as the receiver of a webhook test. A request beyond the limit gets 503 with Retry-After, unless its platform uses less than its share: no platform is refused because another one sends too much. While answers take longer than 200 ms on average, the limit is an eighth of this value',
+    "how many requests are processed at the same time, 1 to 100000. A request counts from the arrival of its whole body until its response is ready, except while it waits for an external service, such as the receiver of a webhook test. A request beyond the limit gets 503 with Retry-After, unless its platform uses less than its share: a platform's requests are never refused because another platform sends too many. While answers take longer than 200 ms on average, the limit is an eighth of this value",
   ),
   MAX_ANSWER_BYTES: wholeNumber(1_024, 100_000_000, 8_388_608).describe(
     'how many bytes one read of a GraphQL operation may return, 1024 to 100000000. A larger response is refused with COST_LIMIT_EXCEEDED and never leaves the database',
@@ -181,7 +181,7 @@ export const settings = {
     'the interval of pings on sockets and of keep-alives on event streams, 1000 to 120000. A socket that does not respond before the next ping is closed. Longer intervals save battery on phones ([docs/mobile.md](mobile.md))',
   ),
   SHUTDOWN_DELAY_MS: optional(numberBetween(0, 60_000), '`0`, in production `2000`').describe(
-    'how long the service accepts requests after SIGTERM, while readiness already responds with 503: 0 to 60000. It should be longer than your load balancer takes to notice',
+    'how long the service accepts requests after SIGTERM, while its readiness check already returns 503: 0 to 60000. It should be longer than your load balancer takes to notice',
   ),
   ROLE: withDefault(oneOf(['all', 'serve', 'work']), 'all').describe(
     '`serve` only handles requests, `work` only does background work, `all` does both',
@@ -223,10 +223,10 @@ export const settings = {
     }),
     [],
   ).describe(
-    "the origins whose web pages may use HTTP, SSE and WebSocket, separated by commas, or `*`. The service's own origin is always allowed, and in the local sandbox every origin on this machine. If an origin is refused, the log names it and the value that would allow it",
+    "the origins whose web pages may use HTTP, SSE and WebSocket, separated by commas, or `*`. The service's own origin is always allowed. In the local sandbox, so is every origin on this machine. If an origin is refused, the log names it and the value that would allow it",
   ),
   CLIENT_TOKEN_KEY: optional(textKey, 'generated once in `DATA_DIR`; none in production').describe(
-    'signs client tokens: at least 32 characters and no semicolon, the same on all instances. In production, no client tokens can be created without it',
+    'the key that signs client tokens: at least 32 characters without a semicolon, the same on all instances. In production, no client tokens can be created without it',
   ),
   CLIENT_TOKEN_KEY_FALLBACKS: withDefault(listOf(textKey), []).describe(
     'other keys whose client tokens are accepted, separated by semicolons ([how to rotate keys](operating.md#rotate-a-key))',
@@ -238,7 +238,7 @@ export const settings = {
     '`on` or `off`: whether the API is described publicly: introspection of the schema and, without credentials, the OpenAPI document with its console and the documentation at `/docs`',
   ),
   STOCK_READS: withDefault(onOff, false).describe(
-    '`on` or `off`: whether graphql-js and Prisma execute GraphQL queries instead of the reader that compiles a query to one SQL statement. Only for debugging and comparison, because it sends a statement for each parent; refused in production',
+    '`on` or `off`: whether graphql-js and Prisma execute GraphQL queries instead of the reader that compiles a query to one SQL statement. Only for debugging and comparison, because they send a statement for each parent; refused in production',
   ),
   PAYMENT_APPROVAL_MS: wholeNumber(1, 60_000, 5_000).describe(
     'how many milliseconds a platform has to approve or reject an incoming payment, 1 to 60000',
@@ -254,7 +254,7 @@ export const settings = {
     'how many milliseconds one settlement step takes in the sandbox, 0 to 600000',
   ),
   SECRET_KEY: optional(key, 'generated once in `DATA_DIR`; none in production').describe(
-    'encrypts stored signing secrets and cursors: 32 bytes in base64 or hex, the same on all instances. An instance that serves requests needs it, and without it no webhooks are sent',
+    'the key that encrypts stored signing secrets and cursors: 32 bytes in base64 or hex, the same on all instances. An instance that serves requests needs it, and without it no webhooks are sent',
   ),
   SECRET_KEY_FALLBACKS: withDefault(listOf(key), []).describe(
     'other keys that can decrypt stored secrets and cursors, separated by semicolons ([how to rotate keys](operating.md#rotate-a-key))',

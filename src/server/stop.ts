@@ -39,7 +39,7 @@ const deadlinesMs = { requests: 5_000, workers: 6_000, database: 6_500 } as cons
 /** Open streams are ended over this period, so that their clients do not all reconnect elsewhere at once. */
 const spread = { mostMs: 3_000, eachMs: 5 } as const;
 
-/** Stops an instance: readiness fails; after a delay, port and streams close; then the workers, feed and database. */
+/** Stops an instance: readiness fails; after a delay, port and streams close; then workers, feed and database stop. */
 export async function stopInOrder(running: Running): Promise<void> {
   const { serving, sessions, workers, feed, readiness, metrics, log } = running;
   readiness.isServing = false;

@@ -278,7 +278,7 @@ describe.each(['gateway_serving', 'gateway_work'] as const)('%s', (role) => {
   });
 });
 
-test("the database's checks at commit see all rows, whoever commits", async () => {
+test("the database's checks at commit see all rows, regardless of the role that commits", async () => {
   // Before Postgres 18, deferred triggers run as the role that commits, which may see another platform's rows or none.
   const { rows } = await t.owner.query(
     `select p.proname as name, p.prosecdef as has_rights_of_owner from pg_trigger t join pg_proc p on p.oid = t.tgfoid

@@ -113,7 +113,7 @@ describe('a filter used by an app bound to a payment', async () => {
     ['transactions', 'platformCustomerId', owner.platformCustomerId],
     ['transactions', 'senderAccountIdentifier', owner.umaAddress],
     ['events', 'customerId', owner.id],
-  ])('finds nothing in %s by the %s of its hidden owner', async (list, field, value) => {
+  ])('finds nothing in %s by the %s of the hidden owner', async (list, field, value) => {
     expect(await found(t.platform, list, { [field]: value })).toBeGreaterThan(0);
     expect(await found(app, list, { [field]: value })).toBe(0);
   });

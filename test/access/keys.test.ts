@@ -85,7 +85,7 @@ test.each([
   expect(refused).toMatchObject({ code: 'INVALID_INPUT', path: ['input', ...path] });
 });
 
-test('a token is accepted only from its addresses, even if it was accepted a moment ago', async () => {
+test('a token is accepted only from its addresses, even right after a request from one of them', async () => {
   const { platform: key } = await make(platform, { addresses: ['203.0.113.0/28', '198.51.100.4', '2001:db8:1::/48'] });
   for (const from of ['203.0.113.7', '198.51.100.4', '2001:db8:1:2::3', '::ffff:203.0.113.7'])
     expect([from, await statusOf(key, from)]).toEqual([from, 200]);

@@ -9,7 +9,7 @@ import { connect, type Data, type TestPlatform, testGateway } from '../setup/gat
 import { restClient, restTransfer } from '../setup/rest.ts';
 import { type Bearer, usAccount } from '../setup/scene.ts';
 
-/** Calls the documents of an agent's token as Model Context Protocol tools, with the official MCP client. */
+/** Uses the official MCP client to call an agent's tools: the GraphQL documents that its token allows. */
 
 const t = await testGateway();
 const scene = await t.platform.makeScene(100_000n);
@@ -41,7 +41,7 @@ await register(t.platform, payText, transferText, balanceText, latestText, ofOth
 
 type Agent = Pick<Bearer, 'tokenId' | 'authorization'>;
 
-/** Creates an agent's token with its own documents. */
+/** Creates a token that offers these documents to an agent. */
 async function tokenFor(texts: readonly string[], input: object = {}): Promise<Agent> {
   const made = { name: 'agent', permissions: ['VIEW', 'TRANSACT'], documents: texts.map(sha256), ...input };
   const { apiToken, secret } = await t.platform.succeed('createApiToken', made, 'secret apiToken { id clientId }');
@@ -261,7 +261,7 @@ describe('an agent instructed to', () => {
   });
 });
 
-test('a token that may move money needs a policy on amounts', async () => {
+test('a token that can move money needs a policy that limits amounts', async () => {
   const agent = await tokenFor([payText]);
   const sentence = `this token can move money, so it needs a policy that limits amounts: set one with setPolicy, for ${agent.tokenId}`;
   expect(await messageOf(clientOf(agent))).toContain(sentence);
@@ -337,7 +337,7 @@ test.each([
     [balanceText, balanceText.replace('decimal', 'amount')],
     'two documents of this token have an operation named Balance',
   ],
-])('a token with %s gets a message that says why', async (_what, texts, reason) => {
+])('a token with %s is refused, with a message that says why', async (_what, texts, reason) => {
   await register(t.platform, ...texts);
   expect(await messageOf(clientOf(await payingAgent(...texts)))).toContain(reason);
 });

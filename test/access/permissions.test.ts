@@ -123,7 +123,7 @@ test.each(fields)(
   },
 );
 
-test('a field that needs VIEW is detected under an alias, in fragments, and below existing fields', async () => {
+test('a field that needs VIEW is detected under an alias, in fragments, with directives, and among other fields', async () => {
   const before = await t.platform.balanceOf(scene.usd);
   const fund = async (selection: string, fragments = '') =>
     (
@@ -236,7 +236,7 @@ test('creating or redirecting an endpoint whose responses approve payments needs
     ['updateWebhookEndpoint', { endpointId: disabled, enabled: true }],
     ['updateWebhookEndpoint', { endpointId: other, eventTypes: ['TEST', 'INCOMING_PAYMENT'] }],
   ];
-  const why = 'this token lacks the permission TRANSACT, which is required for an endpoint for INCOMING';
+  const why = 'this token lacks the permission TRANSACT, which is required for an endpoint that receives INCOMING';
   const refusal = { code: 'FORBIDDEN', message: expect.stringContaining(why) };
   for (const [name, input] of attempts) expect([name, await manager.act(name, input)]).toMatchObject([name, refusal]);
   const rest = await restClient(t.url, manager.authorization);

@@ -16,7 +16,7 @@ describe('refusals to one source', () => {
     expect(waits(290).slice(51)).toEqual(Array.from({ length: 239 }, (_none, at) => (at + 1) * 50));
   });
 
-  test('are delayed by at most twelve seconds, and are spread out at that limit', () => {
+  test('are delayed by at most twelve seconds, and are still spread out once that limit is reached', () => {
     const last = waits(900).slice(290);
     expect(Math.max(...last)).toBeLessThanOrEqual(12_000);
     const perTenth = Map.groupBy(last, (ms) => Math.floor(ms / 100));

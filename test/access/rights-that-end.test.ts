@@ -114,7 +114,7 @@ test('a stream that is renewed with the same or more rights continues, and ends 
   await subscribed(t, 0);
 });
 
-test('a stream does not open if its socket is renewed with fewer rights in the meantime', async () => {
+test('a stream that is still opening is refused if its socket is renewed with fewer rights', async () => {
   const raw = await openRawSocket(t.url, (await server(['VIEW'])).authorization);
   const client = await t.owner.connect();
   await client.query('begin; lock table feed_head in access exclusive mode');
@@ -186,7 +186,7 @@ test.each(Object.entries(endings))(
 
 const registered = 'subscription Own { accountUpdates { account { id } } }';
 
-test('once a platform allows only registered documents, other streams end, and a registered one ends when its document is deleted', async () => {
+test('once a platform allows only registered documents, streams of other documents end, and a stream of a registered one ends when it is deleted', async () => {
   const own = await t.newPlatform('strict');
   const account = (await own.makeScene()).usd;
   const settings = await restClient(t.url, own.authorization);

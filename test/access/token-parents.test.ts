@@ -38,7 +38,7 @@ const endpoint = async (by: TestPlatform): Promise<string> =>
 
 const viewer = '{ viewer { kind } }';
 
-/** Expects a new gateway, which has not cached these tokens, to accept them. */
+/** Expects these tokens to be accepted by a new gateway, which has not cached them. */
 async function good(...tokens: readonly TestPlatform[]): Promise<void> {
   const other = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl);
   try {
@@ -49,7 +49,7 @@ async function good(...tokens: readonly TestPlatform[]): Promise<void> {
   }
 }
 
-/** Ways to revoke a token. Each function returns the code of a refusal, or null. */
+/** Ways to revoke a token. Each function returns the error code if the revocation is refused, or null. */
 const revocations = {
   GraphQL: async (by: TestPlatform, tokenId: string, rest: object = {}): Promise<string | null> =>
     (await by.act('revokeApiToken', { tokenId, ...rest }, 'revokedId')).code ?? null,
@@ -73,7 +73,7 @@ async function family(platform: TestPlatform) {
 }
 
 describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
-  test('revoking a token ends its descendants, and nothing else', async () => {
+  test('revoking a token also revokes its descendants, and nothing else', async () => {
     const platform = await newPlatform();
     const sibling = await server(platform, ['VIEW']);
     const { parent, child, grandchild, apps } = await family(platform);
@@ -206,7 +206,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     }
   });
 
-  test('a token requested while its creator is being revoked is not created, or ends with its creator', async () => {
+  test('a token requested while its creator is being revoked is either not created or revoked with its creator', async () => {
     const platform = await newPlatform();
     const customerId = await platform.newCustomer();
     for (let round = 0; round < 6; round++) {
@@ -267,7 +267,7 @@ test('a token shows its creator, and each revocation, even a repeated one, retur
   expect(apiTokens.edges).toEqual([{ node: { id: late.tokenId, createdById: platform.tokenId } }]);
 });
 
-test('when a token ends with its creator, its streams and sockets are closed', async () => {
+test('when a token is revoked with its creator, its streams and sockets are closed', async () => {
   const platform = await newPlatform();
   const { parent, grandchild, apps } = await family(platform);
   const document = { query: 'subscription { events { id } }' };

@@ -24,7 +24,7 @@ async function readingLookups({ other }: Stage) {
   return () => other.send('query ($id: ID!) { node(id: $id) { id ... on Lookup { umaAddress } } }', { id });
 }
 
-/** Alerts fire when more than `lateDeliveries` deliveries are unfinished, or more than `lag` events undispatched. */
+/** Alerts fire when more than `lateDeliveries` deliveries are unfinished or more than `lag` events are undispatched. */
 const lateDeliveries = 10_000;
 const lag = 500;
 /** The maximum number of endpoints per platform. */
@@ -46,7 +46,7 @@ function onDisk(staged: string, fault: 'lock' | 'fill'): StagedFault {
 }
 
 const ofInstances: Readonly<Record<string, StagedFault>> = {
-  // Faults in Postgres' disk, its network, or its data.
+  // Faults in the disk, network or data of Postgres.
   'unreachable database': between(
     'the network refuses new connections from one instance and closes the open ones',
     ['PaymentsDatabaseAway', 'PaymentsFiguresMissing', 'PaymentsFeedPolls'],
@@ -54,12 +54,12 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     ({ instance }) => instance.proxy.reopen(),
   ),
   'black-holed connections': between(
-    'the network drops everything one instance sends to the database, on open and on new connections',
+    'the network drops everything that one instance sends to the database over open and new connections',
     ['PaymentsDatabaseAway', 'PaymentsFiguresMissing'],
     ({ instance }) => instance.proxy.stallOn(/./s),
     ({ instance }) => instance.proxy.goOn(),
   ),
-  'Postgres is down': onDisk('`kill -9` of Postgres, with its disk read-only until the end', 'lock'),
+  'Postgres is down': onDisk('`kill -9` of Postgres, with its disk read-only until the fault ends', 'lock'),
   'full disk': onDisk('the disk of Postgres is filled', 'fill'),
   'read-only database': {
     staged: '`default_transaction_read_only` is set, and all connections are terminated',
@@ -101,7 +101,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
   'transaction numbers': unstaged(
     'the age of the oldest transaction in the database is raised by 1.2 billion',
     ['PaymentsTransactionNumbers'],
-    'a server that vacuums undoes it immediately; the tests of the doctor stage it instead',
+    'autovacuum undoes it immediately, so it is staged in the tests of the doctor',
   ),
   'disk that fills': unstaged(
     'the disk of Postgres has less than 15 % left',
@@ -164,7 +164,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     },
   },
   overload: {
-    staged: '300 requests at a time for one instance with `MAX_IN_FLIGHT=32`',
+    staged: '300 concurrent requests to one instance with `MAX_IN_FLIGHT=32`',
     alerts: ['PaymentsLoadRefused'],
     async stage({ other }) {
       const read =

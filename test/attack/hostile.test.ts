@@ -5,10 +5,10 @@ const world = await openHostileWorld();
 
 const { ATTACK_PROBES } = process.env;
 const probes = Number(ATTACK_PROBES ?? 400);
-/** The usual probes are always the same, so that the test fails only if the code has changed. A soak draws new ones. */
+/** By default, all runs send the same probes, so the test fails only if the code has changed. A soak draws new ones. */
 const seed = ATTACK_PROBES === undefined ? 20_261_123 : Date.now() & 0x7fffffff;
 
-test(`${probes} random requests, valid and invalid, over all transports cause no fault, leak or exceeded limit`, async () => {
+test(`${probes} random requests, valid and invalid, over all transports cause no faults or leaks and exceed no limits`, async () => {
   const figures = await world.run(probes, 4, seed);
   if (ATTACK_PROBES !== undefined) console.log(figures);
   expect(figures.probes).toBeGreaterThanOrEqual(probes);

@@ -30,12 +30,12 @@ test('the matrix covers every field of the schema, with its permission', () => {
   for (const { name } of nodeTypes()) kindOfNode(name);
 });
 
-/** In the soak, each stranger tries every place over all transports. Otherwise, those in `sharing` share the places. */
+/** In the soak, each stranger tries every place over all transports. Otherwise, those in `sharing` try a third each. */
 const isWhole = process.env.MATRIX === 'all';
 const sharing = ['another customer with every grant', 'another quote', 'another transaction'];
 
 test.each(['another platform', 'another customer', ...sharing, 'another payment of the same customer'])(
-  'over GraphQL, objects named by %s look as if they never existed',
+  "over GraphQL, a victim's object looks to %s as if it had never existed",
   async (name) => {
     const stranger = world.strangers.find((one) => one.name === name);
     if (!stranger) throw new Error(`there is no stranger named ${name}`);

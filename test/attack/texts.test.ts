@@ -65,7 +65,7 @@ function kindOf({ owner, path }: Pick<Place, 'owner' | 'path'>): Kind {
   return { most, isKey: false };
 }
 
-/** Returns the strings of an input, each with a function that builds a value around it. */
+/** Returns the places of strings in an input, each with a function that inserts a string there. */
 function textsIn(field: string, type: GraphQLInputType): Place[] {
   const all = [...placesIn(field, type)];
   const details = all.filter(({ type: inner }) => 'name' in inner && accountInputs.has(inner.name));
@@ -147,7 +147,7 @@ test("every string in a mutation's input is refused or stored as the table of aw
           );
           const result = answer.data?.[field];
           const expected = mayBeEmpty && strange.given.trim() === '' ? '' : stored(strange, kind.isKey);
-          // A refusal of a text in a metadata entry or a fact names the whole entry or fact.
+          // If a text in a metadata entry or a fact is refused, the error names the whole entry or fact.
           const places = [place.path, place.path.slice(0, -1)].map((one) => ['input', ...one].join('.'));
           const isRefused = result?.fields?.some(({ path }: Data) => places.includes(path.join('.'))) ?? false;
           const says = (what: string) => wrong.push(`${field} ${place.path.join('.')} ${strange.what}: ${what}`);

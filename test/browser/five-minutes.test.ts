@@ -4,13 +4,13 @@ import { browserPath, screenshot } from '../setup/browser.ts';
 import { sandboxInBrowser } from '../setup/browser-sandbox.ts';
 import { labOf } from '../setup/lab-page.ts';
 
-// Follows docs/guides/first-five-minutes.md step by step, with the mouse. This command takes its pictures:
+// Follows docs/guides/first-five-minutes.md step by step, with the mouse. This command takes its screenshots:
 // `SCREENSHOTS=docs/pictures npx vitest run test/browser/five-minutes.test.ts`.
 
 describe.skipIf(browserPath === undefined)('in a browser', () => {
   const started = sandboxInBrowser();
 
-  test('a newcomer at the front page pays, watches, cuts the network, fails on purpose, finds out why, and copies the operation', async () => {
+  test('a newcomer at the front page pays, watches, cuts the network, makes a payment fail, finds out why, and copies the operation', async () => {
     const context = await started.browser.newContext({ viewport: { width: 1100, height: 760 }, locale: 'en-US' });
     const front = await context.newPage();
     await front.goto(started.gateway.url);

@@ -9,7 +9,7 @@ import { sandboxInBrowser } from '../setup/browser-sandbox.ts';
 import { labOf } from '../setup/lab-page.ts';
 
 test.each(journey)(
-  'the document of $title fits the schema, names its operation and is prettified',
+  'the document of $title is valid against the schema, names its operation and is prettified',
   async ({ query, operation }) => {
     const document = parse(query);
     expect(validate(buildSchema(readFileSync('schema.graphql', 'utf8')), document)).toEqual([]);
@@ -153,7 +153,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.getByRole('alert').getByText('send valid credentials.').waitFor();
   });
 
-  test('says what is missing when a tab is sent too early or the service is unreachable, and keeps the focus on the tabs', async () => {
+  test('says what is missing when an operation is sent too early or the service is unreachable, and keeps the focus on the tabs', async () => {
     const page = await started.open('/lab', { viewport: { width: 1024, height: 768 } });
     const lab = labOf(page);
     // A later visit begins with the same tabs, even if only GraphiQL has saved its state.
@@ -197,7 +197,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.getByRole('button', { name: 'Next: Remove the endpoint' }).press('Enter');
     await lab.isOpen('Remove the endpoint');
     expect(await execute.evaluate((button) => button === document.activeElement)).toBe(true);
-    // Beside the events, the tabs leave enough room for the document, and the outline of its editor is not cut off.
+    // With the events next to them, the tabs leave enough room for the document. Its editor's outline is not cut off.
     const tabs = await page.getByRole('tablist').boundingBox();
     expect(tabs?.height).toBeLessThan(150);
     await page.keyboard.press('Tab');
@@ -244,7 +244,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.open('Execute');
   });
 
-  test('a copied request has the headers of its tab, and names one of several operations; a wrong header is named', async () => {
+  test('a copied request has the headers of its tab and the name of its operation, and errors name an invalid header', async () => {
     const query = 'query Kind { viewer { kind } } query Time { viewer { serverTime } }';
     const page = await started.open(`/lab#${new URLSearchParams({ query })}`);
     const lab = labOf(page);
@@ -287,7 +287,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.state('live');
     await failing.waitFor();
 
-    // A tab's stream ends when another cursor replaces the one that it follows.
+    // A tab's stream ends when its cursor is replaced.
     const [running, accounts] = [page.locator('.lab-running'), lab.event('Account status')];
     await accounts.last().click();
     await lab.isOpen('Resume');
@@ -358,7 +358,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
       query: 'query Mine($id: ID!) {\n  accounts(filter: { customerId: $id }) {\n    totalCount\n  }\n}\n',
       variables: '{\n  "id": "Customer:1",\n  "source": "InternalAccount:1"\n}',
     });
-    // The dialog does not block the page. It closes with its button, Escape or a click outside, and the focus returns.
+    // The dialog does not block the page. Its button, Escape or a click outside closes it and returns the focus.
     const share = page.getByRole('button', { name: 'Share' });
     for (const close of [
       () => lab.copy.getByRole('button', { name: 'Close' }).click(),
@@ -374,10 +374,10 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await share.click();
     await lab.open('Watch');
     await lab.copy.waitFor({ state: 'hidden' });
-    // If the lab is already open, a link opens its tab.
+    // Following a link while the lab is open adds a tab for it.
     await page.goto(link.replace('Mine', 'Yours'));
     await page.getByRole('tab', { name: 'Yours', selected: true }).waitFor();
-    // Variables that cannot be parsed are not left out of a link.
+    // If the variables cannot be parsed, the page says so instead of sharing a link without them.
     await page.goto(link.replace('Mine', 'Broken').replace('variables=%7B', 'variables='));
     await page.getByRole('tab', { name: 'Broken', selected: true }).waitFor();
     await page.locator('.graphiql-execute-button').waitFor();
@@ -482,8 +482,8 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(await answer.locator('.response-col_status').last().textContent()).toContain('200');
     await screenshot(page, 'console-answer');
 
-    // An example body works unchanged, even if a link opened its operation. After a reload, the examples contain the
-    // ids of the objects that were created.
+    // An example body works unchanged, even in an operation that was opened through a link. After a reload, the
+    // examples contain the ids of the objects that were created.
     await page.goto(`${started.gateway.url}/2025-10-13/docs#/Quotes/createQuote`);
     await page.reload();
     const find = async (operationId: string) => {
@@ -591,7 +591,7 @@ function cutOff(element: Element): (string | null)[] {
   return inside.filter((one) => one.getBoundingClientRect().right > right).map(({ textContent }) => textContent);
 }
 
-/** Records a page's requests to other hosts, and those that its content security policy refuses. */
+/** Records a page's requests to other hosts, and those that its content security policy blocks. */
 function watch(page: Page): { readonly foreign: string[]; readonly refusedByPolicy: string[] } {
   const [foreign, refusedByPolicy]: [string[], string[]] = [[], []];
   let own = '';

@@ -117,7 +117,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
     await remove();
   });
 
-  test('no link on any page is broken, or leads outside the prefix', async () => {
+  test('no link on any page is broken or leads outside the prefix', async () => {
     const wanted = [`${proxy.url}/`];
     const { authorization } = started.sandbox;
     for (const address of wanted) {
@@ -153,7 +153,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
     ['dark', 1280],
     ['light', 390],
     ['dark', 390],
-  ] as const)('axe finds no fault on any page in %s mode at %i px, and none overflows', async (colorScheme, width) => {
+  ] as const)('axe finds no faults, and no page overflows, in %s mode at %i px', async (colorScheme, width) => {
     // A number that is fading in has too little contrast for a moment.
     const viewport = { width, height: 844 };
     const page = await started.open(undefined, { colorScheme, reducedMotion: 'reduce', viewport });

@@ -143,13 +143,13 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await pay.getByRole('button', { name: 'Pay $20.01' }).click();
     await pay
       .getByRole('status')
-      .filter({ hasText: /^waits for approval until / })
+      .filter({ hasText: /^waiting for approval until / })
       .waitFor();
-    await pay.getByText(/^Next: an approval, until /).waitFor();
+    await pay.getByText(/^Next: approval, due by /).waitFor();
     expect(await pay.locator('.states b').allTextContents()).toEqual(['CREATED']);
     await pay.getByText('$79.99 and 4 payments left today · $100.00 in one payment', { exact: true }).waitFor();
     const waiting = history.getByRole('listitem').filter({ hasText: '$20.01' });
-    await waiting.getByText(/waits for approval/).waitFor();
+    await waiting.getByText(/waiting for approval/).waitFor();
     // The long status leaves room for the name and the date, which take a line or two each.
     expect((await waiting.boundingBox())?.height).toBeLessThan(120);
     await screenshot(page, 'wallet-limits-phone-dark', { fullPage: true });
@@ -168,7 +168,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await sandbox.succeed('deletePolicy', { subjectId: customerId });
   });
 
-  test('a payee of every type is added as printed on an invoice, and the form shows every error and warning', async () => {
+  test('a payee of every type can be added with details as printed on an invoice, and the form shows every error and warning', async () => {
     const { page, pay } = await openWallet({ locale: 'de-DE' });
     await pay.getByText('New payee').click();
     const form = pay.getByRole('form', { name: 'New payee' });
@@ -237,7 +237,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     else await pay.getByRole('button', { name: `Pay ${paid}` }).waitFor();
   });
 
-  test('a quote ends when it is canceled or the form changes, and the keyboard focus is not lost', async () => {
+  test('a quote is discarded when it is canceled or the form changes, and the keyboard focus is not lost', async () => {
     const { page, pay, history } = await openWallet();
     const amount = pay.getByLabel('Amount in USD');
     await pay.getByLabel('To').selectOption({ index: 0 });
@@ -347,7 +347,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await expect.poll(() => page.getByText('There is no connection.').count()).toBe(0);
   });
 
-  test('a quote that expires keeps the keyboard focus, and says what to do', async () => {
+  test('when a quote expires, the wallet says what to do, and the keyboard focus is not lost', async () => {
     const { page, pay, quote } = await openWallet();
     await page.clock.install();
     await page.reload();
@@ -400,7 +400,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await pay.getByRole('button', { name: /^Pay/ }).isDisabled()).toBe(true);
   });
 
-  test('a refused payment says why, with amounts in the format of the reader’s language', async () => {
+  test('the wallet says why a payment is refused, with amounts in the format of the reader’s language', async () => {
     const { sandbox } = started;
     const customerId = await sampleCustomer(sandbox);
     const { page, pay, quote, quoted } = await openWallet({ locale: 'de-DE' });
@@ -429,7 +429,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await sandbox.succeed('setPolicy', { subjectId: customerId, receiverCountries: ['JP'] });
     await pay.getByRole('button', { name: /^Pay / }).click();
     await expect.poll(said).toBe('Your limits do not allow this payment.');
-    // The next attempt gets this message as soon as it requests a quote.
+    // On the next attempt, this message is shown as soon as a quote is requested.
     await quote('2,00');
     await expect.poll(said).toBe('Your limits do not allow this payment.');
     expect(await pay.getByRole('timer').count()).toBe(0);
@@ -440,7 +440,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await expect.poll(said).toMatch(/must be [\d,]+\u00a0₹ to [\d.]+,00\u00a0₹, not 5,00\u00a0₹\.$/);
   });
 
-  test('after a quote the payee stays the chosen one, even if it is deleted elsewhere', async () => {
+  test('after a quote, the payee stays selected even if it is deleted elsewhere', async () => {
     const { sandbox } = started;
     const payee = await newPayee(sandbox, 'Gone Tomorrow', '000456000');
     const { pay, quoted } = await openWallet();
@@ -752,7 +752,7 @@ async function announce(sandbox: TestPlatform, amount = 777): Promise<string> {
   return (await sandbox.announce(await sampleCustomer(sandbox), amount)).id;
 }
 
-/** Selects the first option of a list that contains a text. */
+/** Selects a list's first option that contains `text`. */
 async function select(pay: Locator, label: string, text: string): Promise<void> {
   const list = pay.getByLabel(label);
   const option = list.locator('option', { hasText: text }).first();

@@ -108,7 +108,7 @@ const waitingEvent = row(
   `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot) values (${id}, ${id}, 'TEST', now() - interval '1 minute', 1, '{}')`,
 );
 
-/** For each check: SQL statements that cause a fault which only this check reports, with the wording of the report. */
+/** For each check, SQL statements that each cause a fault only this check reports, and the wording of the report. */
 const statements: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   migrations: {
     "update _prisma_migrations set migration_name = '0_before'": /created by an earlier series/,
@@ -264,7 +264,7 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
   },
   locks: {
     'a session that waits for a lock': [
-      /1 sessions wait for process \d+ .*idle in transaction after "lock table customer"/,
+      /1 sessions blocked by process \d+ .*idle in transaction after "lock table customer"/,
       {
         hasty: { lockSeconds: 0 },
         during: async (url) => {
@@ -346,7 +346,7 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
   },
   feed: {
     'a stalled feed': [/1 events have waited[^.]*$/, waitingEvent],
-    'a stalled feed whose lock a session holds': [
+    'a stalled feed whose lock is held by a session': [
       /1 events have waited .* Process \d+ \(no application name, login postgres\) holds .*: select pg_terminate_backend\(\d+\)/,
       { ...session(`select pg_advisory_lock(${stepLock})`), ...waitingEvent, hasty: {} },
     ],

@@ -34,7 +34,7 @@ async function refusal(args: readonly string[], environment?: Environment): Prom
 
 test('the policy commands list what is left of each limit, and the payments waiting for approval by a second person', async () => {
   expect(await ops(['policy', 'list', 'test'])).toMatchObject({ code: 0, out: 'The platform test has no policy.' });
-  expect((await ops(['policy', 'held', 'test'])).out).toBe('No payment of the platform test waits for an approval.');
+  expect((await ops(['policy', 'held', 'test'])).out).toBe('No payment of the platform test is waiting for approval.');
   const scene = await t.platform.makeScene();
   const clerk = await t.platform.serverOf('VIEW', 'TRANSACT');
   const limits = [
@@ -170,14 +170,14 @@ test('settings are printed with their sources, and without secrets', async () =>
 });
 
 test('blocked sessions are shown as a tree, with statements, durations and the cost of ending them', async () => {
-  expect((await ops(['blocked'])).out).toBe('No session waits for a lock.');
+  expect((await ops(['blocked'])).out).toBe('No session is waiting for a lock.');
   const person = await ownClient(t.databaseUrl, { application_name: 'psql' });
   await person.query('begin');
   await person.query('lock table api_token');
   const asked = t.platform.send('{ viewer { kind } }');
   let shown: OpsResult;
   do shown = await ops(['blocked']);
-  while (shown.out === 'No session waits for a lock.');
+  while (shown.out === 'No session is waiting for a lock.');
   const [holder, advice, waiting] = shown.out.split('\n');
   expect(holder).toMatch(
     /^process \d+ \(psql, login postgres\), whose transaction has been open for \d+ s: idle in transaction after "lock table api_token"$/,

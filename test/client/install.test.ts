@@ -50,7 +50,7 @@ async function installClient(): Promise<InstalledClient> {
   return { folder, files, output };
 }
 
-/** Compiles a program under strict options. Ignores errors in other libraries' declarations, because some are wrong. */
+/** Compiles a program with strict options. Ignores errors in other libraries' declarations, because some are wrong. */
 async function compile(
   { folder }: InstalledClient,
   name: string,
@@ -80,7 +80,7 @@ import { apolloCache } from 'payments-client/apollo-cache';
 
 declare const process: { readonly argv: [string, string, string, string, string] };
 const [, , url, token, id] = process.argv;
-// Node 20 has no WebSocket of its own.
+// Node 20 has no built-in WebSocket.
 const webSocketImpl = typeof WebSocket === 'undefined' ? (await import('ws' as string)).WebSocket : undefined;
 const payments = openPayments({ url, token: async () => JSON.parse(token), webSocketImpl });
 const cache = new InMemoryCache(apolloCache());

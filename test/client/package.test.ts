@@ -57,7 +57,7 @@ async function pays(count: number): Promise<string[]> {
   return ids;
 }
 
-test('a stream can be stopped whatever it is waiting for, and then no callback runs and nothing stays open', async () => {
+test('a stream can be stopped regardless of what it is waiting for, and then no callback runs and nothing stays open', async () => {
   const [paid] = await pays(1);
   const steps = ['token', 'load', 'begin', 'save'] as const;
   for (const stopAt of steps) {
@@ -285,7 +285,7 @@ test('Apollo: pages become one list, streams update it, and older data never rep
   await list.fetchMore({ variables: { after } });
   await expect.poll(() => ids()).toEqual(paid);
 
-  // Pages from the end are stored as a separate list, as are lists named by a directive.
+  // Pages from the end of a list are stored separately, as are lists named by a directive.
   const page = '{ edges { cursor node { id } } pageInfo { startCursor } }';
   await client.query({ query: parse(`{ transactions(last: 1) ${page} }`) });
   await client.query({ query: parse(`{ transactions(first: 1) @connection(key: "newest") ${page} }`) });

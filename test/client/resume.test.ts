@@ -10,7 +10,7 @@ import { resumingClient } from '../../src/apps/client/resume.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { nextOf, openEventStream, openRawSocket, subscribed } from '../setup/streams.ts';
 
-/** Unmodified clients with the packaged helpers neither miss nor repeat anything, whenever their connection is cut. */
+/** With the packaged helpers, unmodified clients miss and repeat nothing, no matter when their connection is cut. */
 
 const t = await testGateway();
 const scene = await t.platform.makeScene();

@@ -39,7 +39,7 @@ async function show(by: TestPlatform, name: string, variables: object = {}): Pro
 
 const nodes = (connection: Data): Data[] => connection.edges.map(({ node }: Data) => node);
 const cursors = (connection: Data): string[] => connection.edges.map(({ cursor }: Data) => cursor);
-/** An account number with only its end visible. */
+/** An account number with only its last characters visible. */
 const masked = expect.stringMatching(/^•••• .{1,4}$/u);
 const text1 = expect.stringMatching(/./);
 const cursor = text1;
@@ -306,7 +306,7 @@ test('receipt: parties, amounts, rate, fees and progress, and where the money is
   });
 });
 
-test('history: payments by filter and in both orders, page by page, each with its cursor', async () => {
+test('history: payments are filtered, sorted in either order, and paged through with cursors', async () => {
   for (let made = 0; made < 2; made += 1) await payQuote(app);
   const whole = (await show(app, 'history', { first: 100 })).transactions;
   expect(whole.totalCount).toBe(whole.edges.length);
@@ -331,7 +331,7 @@ test('history: payments by filter and in both orders, page by page, each with it
   expect(times).toEqual(times.toSorted().toReversed());
 });
 
-test('statement: the balances at both ends and the entries between them add up, with readable names', async () => {
+test('statement: the entries add up to the difference between the two balances, and have readable names', async () => {
   await t.platform.fund(scene.usd, 555n);
   const period = { accountId: scene.usd, from: start, to: new Date(Date.parse(await now()) + 1).toISOString() };
   const { account } = await show(app, 'statement', { ...period, first: 100 });

@@ -28,7 +28,7 @@ const namesOf = async (on: pg.Client, text: string): Promise<string[]> =>
 const attempts = () =>
   namesOf(
     owner,
-    // The arguments come from a subquery, because the planner itself would fold a strict function of literal nulls.
+    // The arguments come from a subquery, because the planner would fold a strict function called with literal nulls.
     `select format('select %I.%I(%s) from (select %s offset 0) a', s.nspname, p.proname,
        (select string_agg('a' || n, ', ' order by n) from unnest(p.proargtypes::oid[]) with ordinality a (t, n)),
        (select string_agg(format('null::%s as a%s', format_type(t, null), n), ', ' order by n) from unnest(p.proargtypes::oid[]) with ordinality a (t, n))) as name
@@ -53,7 +53,7 @@ async function notRefused(statements: readonly string[]): Promise<string[]> {
 }
 
 describe('a login without one of the service’s roles', () => {
-  test('calls no functions, reads no relations and creates no objects, even with usage of the schemas', async () => {
+  test('cannot call functions, read relations or create objects, even with USAGE on the schemas', async () => {
     const schemas = await namesOf(owner, `select nspname as name from ${ours} s`);
     expect(schemas).toEqual(['public', 'serving']);
     await owner.query(`grant usage on schema ${schemas.join(', ')} to ${stranger}`);
@@ -73,7 +73,7 @@ describe('a login without one of the service’s roles', () => {
   });
 });
 
-test('the catalog grants nothing to PUBLIC, on objects or on columns', async () => {
+test('PUBLIC has no privileges on any object or column', async () => {
   const granted = await namesOf(
     owner,
     `select format('%s %s', a.privilege_type, o.name) as name from (

@@ -17,7 +17,7 @@ const server = createServer((socket) => {
 const url = `postgres://gateway@127.0.0.1:${await listen(server)}/gateway`;
 afterAll(() => server.close());
 
-/** Builds a message in Postgres' protocol: type, length, body. */
+/** Builds a message of the Postgres protocol: type, length, body. */
 function message(type: string, body: Buffer | string): Buffer {
   const content = Buffer.from(body);
   const head = Buffer.alloc(5);

@@ -196,7 +196,7 @@ async function crashBackend(url: string): Promise<void> {
   await ended;
 }
 
-/** Counts the processes that use the server by the shared lock that each of them holds. */
+/** Counts the processes that use the server. Each of them holds a shared lock. */
 async function usersOf(url: string): Promise<number | undefined> {
   const [row] = await query<{ users: number }>(
     url,

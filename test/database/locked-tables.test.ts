@@ -11,7 +11,7 @@ import { testGateway, whileLocked } from '../setup/gateway.ts';
 const t = await testGateway({}, undefined, { pace: { lockMs: 150 } });
 const scene = await t.platform.makeScene(1_000_000n);
 
-/** Runs `work` while a psql session has executed `text` in an open transaction, and then rolls it back. */
+/** Runs `work` while a psql session has executed `text` in a transaction that is still open. Then rolls it back. */
 const holding = (text: string, work: (pid: number) => Promise<void>) =>
   whileLocked(t.databaseUrl, [`set application_name = 'psql'; ${text}`], async (person) => {
     await work((person as pg.Client & { processID: number }).processID);
@@ -38,7 +38,7 @@ test.each(['account', 'transaction', 'journal', 'posting', 'rail_order', 'idempo
   },
 );
 
-test('plain commands and reads fail with "the database is busy", too, over both APIs', async () => {
+test('plain commands and reads also fail with "the database is busy", over both APIs', async () => {
   await holding('lock table webhook_endpoint, customer, idempotency_record', async () => {
     const input = { url: 'https://example.com/hooks', idempotencyKey: key() };
     expect(await t.platform.act('createWebhookEndpoint', input)).toMatchObject(busy);
@@ -85,5 +85,5 @@ test('the log reports once that a session blocks others, with the table and the 
     await look();
     expect(lines).toHaveLength(2);
   }, 60_000);
-  expect(lines[1]).toMatchObject({ level: 30, msg: 'no session waits long for a lock any more' });
+  expect(lines[1]).toMatchObject({ level: 30, msg: 'no session is waiting long for a lock anymore' });
 });

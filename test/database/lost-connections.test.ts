@@ -17,7 +17,7 @@ const rest = await restClient(t.url, platform.authorization);
 const transfer = (idempotencyKey: string, selection = 'transaction { id status }', by = platform) =>
   by.act('transferOut', moving(scene.usd, scene.outsideUsd, 100, { idempotencyKey }), selection);
 
-/** Makes a transfer over REST whose response is lost, and repeats it. */
+/** Makes a REST transfer whose response is lost, and repeats it. */
 async function isLostAndReplayed(key: string): Promise<void> {
   const body = restTransfer(scene.usd, scene.outsideUsd, 100);
   const lost = await rest.call('POST', '/transfer-out', { body, key });
@@ -76,7 +76,7 @@ describe('a command whose response from the database is lost in transit', () => 
     expect(await platform.receiptOf('createWebhookEndpoint', 'lost-3')).toMatchObject({ outcome: 'SUCCEEDED' });
   });
 
-  test('is not reported as unexecuted when only part of its response is unreadable', async () => {
+  test('has an unknown outcome even if only the reads of its result fail', async () => {
     const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 };
     proxy.loseAnswer(planWithKey('partly'), true);
     const answer = await platform.send(

@@ -52,7 +52,7 @@ test('a migration logs that it is waiting for a running autovacuum, and then suc
   await writeMigration('2_second', 'alter table b add y int; alter table a add y int;');
   const lines: string[] = [];
   await migrate(database.url, { prismaDirectory: prisma.path, log: (line) => lines.push(line) });
-  expect(lines[0]).toMatch(/^the migration 2_second waits for process \d+ \(autovacuum worker\).*VACUUM/);
+  expect(lines[0]).toMatch(/^the migration 2_second is waiting for process \d+ \(autovacuum worker\).*VACUUM/);
   expect(lines.at(-1)).toBe('applied the migration 2_second');
 });
 

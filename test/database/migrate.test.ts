@@ -67,7 +67,7 @@ test('a migration that needs a lock lets other sessions through, and retries unt
   });
   await waited.promise;
   expect(lines[0]).toMatch(
-    /^the migration 20250103000000_third waits for process \d+ \(a dump, login \w+\), whose transaction has been open for \d+ s: idle in transaction after ".*select from a" and will be tried again$/,
+    /^the migration 20250103000000_third is waiting for process \d+ \(a dump, login \w+\), whose transaction has been open for \d+ s: idle in transaction after ".*select from a" and will be tried again$/,
   );
   // If the migration stayed in the lock queue, this read would queue behind it until the test's time limit.
   expect(await rows('select x from a')).toEqual([{ x: 3 }]);
@@ -78,11 +78,11 @@ test('a migration that needs a lock lets other sessions through, and retries unt
   await prisma.write('migrations/20250104000000_fourth/migration.sql', 'alter table a add column w int;');
   await reader.query('begin; select from a');
   await expect(migrate(database.url, { prismaDirectory: prisma.path, patienceMs: 1_000 })).rejects.toThrow(
-    /20250104000000_fourth failed and was rolled back: canceling statement due to lock timeout\. It waits for process \d+ \(a dump, .*\. End it, and run the command again/,
+    /20250104000000_fourth failed and was rolled back: canceling statement due to lock timeout\. It was waiting for process \d+ \(a dump, .*\. End it, and run the command again/,
   );
 });
 
-test('a second migration changes nothing, and the first writes the rows that prisma migrate deploy expects', async () => {
+test('a second run changes nothing, and the first writes the rows that prisma migrate deploy expects', async () => {
   await migrated();
   const records = 'select * from _prisma_migrations order by migration_name';
   const written = await rows(records);

@@ -19,7 +19,7 @@ test("a pooler whose sessions lack the login's settings is refused, with instruc
 test('once the login has its settings, the pooler can be used, and writing them again does no harm', async () => {
   await prepareLogin(url, url);
   await prepareLogin(url, url);
-  // On this server, a prepared statement exists only in its own session, as behind a pooler without support for them.
+  // On this server, prepared statements exist only in their own session, as behind a pooler that does not support them.
   expect(await findPooler(url, url)).toEqual({ url, prepares: false });
   const settings =
     "select current_user::text as role, current_setting('TimeZone') as zone, current_setting('statement_timeout') as statement, current_setting('search_path') as path, current_setting('jit') as jit";

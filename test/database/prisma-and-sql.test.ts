@@ -24,7 +24,7 @@ function tableOf(page: string, column: string): string[][] {
 const quoted = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
 const twice = (names: readonly string[]) => names.filter((name, place) => names.indexOf(name) !== place);
 
-/** The tables, by the names of Prisma's delegates: `apiToken` is `api_token`. */
+/** The table of each Prisma delegate, such as `api_token` for `apiToken`. */
 const tables = new Map(
   [...read('prisma/schema.prisma').matchAll(/^model (\w+) \{(.*?)^\}/gms)].map(([, model = '', fields = '']) => {
     const table = /@@map\("(\w+)"\)/.exec(fields)?.[1] ?? model;

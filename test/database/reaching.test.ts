@@ -45,7 +45,7 @@ test.each<[string, () => string | Promise<string>, RegExp]>([
   ],
   ['with a login that may not connect', refusedLogin, /28000.* Correct the login, or its entry in pg_hba\.conf/],
   ['over TLS, if the server does not support it', () => `${server}?sslmode=verify-full`, /does not support SSL/],
-  ['at a program other than Postgres', noPostgres, /nothing answers/],
+  ['at the address of a program other than Postgres', noPostgres, /nothing answers/],
 ])('a database %s is reported in one sentence that names its setting', async (_what, address, reason) => {
   const url = await address();
   const error = await reachDatabase(readConfig({ DATABASE_URL: url }), ['direct']).catch((caught: unknown) => caught);

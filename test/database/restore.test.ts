@@ -33,7 +33,7 @@ await sequenced(gateway);
 /** The end of the feed at the time of the backup. */
 const backedUp = await before.feedEnd();
 await gateway.stop();
-// A database can be copied while it has no connections. The copy is the backup.
+// A database can be copied only while it has no connections. The copy is the backup.
 const restored = await createThrowawayDatabase(inject('server').url, new URL(original.url).pathname.slice(1));
 afterAll(() => restored.drop());
 gateway = await startTestGateway({}, original.url);
@@ -83,7 +83,7 @@ describe('orders sent to rails after a restore', () => {
     expect(new Set(ids).size).toBe(6);
   });
 
-  test('a key whose record has expired creates a new payment with an order of its own', async () => {
+  test('a key whose record has expired creates a new payment with a separate order', async () => {
     const again = moving(scene.usd, scene.outsideUsd, 100, { idempotencyKey: 'again' });
     const ordersOf = async (): Promise<string[]> => {
       const { transaction, replayed } = await platform.succeed('transferOut', again, 'transaction { id }');

@@ -26,7 +26,7 @@ async function settingsOf(opened: Database, ...names: readonly string[]): Promis
 
 const name = () => new URL(database.url).pathname.slice(1);
 
-test("sessions use no JIT, whatever the server's setting, because compiling takes longer than a payment", async () => {
+test("sessions do not use JIT, regardless of the server's setting, because compiling takes longer than a payment", async () => {
   await query(database.url, `alter database ${name()} set jit = on`);
   expect(await settingsOf(openWith(), 'jit')).toEqual({ jit: 'off' });
 });

@@ -61,7 +61,7 @@ test("an event's columns are enough to build the event that Prisma reads", async
 });
 
 // Reads of lists are tested in both-apis.test.ts, with every filter and order.
-test('reads one row, or null if none meets the conditions', async () => {
+test('readRow returns one row, or null if no row meets the conditions', async () => {
   const { platformId } = t.platform;
   const id = uuidIn(scene.customerId);
   expect(await readRow(database, 'Customer', { platformId, id })).toEqual(
@@ -89,7 +89,7 @@ test('a balance beyond the range of a JSON number is read exactly', async () => 
   }
 });
 
-test('unsupported conditions are errors, and are never ignored', async () => {
+test('unsupported conditions are rejected, not ignored', async () => {
   const read = (where: object) => readRows(database, 'Transaction', { where });
   await expect(read({ description: { contains: 'x' } })).rejects.toThrow('contains');
   await expect(read({ NOT: { status: 'PENDING' } })).rejects.toThrow('NOT');

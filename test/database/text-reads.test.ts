@@ -70,7 +70,7 @@ test('when a read fails, the other reads of its turn still succeed', async () =>
   expect(settled).toEqual([value('5'), failed, value('2'), failed, value('1')]);
 });
 
-test('no read waits for a statement that has been slow, which shares transactions again once it is fast', async () => {
+test('a statement that has been slow delays no other read, and shares transactions again once it is fast', async () => {
   const fast = await known('select now()::text');
   const slow = await known('select concat(pg_sleep($1), pg_advisory_xact_lock($2), now())', 0.02, 1);
   const holder = await t.gateway.payments.database.pool.connect();

@@ -30,7 +30,7 @@ describe('Prisma and SQL in one transaction', () => {
 
   const named = (name: string) => ({ name, environment: 'SANDBOX', umaDomain: `${name}.example` }) as const;
 
-  /** Prisma creates the platform and its token with one command, but with two statements. */
+  /** Prisma creates the platform and its token with one command, which sends two statements. */
   const withToken = (name: string): Prisma.PlatformCreateInput => ({
     ...named(name),
     tokens: { create: { clientId: name, secretHash: Buffer.alloc(32), name } },
@@ -106,7 +106,7 @@ describe('Prisma and SQL in one transaction', () => {
     expect(await names()).toHaveLength(8);
   });
 
-  test("a statement sent by Prisma fails with Postgres' own error", async () => {
+  test('a statement sent by Prisma fails with the original Postgres error', async () => {
     await database.prisma.platform.create({ data: named('taken') });
     const twice = inTransaction(database, ({ prisma }) => prisma.platform.create({ data: named('taken') }));
     expect(sqlState(await twice.catch((error: unknown) => error))).toBe('23505');
@@ -196,7 +196,7 @@ describe('a transaction in SQL', async () => {
     expect(await notes()).toEqual(['kept']);
   });
 
-  test('a transaction that is always rolled back leaves nothing, whether its work succeeds or fails', async () => {
+  test('a transaction that is always rolled back leaves nothing behind, whether its work succeeds or fails', async () => {
     expect(
       await inRolledBackTransaction(
         client,

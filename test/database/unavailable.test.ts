@@ -56,7 +56,7 @@ const overRest = (method: string, path: string, body?: object) => overHttp(metho
 const stranger = `Basic ${btoa('nobody:nothing')}`;
 const document = '{ customers { edges { node { id } } } }';
 
-/** All forms of a query over HTTP. A request whose credentials must be looked up is refused before its query. */
+/** All forms of a query over HTTP. A request whose credentials must be looked up is refused before its query runs. */
 const overEachForm = (authorization?: string): readonly Call[] => [
   ...['application/json', 'application/graphql-response+json', 'text/event-stream'].map((accept) =>
     overHttp('POST', '/graphql', { body: { query: document }, accept, authorization }),

@@ -3,9 +3,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-// During a rolling upgrade, the previous version runs on the migrated database. A migration must therefore remove
-// nothing that the previous version uses, and require nothing that it does not write. That version's sources are read
-// from the repository.
+// During a rolling upgrade, the previous version runs on the migrated database. A migration must therefore not remove
+// anything that this version uses, or require a value that it does not write. The version's sources are read from the
+// repository.
 
 const root = path.resolve(import.meta.dirname, '../..');
 const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' });
@@ -21,7 +21,7 @@ const takesAway = [
   new RegExp(`\\brename\\s+(?:column\\s+)?${name}\\s+to\\b`, 'gi'),
   new RegExp(`\\balter\\s+table\\s+${name}\\s+rename\\s+to\\b`, 'gi'),
 ];
-/** A column that every new row must set, although the previous version does not know it. */
+/** A column that must be set in every new row but is unknown to the previous version. */
 const demands = /\badd\s+column\s+"?(\w+)"?(?![^,;]*\bdefault\b)[^,;]*\bnot\s+null\b/gi;
 
 const namesIn = (sql: string, ...patterns: readonly RegExp[]) =>

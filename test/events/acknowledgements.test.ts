@@ -11,7 +11,7 @@ const one = await testGateway({ STREAMS_PER_API_TOKEN: 20 });
 const two = await testGateway({ ROLE: 'serve', COMPRESS_STREAMS: true }, one.databaseUrl);
 
 /** test/soak/streams.soak.ts runs the same test for longer. */
-test('unmodified clients that are repeatedly cut off for 4 seconds lose nothing, and get repeats only with `resume: true`, which marks them', async () => {
+test('unmodified clients that are repeatedly disconnected lose nothing, and get repeats only with `resume: true`, which marks them', async () => {
   const { changes, fewestConnections } = await torture(one, two, { clients: 12, customers: 3, seconds: 4, rate: 100 });
   expect(changes).toBeGreaterThan(100);
   expect(fewestConnections).toBeGreaterThan(1);
@@ -61,7 +61,7 @@ async function stored(isExpected: (rows: Data[]) => boolean): Promise<Data[]> {
   );
 }
 
-/** Whether exactly this many streams with keys have started. Once they have, they receive every change. */
+/** Whether exactly this many streams with resume keys have started. From then on, they receive every change. */
 const haveBegun = (count: number) => (rows: Data[]) =>
   rows.length === count && rows.every(({ position }) => position !== null);
 const isBegun = haveBegun(1);
@@ -116,7 +116,7 @@ test('a stream resumes after its last acknowledged message, on any instance, and
   for (const raw of [second, fourth]) raw.socket.terminate();
 });
 
-test('repeats are marked even if an abandoned connection opens after the newer one', async () => {
+test('repeats are marked even if a connection with the same key was opened later and abandoned', async () => {
   const customerId = await one.platform.newCustomer();
   const resumeKey = randomUUID();
   const newer = await follow(customerId, resumeKey);
@@ -182,7 +182,7 @@ test('a resume key is a UUID, belongs to one subject and operation, and is delet
   for (const raw of [first, foreign, otherOne, again, nonsense]) raw.socket.terminate();
 });
 
-test('a subject keeps its newest resume keys, about one for each stream that its token may have', async () => {
+test('a subject keeps only its newest resume keys, about one per stream that its token may open', async () => {
   const customerId = await one.platform.newCustomer();
   const known = new Set<string>();
   for (let at = 0; at < 24; at += 1) {

@@ -22,7 +22,7 @@ type Stream = keyof typeof streams;
 const messages = (platform: TestPlatform, name: Stream, variables: object): Promise<Data[]> =>
   platform.followed(streams[name], variables);
 
-test('a stream resumed from any point sends the rest and completes, even after its last message', async () => {
+test('a stream resumed from any point, even after its last message, sends the rest and completes', async () => {
   const t = await ownGateway();
   const scene = await t.platform.makeScene();
   const after = await t.platform.feedEnd();
@@ -77,7 +77,7 @@ test("a finished payment is shown immediately; the stream completes when the pay
   expect((await resumed).at(-1)).toMatchObject({ status: 'COMPLETED', terminal: true });
 });
 
-/** Quotes a payment that an external account's bank returns `returnAfterMs` after its delivery. */
+/** Quotes a payment that the receiving bank returns `returnAfterMs` after its delivery. */
 function returned(platform: TestPlatform, scene: Scene, returnAfterMs: number): Promise<Data> {
   return platform.quote(usdToEur(scene, { sandboxScenario: { returnAfterMs } }));
 }

@@ -30,7 +30,7 @@ async function take(count: number, variables: object, lastEventId = '') {
   return taken;
 }
 
-test('every message has its cursor as id, and keep-alives are not messages', async () => {
+test('every message has its cursor as its id, and keep-alives are not messages', async () => {
   const after = await t.platform.feedEnd();
   const cursors = await commit(3);
   const response = await fetch(addressOf({ after }), { headers: { authorization, accept: 'text/event-stream' } });

@@ -99,7 +99,7 @@ test('the end of a delivery is in the feed even if its endpoint was disabled, bu
   expect((await t.owner.query(carried)).rows).toEqual([]);
   expect(receiver.received.filter(({ body }) => body.type === 'WEBHOOK_DELIVERY')).toEqual([]);
 
-  // Deliveries belong to the platform, so an app sees no event about them.
+  // Deliveries belong to the platform, so apps do not see events about them.
   const { customerId } = await t.platform.makeScene(0n);
   const app = await t.platform.appOf({ customerId });
   const { events: none } = await app.ask('{ events(filter: { types: [WEBHOOK_DELIVERY] }) { totalCount } }');

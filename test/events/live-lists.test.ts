@@ -303,7 +303,7 @@ test("mutation payloads contain the row's edge in its list", async () => {
   expect(transactions.edges).toEqual([{ cursor: transactionEdge.cursor, node: { id: transactionEdge.node.id } }]);
 });
 
-test("a payload with a quote has its payment's edge, and a change in a live list has its row's edge", async () => {
+test("a payload with a quote includes the payment's edge, and a change in a live list includes the row's edge", async () => {
   const own = await t.platform.makeScene();
   const edge = '{ cursor node { id status customer { id } } }';
   const stream = t.platform.valuesOf(
@@ -323,7 +323,7 @@ test("a payload with a quote has its payment's edge, and a change in a live list
   await stream.return();
 });
 
-test('one stream follows several payments, with their current states and all changes, and completes only once', async () => {
+test('one stream sends the current states and all changes of several payments, and completes only once', async () => {
   const paid = await t.platform.pay(scene);
   await t.platform.ended(paid.id);
   const open = await t.platform.quote(usdToEur(scene));

@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { ownDatabase } from '../setup/database.ts';
 import { ownClient } from '../setup/gateway.ts';
 
-// A sequencer's session skips rows that it has already moved, but never skips a row that commits late.
+// A sequencer's session skips rows that it has already moved, but never a row that is committed late.
 
 /** The sequencing session, and a second session. */
 let sequencer: pg.Client;
@@ -23,7 +23,7 @@ const write = (on: pg.Client, rows: number) =>
     [rows],
   );
 
-/** Runs a sequencing step. Returns how many events it has numbered and how many pages it has read. */
+/** Runs a sequencing step. Returns how many events it numbered and how many pages it read. */
 async function step(): Promise<{ count: number; pages: number }> {
   const before = await numbered();
   const { rows } = await sequencer.query('explain (analyze, buffers, format json) select sequence_outbox(100000)');
@@ -51,8 +51,8 @@ test('a step does not reread rows that were already moved, even while an old sna
   await write(sequencer, 3);
   const slow = await step();
   expect([slow.count, slow.pages > 400]).toEqual([3, true]);
-  // At first, the limit is the position that the first step reached, and later the one that the last step reached. An
-  // open transaction in another database on this server holds the limit back.
+  // The first round moves the limit only past the rows of the first step, and the next one past almost all rows. An
+  // open transaction in another database on this server can hold the limit back.
   for (;;) {
     await waitLongEnough();
     await step();
@@ -66,7 +66,7 @@ test('a step does not reread rows that were already moved, even while an old sna
   }
 });
 
-test('a row that commits late is still numbered, even after many others', async () => {
+test('a row that is committed late is still numbered, even after many others', async () => {
   await other.query('begin');
   await write(other, 2);
   for (let round = 0; round < 5; round += 1) {

@@ -9,7 +9,7 @@ const event = (sequence: number, text = '', platformId = 'a', epoch: number | nu
 const hub = (head: number, epoch: number | null = null) => ({ platformId: 'a', epoch, head: BigInt(head) });
 const sequences = (events: readonly Event[]) => events.map(({ sequence }) => Number(sequence));
 
-test('the events read from memory have no gap, and older ones can be added later', () => {
+test('the events read from memory have no gaps, and older ones can be added later', () => {
   const recent = new RecentEvents();
   for (const sequence of [5, 6, 7, 9]) recent.add(event(sequence));
   expect(sequences(recent.after(hub(9), 4n, 2))).toEqual([5, 6]);
@@ -27,7 +27,7 @@ test('events of another platform, of another epoch, and beyond the end of the fe
   expect(recent.after(hub(9, 7), 1n, 9)).toEqual([event(2, '', 'a', 7)]);
 });
 
-test('memory is bounded by the total number of bytes', () => {
+test('the total size of the events in memory is limited', () => {
   const recent = new RecentEvents(10_000);
   for (let sequence = 1; sequence <= 10; sequence += 1) recent.add(event(sequence, 'x'.repeat(3_000)));
   expect(recent.after(hub(10), 6n, 1)).toEqual([]);

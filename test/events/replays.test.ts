@@ -12,7 +12,7 @@ const wired = await testGateway({ ROLE: 'serve' }, proxy.url);
 const near = connect(wired.url, real.platform.platformId, real.platform.authorization);
 const replay = /\0(?:events_(?:after|of_\w+)|last_events)\0/;
 
-/** Commits TEST events, but replaces every `rare`th by a KYC_STATUS event. Waits until all are in the feed. */
+/** Commits events, all of type TEST except every `rare`th, which is KYC_STATUS. Waits until all are in the feed. */
 async function commit(count: number, rare = Number.POSITIVE_INFINITY): Promise<void> {
   await real.owner.query(
     `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)

@@ -62,7 +62,7 @@ test('an event with all its objects is read in one statement for all followers o
   }
 });
 
-test('streams that open together check access in one statement, each for its own caller', async () => {
+test('streams that open together share statements, which check the access of each caller separately', async () => {
   const [other, token] = [await t.platform.newCustomer(), await t.platform.appOf({ customerId: scene.customerId })];
   const platform = await openRawSocket(serving.url, t.platform.authorization);
   const app = await openRawSocket(serving.url, token.authorization);
@@ -143,7 +143,7 @@ test('a follower that leaves while an event is being read does not affect the ot
   await subscribed(serving, 1);
   await follow(stays, events, [variables]);
   await subscribed(serving, 2);
-  // The event is committed and gets its position in the feed while the customers' table cannot be read.
+  // The event is committed and gets its position in the feed while the customer table is locked.
   const holder = await t.owner.connect();
   await holder.query('select pg_advisory_lock($1)', [stepLock]);
   await holder.query(

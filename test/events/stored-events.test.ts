@@ -39,7 +39,7 @@ function otherValue(column: string, type: string): string {
   }
 }
 
-/** Returns a row's events up to its last change, oldest first, and the values that they show. */
+/** Returns a row's events, oldest first, with the values that they show. */
 async function shown(table: Table, id: string): Promise<Data[]> {
   const types = { transaction: `'%PAYMENT'`, quote: `'QUOTE%'`, account: `'%ACCOUNT%'` }[table];
   await run('select sequence_outbox(1000)');
@@ -69,7 +69,7 @@ const beside = (table: Table, column: string): string => {
 const nextStatus = { transaction: 'PROCESSING', quote: 'PROCESSING', account: 'UNDER_REVIEW' };
 
 /**
- * Changes each column in turn, and checks that every event still shows the values from when it occurred. Returns the
+ * Changes each column in turn, and checks that every event still shows the values at the time of the event. Returns the
  * columns that can change.
  */
 async function changeEach(table: Table, id: string): Promise<string[]> {
@@ -101,7 +101,7 @@ async function changeEach(table: Table, id: string): Promise<string[]> {
   return changing;
 }
 
-test('a quote changes only its status, and each event shows the quote as it was', async () => {
+test('only the status of a quote changes, and each event shows the quote as it was', async () => {
   expect(await changeEach('quote', uuidIn(quote.id))).toEqual(['status', 'status_reason']);
 });
 

@@ -77,7 +77,7 @@ test('if resumed after a cursor, every subscription sends the later events witho
     expect(await t.platform.followed(query, { of: subject, after }, isLast)).toEqual(later);
 });
 
-test('the list and the stream of the feed show the same events, oldest first, with the same filters', async () => {
+test('the feed shows the same events as a list and as a stream, oldest first and with the same filters', async () => {
   const start = await t.platform.feedEnd();
   const { id, transaction } = await newQuote();
   await t.platform.execute(id);
@@ -101,7 +101,7 @@ test('the list and the stream of the feed show the same events, oldest first, wi
   expect(filtered.map((event: Data) => event.id)).toEqual(ours.map((event) => event.id));
 });
 
-test('a stream from a cursor that is too old or ahead of the feed is refused as expired', async () => {
+test('a cursor that is too old or ahead of the feed is refused as expired', async () => {
   const codeOf = async (after: string) => (await nextOf(t.platform.watch(events, { after }))).errors[0].extensions.code;
   const ahead = feedCursor(cursors, t.platform.platformId, { sequence: 1_000_000n, epoch: null });
   expect(await codeOf(ahead)).toBe('CURSOR_EXPIRED');

@@ -40,7 +40,7 @@ test('a half-open socket is closed when a ping goes unanswered', async () => {
 });
 
 test('a reader that stops reading is dropped with 1013, and misses nothing when it resumes', async () => {
-  // With the default ping interval, a slow machine might close the socket for an unanswered ping first.
+  // With the default ping interval, an unanswered ping might close the socket first on a slow machine.
   const slow = await ownGateway({}, undefined, { pace: { keepAliveMs: 3_600_000 } });
   const after = await slow.platform.feedEnd();
   const raw = await openRawSocket(slow.url, slow.platform.authorization);
@@ -65,7 +65,7 @@ test('a ping with a newer token for the same subject keeps the socket open, and 
   const bearer = async (expiresInSeconds: number) =>
     (await t.platform.appOf({ customerId, expiresInSeconds })).authorization;
   const newer = await bearer(60);
-  // This token is used before it expires. The third token's socket stays open until that token expires.
+  // This token is replaced before it expires. The third token is not, so its socket is closed when it expires.
   const kept = await openRawSocket(t.url, await bearer(2));
   // The pong repeats the ping's payload, but not the credentials.
   kept.send({ type: 'ping', payload: { authorization: newer, AUTHORIZATION: 1, at: 7 } });
@@ -110,7 +110,7 @@ test('an operation that takes too long fails with TIMEOUT', async () => {
   raw.socket.close();
 });
 
-test('if the database prevents a stream from opening, its connection closes so that clients retry', async () => {
+test('if the database prevents a stream from opening, the connection is closed so that the client retries', async () => {
   const watch = 'subscription ($id: ID!) { transactionUpdates(of: { customerId: $id }) { cursor } }';
   const payload = { query: watch, variables: { id: scene.customerId } };
   const customers = await lockedCustomers(hasty.databaseUrl);
@@ -122,7 +122,7 @@ test('if the database prevents a stream from opening, its connection closes so t
   const again = await openRawSocket(hasty.url, t.platform.authorization);
   again.send({ id: '1', type: 'subscribe', payload });
   await subscribed(hasty, 1);
-  // An error of the request itself is reported, and the connection stays open.
+  // An error in the request itself is reported, and the connection stays open.
   again.send({ id: '2', type: 'subscribe', payload: { query: watch, variables: { id: 'nobody' } } });
   expect((await again.receive('next')).payload.errors[0].extensions.code).toBe('NOT_FOUND');
   await subscribed(hasty, 1);

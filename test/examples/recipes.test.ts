@@ -5,7 +5,7 @@ import { followOverSse } from '../../docs/examples/over-sse.ts';
 import { followOverWebSocket } from '../../docs/examples/over-websocket.ts';
 import { type Data, startTestGateway, testGateway } from '../setup/gateway.ts';
 
-/** Runs the recipes from the docs verbatim against an instance that is restarted in the meantime. */
+/** Runs the recipes from the docs verbatim against an instance that restarts while they run. */
 
 const steady = await testGateway();
 let shaky = await startTestGateway({}, steady.databaseUrl);
@@ -75,7 +75,7 @@ test.each<[string, (app: App) => Following]>([
     await vi.waitFor(() => expect(seen(first)).toEqual(paid), { timeout: 60_000 });
     following.resumeNow();
     paid.push(await payment());
-    // This takes longer than a token is valid, so either a newer token was sent, or the stream was dropped and resumed.
+    // This takes longer than a token's lifetime, so a newer token was sent, or the stream was dropped and resumed.
     const minted = first.tokens;
     await vi.waitFor(() => expect(first.tokens).toBeGreaterThan(minted + 1), { timeout: 60_000 });
     paid.push(await payment());

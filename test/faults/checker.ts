@@ -176,7 +176,7 @@ function checkWebhooks({ feed, webhooks }: Evidence): Violation[] {
   ].map((words) => ({ kind: 'webhook', words }));
 }
 
-/** Checks that only completed payments have changed balances. */
+/** Checks that balances were changed by all completed payments, and by nothing else. */
 function checkBalances({ history, payments, balances }: Evidence): Violation[] {
   const commandOf = commandsOf(history);
   const completed = payments.flatMap((payment) => (payment.status === 'COMPLETED' ? (commandOf(payment) ?? []) : []));
@@ -186,7 +186,7 @@ function checkBalances({ history, payments, balances }: Evidence): Violation[] {
   });
 }
 
-/** Checks that policies have counted every payment that started, except those that were not delivered. */
+/** Checks that policies have counted all completed payments, and no others. */
 function checkUsage({ history, payments, usage }: Evidence): Violation[] {
   const commandOf = commandsOf(history);
   const completed = payments.filter(({ status }) => status === 'COMPLETED');

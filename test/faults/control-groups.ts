@@ -25,7 +25,7 @@ export function memoryGroup(mebibytes: number) {
   return {
     wrapper: ['sh', '-c', enter, group],
     kills: () => Number(/oom_kill (\d+)/.exec(read('memory.oom_control'))?.[1]),
-    /** The highest amount of memory ever in use, including files that the kernel caches for the group. */
+    /** The peak memory use, including files that the kernel caches for the group. */
     mostMebibytes: () => Math.round(Number(read('memory.max_usage_in_bytes')) / 1024 ** 2),
     remove: () => rmdirSync(group),
   };
@@ -37,7 +37,7 @@ export function diskGroup(folder: string) {
   const { dev } = statSync(folder);
   return {
     wrapper: ['sh', '-c', enter, group],
-    /** Allows this many writes per second, or an unlimited number. */
+    /** Limits the number of writes per second, or removes the limit if `writes` is undefined. */
     limit: (writes: number | undefined) =>
       writeFileSync(join(group, 'blkio.throttle.write_iops_device'), `${dev >> 8}:${dev & 255} ${writes ?? 0}`),
     remove: () => rmdirSync(group),

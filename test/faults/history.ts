@@ -28,7 +28,7 @@ export interface Command {
   readonly ends?: readonly string[];
   readonly outcome: Outcome;
   readonly code?: string;
-  /** The transactions named in responses to the command. There are several if a repeated request got another one. */
+  /** The transactions named in responses to the command: several if a repeated request returned a different one. */
   readonly transactionIds: readonly string[];
   /** The transaction that the command executes or decides on. Another command has created it. */
   readonly transactionId?: string;

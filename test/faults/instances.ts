@@ -67,9 +67,9 @@ export async function startInstance(
       const old = child;
       child = await launch();
       const code = await old.end('SIGTERM');
-      if (code !== 0) throw new Error(`an orderly stop ended with ${code}:\n${old.output()}`);
+      if (code !== 0) throw new Error(`a graceful shutdown ended with ${code}:\n${old.output()}`);
     },
-    /** Freezes the process, which does not notice. `goOn` lets it continue. */
+    /** Freezes the process, which cannot notice it. `goOn` lets the process continue. */
     pause: () => void child.process.kill('SIGSTOP'),
     goOn: () => void child.process.kill('SIGCONT'),
     async stop() {

@@ -48,7 +48,7 @@ export function startLoad(options: LoadOptions) {
     get internalErrors(): readonly string[] {
       return clients.flatMap(({ internalErrors }) => internalErrors);
     },
-    /** Describes the attempts that `disturbed` counts, except those to connect where nothing was listening. */
+    /** Describes the attempts that `disturbed` counts, except those at an address where nothing was listening. */
     get troubles(): readonly string[] {
       return clients.flatMap(({ troubles }) => troubles);
     },
@@ -62,8 +62,8 @@ export function startLoad(options: LoadOptions) {
     more: (count: number): Promise<void> => grown(() => load.acknowledged, count, latest),
     moreDisturbed: (count: number): Promise<void> => grown(() => load.disturbed, count, latest),
     /**
-     * Repeats an acknowledged command with its key until it succeeds. Records the new payment, because the previous one
-     * no longer exists.
+     * Repeats the acknowledged command that has this key until it succeeds. Records the new payment, because the
+     * previous one no longer exists.
      */
     async repeat(key: string): Promise<void> {
       await Promise.all(clients.map((client) => client.repeat(key)));

@@ -91,9 +91,9 @@ function diskOf({ supervisor, lines, folder, url, pid, back }: Mounted) {
     for await (const [line] of on(lines, 'line')) if (line.includes(part)) return;
   };
   return {
-    /** Takes up most of the free space, and writes until no space is left for the database. */
+    /** Shrinks the disk to little more than the space in use, and writes until it is full. */
     async fill() {
-      // Leaves a little room, because the used space is growing.
+      // The margin is necessary because the used space is growing.
       await remount(`size=${usedBytes() + 2 * 1024 ** 2}`);
       const change = `select pg_logical_emit_message(true, 'filler', repeat('x', 1000000))`;
       try {
@@ -108,7 +108,7 @@ function diskOf({ supervisor, lines, folder, url, pid, back }: Mounted) {
       // The supervisor must not restart it before the disk is read-only.
       supervisor.kill('SIGSTOP');
       process.kill(postmaster, 'SIGKILL');
-      // The disk stays busy while any process may write to it, and Postgres' last child process exits shortly after the
+      // The disk stays busy while any process may write to it, and the last child process exits shortly after the
       // postmaster.
       while (
         !(await remount('ro').then(

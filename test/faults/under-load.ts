@@ -155,7 +155,7 @@ export function summaryOf({ evidence, violations, seconds }: Outcome<unknown>): 
   );
 }
 
-/** Starts a Postgres to inject faults into or, if requested, a Postgres with a replica behind a proxy. */
+/** Starts a Postgres server for fault injection or, if requested, one with a replica behind a proxy. */
 async function startServers({ hasReplica, durable, slowDisk }: Scenery) {
   if (!hasReplica) return { postgres: await startDoomedPostgres(durable, slowDisk), replica: undefined };
   const { primary, standbys, stop } = await startReplicated(1);

@@ -5,7 +5,7 @@ import { lockedCustomers, patient, waitForLocks } from '../setup/locks.ts';
 import { Statements } from '../setup/statements.ts';
 import { openRawSocket, subscribed } from '../setup/streams.ts';
 
-// Once a client has disconnected, the gateway starts no more mutations of its document and reads nothing else for it.
+// Once a client has disconnected, the gateway starts no further mutations from its document and stops reading for it.
 
 const t = await testGateway({ MAX_IN_FLIGHT: 1 }, undefined, { pace: patient });
 const hasty = await testGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { ...patient, operationMs: 1_500 } });

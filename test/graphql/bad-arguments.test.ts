@@ -72,7 +72,7 @@ test.each([
   ['customers', 'umaAddress'],
   ['accounts', 'customerId'],
   ['accounts', 'currency'],
-])('%s filtered by an impossible %s finds nothing, without an error', async (list, field) => {
+])('filtering %s by an impossible %s finds nothing and is not an error', async (list, field) => {
   for (const value of ['\0', '$\0', '\ud800', '', 'Customer:', `Customer:${uuid}`, `InternalAccount:${uuid}`]) {
     const isId = field.endsWith('Id') && field !== 'platformCustomerId';
     const type = field === 'currency' ? 'CurrencyCode' : isId ? 'ID' : 'String';

@@ -55,16 +55,16 @@ type Case = readonly [what: string, mutation: Mutation, changes: () => object, c
 /** Malformed variants of an account's id. The matrix (test/attack/matrix.test.ts) tries other platforms' ids. */
 const ids = (
   [
-    ['bare', uuidIn],
+    ['without its type', uuidIn],
     ['of the other kind', (id) => `${id.startsWith('Internal') ? 'External' : 'Internal'}Account:${uuidIn(id)}`],
     ['of another type', (id) => `Quote:${uuidIn(id)}`],
-    ['capital', (id) => id.toUpperCase()],
+    ['in capitals', (id) => id.toUpperCase()],
   ] as readonly [string, (id: string) => string][]
 ).flatMap(([what, form]): Case[] => {
   const code = 'ACCOUNT_NOT_FOUND';
   return [
-    [`${what} source`, 'transferOut', () => ({ sourceAccountId: form(scene.usd) }), code, 'sourceAccountId'],
-    [`${what} destination`, 'createQuote', () => to(form(scene.outsideEur)), code, 'destination.account.accountId'],
+    [`source id ${what}`, 'transferOut', () => ({ sourceAccountId: form(scene.usd) }), code, 'sourceAccountId'],
+    [`destination id ${what}`, 'createQuote', () => to(form(scene.outsideEur)), code, 'destination.account.accountId'],
   ];
 });
 
@@ -72,26 +72,26 @@ const [invalid, currency, poor] = ['INVALID_INPUT', 'INVALID_CURRENCY', 'INSUFFI
 const locked = (lockedCurrencyAmount: number) => ({ lockedCurrencyAmount });
 const others: Case[] = [
   [
-    'other currency',
+    'another currency',
     'transferOut',
     () => ({ destinationAccountId: scene.outsideEur }),
     currency,
     'destinationAccountId',
   ],
-  ['other currency', 'transferIn', () => ({ destinationAccountId: scene.eur }), currency, 'destinationAccountId'],
-  ['source outside', 'transferOut', () => ({ sourceAccountId: scene.outsideUsd }), invalid, 'sourceAccountId'],
-  ['destination here', 'transferOut', () => ({ destinationAccountId: platformUsd }), invalid, 'destinationAccountId'],
-  ['source here', 'transferIn', () => ({ sourceAccountId: platformUsd }), invalid, 'sourceAccountId'],
-  ['source to itself', 'createQuote', () => to(scene.usd), 'SELF_PAYMENT', 'destination.account.accountId'],
-  ['odd currency', 'createQuote', () => funding({ currency: 'X\0' }), currency, 'source.realtimeFunding.currency'],
-  ['early funding', 'createQuote', () => ({ ...funding({}), immediatelyExecute: true }), invalid, 'immediatelyExecute'],
+  ['another currency', 'transferIn', () => ({ destinationAccountId: scene.eur }), currency, 'destinationAccountId'],
+  ['external source', 'transferOut', () => ({ sourceAccountId: scene.outsideUsd }), invalid, 'sourceAccountId'],
+  ['internal target', 'transferOut', () => ({ destinationAccountId: platformUsd }), invalid, 'destinationAccountId'],
+  ['internal source', 'transferIn', () => ({ sourceAccountId: platformUsd }), invalid, 'sourceAccountId'],
+  ['a payment to its own source', 'createQuote', () => to(scene.usd), 'SELF_PAYMENT', 'destination.account.accountId'],
+  ['a bad currency', 'createQuote', () => funding({ currency: 'X\0' }), currency, 'source.realtimeFunding.currency'],
+  ['early payment', 'createQuote', () => ({ ...funding({}), immediatelyExecute: true }), invalid, 'immediatelyExecute'],
   ['too little money', 'transferOut', () => ({ amount: 10_001 }), poor, 'sourceAccountId'],
   ['too little money', 'createQuote', () => ({ immediatelyExecute: true, ...locked(10_001) }), poor, 'source.account'],
-  ['nothing left', 'createQuote', () => locked(1), 'AMOUNT_OUT_OF_RANGE', 'lockedCurrencyAmount.units'],
+  ['too small an amount', 'createQuote', () => locked(1), 'AMOUNT_OUT_OF_RANGE', 'lockedCurrencyAmount.units'],
   ['wrong currency', 'createExternalAccount', () => ({ currency: 'EUR' }), currency, 'currency'],
   ['no owner', 'createExternalAccount', () => ({ beneficiary: null }), invalid, 'beneficiary'],
   ['a bad address', 'createCustomer', () => ({ umaAddress: '$a\0@b.c' }), 'INVALID_UMA_ADDRESS', 'umaAddress'],
-  ['funding outside', 'sandboxFundAccount', () => ({ accountId: scene.outsideUsd }), invalid, 'accountId'],
+  ['an external account', 'sandboxFundAccount', () => ({ accountId: scene.outsideUsd }), invalid, 'accountId'],
   ...['', ' ', 'with space', 'a\0', 'é', 'x'.repeat(256)].flatMap((idempotencyKey) =>
     (['transferOut', 'createQuote', 'executeQuote', 'createCustomer'] as const).map(
       (mutation): Case => ['a bad key', mutation, () => ({ idempotencyKey }), invalid, 'idempotencyKey'],
@@ -100,7 +100,7 @@ const others: Case[] = [
 ];
 
 test.each([...ids, ...others])(
-  '%s in %s is refused with code, path and reason, and changes nothing',
+  '%s in %s is refused with a code, a path and a reason, and changes nothing',
   async (_what, mutation, changes, code, path) => {
     const before = await everything();
     expect(await t.platform.act(mutation, { ...sound[mutation](), ...changes() })).toEqual({

@@ -15,7 +15,7 @@ for (let made = 0; made < 5; made++) {
 const money = 'amount decimal formatted currency { code name symbol decimals }';
 const account = `accountId account { id currency { code }
   ... on InternalAccount { balance { amount currency { code decimals } } } ... on ExternalAccount { status } }`;
-/** The fields of a payment that an app shows. */
+/** The payment fields that an app shows. */
 const row = `id type status terminal createdAt updatedAt settledAt description failureReason
   customer { id name platformCustomerId customerType }
   source { ... on AccountSource { ${account} } ... on UmaSource { umaAddress } }
@@ -40,7 +40,7 @@ describe('the cost of a typical document', () => {
     expect(named.data.transactions).toMatchObject(plain.data.transactions);
   });
 
-  test('counts the most expensive kind of subject if a hundred events select all kinds', async () => {
+  test('counts the most expensive kind of subject if a query selects all kinds for a hundred events', async () => {
     const variants = [
       `... on Transaction { ${row.replace(/customer \{.*?\}/, '')} }`,
       '... on Quote { quoteStatus: status expiresAt feesIncluded { amount } totalSendingAmount { amount } }',
@@ -94,7 +94,7 @@ const transports: Readonly<Record<string, Send>> = {
 describe.each(Object.entries(transports))('over %s', (name, sendOver) => {
   const send = (t: TestGateway, sent: SentOperation) => sendOver(t.platform, sent, 2);
 
-  test('outside of production, every response reports the cost of its document, even if the document is repeated', async () => {
+  test('outside production, every response reports the cost of its document, even if the document is repeated', async () => {
     for (let again = 0; again < often; again++) {
       expect(await send(development, { query })).toEqual([{ data: expect.anything(), extensions: { cost: report } }]);
     }

@@ -5,7 +5,7 @@ import { plainReadText } from '../../src/api/graphql/reading/reads.ts';
 import { schema } from '../../src/api/graphql/server/schema.ts';
 import { columnName } from '../../src/infra/database/rows.ts';
 
-/** Builds a schema in which quotes have one field, exactly as Pothos' plug-ins build it. */
+/** Builds a schema in which quotes have one field, in the form that the Pothos plug-ins produce. */
 function schemaWith(extensions: Readonly<Record<string, unknown>>): GraphQLSchema {
   const Quote = new GraphQLObjectType({
     name: 'Quote',
@@ -128,7 +128,7 @@ test('a field shows the column or JSON member of the same name, and an amount al
     for (const { name, type: shown, extensions } of Object.values(type.getFields())) {
       const { read, made, pothosExposedField: exposed } = extensions;
       if (!read && exposed && exposed !== name) wrong.push(`${type.name}.${name} shows ${exposed}`);
-      // Computed fields, lists and totals have tests of their own.
+      // Computed fields, lists and totals have their own tests.
       if (!read || !(made || exposed) || read.kind === 'page' || read.kind === 'node') continue;
       const text = plainReadText(read);
       const own = getNamedType(shown).name === 'Money' ? `${name} currency` : name;

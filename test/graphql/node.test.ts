@@ -25,7 +25,7 @@ async function send(query: string, variables: object): Promise<{ data: Data; err
   return answer;
 }
 
-/** Returns ids that must find nothing: malformed, unknown, or another platform's. */
+/** Returns ids that must not be found: malformed ids, unknown ids, and ids of another platform. */
 function strangeIds(): string[] {
   const unknown = '00000000-0000-7000-8000-000000000000';
   return [
@@ -54,7 +54,7 @@ function strangeIds(): string[] {
     `ExternalAccount:${uuidIn(ours.InternalAccount)}`,
     `InternalAccount:${uuidIn(ours.ExternalAccount)}`,
     `Account:${uuidIn(ours.InternalAccount)}`,
-    // The right uuid in the format that REST uses for the id of settings.
+    // The correct UUID in the format that REST uses for the id of settings.
     `PlatformConfig:${t.platform.platformId}`,
     `Platform:${uuidIn(ours.Quote)}`,
     `Event:${uuidIn(ours.WebhookDelivery)}`,

@@ -238,7 +238,7 @@ const methods: readonly Row[] = [
   ['OPTIONS', { method: 'OPTIONS' }, { status: 204, headers: { ...allowed, 'accept-query': json } }],
 ];
 
-/** Sends a row's request, by default a query by POST. Omits the parts of the response that differ each time. */
+/** Sends the request of a row, by default a POST with a query. Omits the parts of the response that always differ. */
 async function send(
   url: string,
   { method = 'POST', accept = response, headers, search, body = { query: kind } }: Sent,

@@ -6,7 +6,7 @@ import { type Scene, usAccount } from '../setup/scene.ts';
 
 const scenes: Scene[] = [];
 let made = 0;
-// Nothing settles or expires during the tests, so that the model and the next query read the same rows.
+// Nothing settles or expires during the tests, so the model and the next query read the same rows.
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000, SANDBOX_QUOTE_SECONDS: 86_400 });
 const foreign = await t.newPlatform('foreign');
 await foreign.makeScene();
@@ -49,14 +49,14 @@ interface List {
 const same = (column: string, turn: (value: Data) => Data = (value) => value) =>
   [(row: Row) => turn(row[column]), (row: Row, value: Data) => turn(row[column]) === value] as const;
 const id = (type: string, column: string) => same(column, (uuid) => `${type}:${uuid}`);
-/** A filter by a list, which contains another value and, if the row has one, the row's own value. */
+/** A filter with a list of values: another value and, if the row has one, the row's own value. */
 const anyOf = (column: string, other = 'COMPLETED') =>
   [
     (row: Row) => (row[column] === null ? [other] : [row[column], other]),
     (row: Row, value: Data) => value.includes(row[column]),
   ] as const;
 const iso = (date: Date) => date.toISOString();
-/** Bounds are inclusive, so the exact time of a row finds it. */
+/** Bounds are inclusive, so a row is found by its exact time. */
 const since = (column: string) =>
   [(row: Row) => iso(row[column]), (row: Row, value: Data) => iso(row[column]) >= value] as const;
 const until = (column: string) =>
@@ -230,7 +230,7 @@ describe.each(lists)('$name', (list) => {
     strays: fc.nat({ max: 5 }),
   });
 
-  test('filters combine, in every order and below a customer', async () => {
+  test('filters can be combined, in every order and in the lists of a customer', async () => {
     await fc.assert(
       fc.asyncProperty(asked, async ({ sortOrder, orderBy, nested, chosen, subject, other, strays }) => {
         const owner = nested ? scenes[subject % scenes.length]?.customerId : undefined;
@@ -272,7 +272,7 @@ describe.each(lists)('$name', (list) => {
   test('each filter on its own finds exactly the rows that have its value', async () => {
     const { rows } = await t.gateway.payments.database.pool.query(list.rows, [t.platform.platformId]);
     for (const [name, [valueIn, matches]] of Object.entries(list.filters)) {
-      // Takes one row for each of the first three distinct values, so a boolean is tested with both.
+      // Takes one row for each of the first three distinct values, so a boolean is tested with both values.
       const byValue = new Map<string, Row>(rows.map((row: Row) => [JSON.stringify(valueIn(row)), row]));
       for (const row of [...byValue.values()].slice(0, 3)) {
         const filter = { [name]: valueIn(row) };
@@ -302,7 +302,7 @@ test('a page has 20 rows by default, and two nested lists of the same field keep
   expect(found.in).toEqual({ edges: Array(2).fill({ node: { type: 'INCOMING' } }), totalCount: 4 });
 });
 
-test('in order of last change, ascending pages miss no row, and descending pages repeat none', async () => {
+test('sorted by last change, ascending pages miss no row, and descending pages repeat none', async () => {
   const customers = lists.find(({ name }) => name === 'customers') ?? expect.fail('no customers');
   const change = (id: string) => t.owner.query('update customer set tax_id = tax_id where id = $1', [uuidIn(id)]);
   for (const sortOrder of ['ASC', 'DESC']) {

@@ -27,7 +27,7 @@ async function refusalOf(platform: TestPlatform, name: Operation, input: object,
 const transfer = (rest: object) => ({ sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, ...rest });
 
 describe('a refusal lists all invalid fields, each with its path, its code and its message', () => {
-  test('of a new account', async () => {
+  test('for a new account', async () => {
     const refused = await refusalOf(t.platform, 'createExternalAccount', {
       customerId: scene.customerId,
       currency: 'EUR',
@@ -50,7 +50,7 @@ describe('a refusal lists all invalid fields, each with its path, its code and i
     expect(refused.path).toEqual(refused.fields[0].path);
   });
 
-  test('of a new customer, including the addresses of its owners', async () => {
+  test('for a new customer, including the addresses of its owners', async () => {
     const owner = { fullName: 'Ada', individualType: 'DIRECTOR', phoneNumber: '1', percentageOwnership: '101' };
     const address = { line1: 'x', postalCode: ' ', country: 'de' };
     const refused = await refusalOf(t.platform, 'createCustomer', {
@@ -70,7 +70,7 @@ describe('a refusal lists all invalid fields, each with its path, its code and i
     ]);
   });
 
-  test('of a transfer between accounts that do not exist', async () => {
+  test('for a transfer between accounts that do not exist', async () => {
     const unknown = '00000000-0000-7000-8000-000000000000';
     const ids = { sourceAccountId: `InternalAccount:${unknown}`, destinationAccountId: `ExternalAccount:${unknown}` };
     expect(await refusalOf(t.platform, 'transferOut', { ...ids, amount: 1 })).toMatchObject({
@@ -81,7 +81,7 @@ describe('a refusal lists all invalid fields, each with its path, its code and i
     });
   });
 
-  test('of malformed scalars', async () => {
+  test('for malformed scalars', async () => {
     const refused = await refusalOf(t.platform, 'createCustomer', {
       platformCustomerId: 'wrong-days',
       details: {
@@ -146,7 +146,7 @@ describe('an amount', () => {
     },
   );
 
-  test('in major units has the decimal places of its currency, in every input of an amount', async () => {
+  test('in major units has the decimal places of its currency, in every input that has an amount', async () => {
     const locked = async (rest: object) => {
       const input = usdToEur(scene, { lockedCurrencyAmount: undefined, ...rest });
       const success = 'quote { totalSendingAmount { decimal } totalReceivingAmount { decimal } }';

@@ -116,7 +116,7 @@ test('every list is a connection with the same arguments and fields', () => {
     for (const field of Object.values(type.getFields())) {
       if (!/Connection!?$/.test(String(field.type))) continue;
       const args = Object.fromEntries(field.args.map((arg) => [arg.name, String(arg.type)]));
-      // A subscription to a list returns only its first page. The query reads the other pages.
+      // A subscription to a list returns only its first page. Clients read the other pages with a query.
       if (field.name === 'snapshot') expect(args).toEqual({ first: 'Int', sortOrder: 'SortOrder' });
       else expect(args).toMatchObject({ first: 'Int', after: 'String', last: 'Int', before: 'String' });
       // Logs and lists of settings have a single order. Lists that grow with the volume of business offer a choice.

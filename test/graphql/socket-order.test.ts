@@ -9,7 +9,7 @@ const t = await testGateway();
 const stream = 'subscription { transactionUpdates { cursor } }';
 const most = 20;
 
-/** Waits until exactly this many subscriptions are open. Meanwhile none may be refused. */
+/** Waits until exactly this many subscriptions are open. Until then, none may be refused. */
 async function subscribed(count: number, refused: () => readonly unknown[] = () => []): Promise<void> {
   while (t.gateway.feed.subscriptions !== count) {
     expect(refused()).toEqual([]);

@@ -12,7 +12,7 @@ const payer = async () => {
 };
 for (let made = 0; made < 11; made++) await payer();
 const scene = await payer();
-// Each quote has a transaction, so this one gives the last customer four.
+// Each quote has a transaction, so the last customer now has four transactions.
 const quoteId = (await t.platform.quote(usdToEur(scene))).id;
 
 /** Runs a query. Returns its data and its statements, and checks that these are the same once its plan is cached. */
@@ -130,7 +130,7 @@ describe('the statement for the rows also reads', () => {
     },
   );
 
-  test('the timelines of all transactions of a list', async () => {
+  test('the timelines of all transactions in a list', async () => {
     const query = '{ transactions(first: 20) { edges { node { id version timeline { status } } } } }';
     // Once all events are sequenced, no read has to wait and be repeated.
     await t.platform.ask(query);
@@ -173,7 +173,7 @@ test("the end of the viewer's feed costs a statement; the viewer's other fields 
   expect((await counted('{ viewer { kind feedCursor } }')).statements).toEqual([expect.stringMatching(/feed_head/)]);
 });
 
-test('several nodes cost one statement, regardless of their types', async () => {
+test('several nodes are read in one statement, regardless of their types', async () => {
   const { apiTokens } = await t.platform.ask('{ apiTokens(first: 1) { edges { node { id } } } }');
   const lookup = await t.platform.lookUp('$success.usd@sandbox.uma.money');
   const records = [apiTokens.edges[0].node.id, lookup.id];

@@ -6,7 +6,7 @@ import { usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 
 /**
- * Tests the reads that use only graphql-js, Pothos' plug-ins and Prisma. oracle.test.ts compares other reads with them.
+ * Tests the reads that use only graphql-js, the Pothos plug-ins and Prisma. oracle.test.ts compares others with them.
  */
 
 const t = await testGateway({ SANDBOX_PACE_MS: 0 });
@@ -45,7 +45,7 @@ describe.each([
     );
   });
 
-  test('errors in several items of a list are one error of the list, and none is left unhandled', async () => {
+  test('errors in several items of a list are reported as one error, and none is left unhandled', async () => {
     await t.platform.makeScene();
     // The newest accounts come first: external ones, whose error is found later than that of an internal account.
     const { errors = [] } = await t.platform.at(url).send(`{ accounts(first: 50) { nodes {

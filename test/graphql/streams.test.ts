@@ -8,7 +8,7 @@ import { nextOf, openRawSocket, subscribed } from '../setup/streams.ts';
 
 const t = await testGateway();
 const scene = await t.platform.makeScene(100_000n);
-/** Waits until no subscription is open. A disconnected reader must not leave one behind. */
+/** Waits until no subscription is open. A disconnected reader must not leave any open. */
 const released = () => subscribed(t, 0);
 afterEach(released);
 

@@ -51,7 +51,7 @@ const notInList = { errors: [{ extensions: { code: 'PERSISTED_QUERY_NOT_IN_LIST'
 const persisted = (text: string) => ({ extensions: { persistedQuery: { version: 1, sha256Hash: sha256(text) } } });
 
 describe.each(transports)('over %s', (_name, send, text, data) => {
-  test('a registered document is executed, whether it is sent by either form of its hash or as text', async () => {
+  test('a registered document is executed, whether it is sent as text or as either form of its hash', async () => {
     const forms: readonly SentOperation[] = [
       { documentId: `sha256:${sha256(text)}` },
       persisted(text),

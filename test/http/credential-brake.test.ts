@@ -30,7 +30,7 @@ async function guessSix(address: string): Promise<void> {
   for (let sent = 0; sent < 6; sent += 1) expect((await ask(address, guess())).status).toBe(401);
 }
 
-test('six invalid credentials a minute are looked up per address, and more are refused on both APIs', async () => {
+test('up to six invalid credentials per address and minute are looked up, and both APIs refuse further ones', async () => {
   const address = '198.51.100.1';
   for (const path of ['/graphql', '/2025-10-13/customers']) {
     for (let sent = 0; sent < 3; sent += 1) expect((await ask(address, guess(), path)).status).toBe(401);

@@ -44,7 +44,7 @@ async function codesInSilence(send: () => Promise<unknown>[]): Promise<unknown[]
 const many = (send: () => Promise<Response>) => Array.from({ length: 6 }, () => codeOf(send()));
 
 // Tests one kind at a time, because a limit that ends one request also closes the other requests' connections.
-test('every request gets a response at its time limit, whatever it waits for while the database is silent', async () => {
+test('every request gets a response at its time limit, whatever it is waiting for while the database is silent', async () => {
   // These credentials are not cached, because no request to this instance has used them yet.
   const unknown = connect(t.url, owner.platformId, (await owner.serverOf('VIEW')).authorization);
   const body = { source: { accountId: scene.usd }, destination: { accountId: scene.outsideUsd }, amount: 1 };

@@ -288,7 +288,7 @@ describe('connections', () => {
     for (const socket of left) socket.destroy();
   });
 
-  test('without credentials are closed once they exceed half of the places, the oldest from the busiest address first', async () => {
+  test('without credentials are closed once they exceed half of the places, starting with the oldest from the busiest address', async () => {
     const gateway = await crowded();
     const sockets: Socket[] = [];
     for (let address = 10; address < 16; address += 1) {

@@ -100,7 +100,7 @@ test.each([
   ['a query', ['POST /graphql HTTP/1.1']],
   ['an event stream', ['POST /graphql HTTP/1.1', 'Accept: text/event-stream']],
   ['a REST command', ['POST /2025-10-13/quotes HTTP/1.1']],
-])('%s occupies no place until its body has arrived, and stalled bodies slow no other request', async (_name, head) => {
+])('%s occupies no place before its body arrives, and stalled bodies do not slow others down', async (_name, head) => {
   const authorization = `Authorization: ${t.platform.authorization}`;
   const hanging = await hangingUpload(t.url, [...head, authorization, 'Content-Type: application/json']);
   expect((await post('{ viewer { kind } }')).status).toBe(200);
@@ -256,7 +256,7 @@ test('requests that wait for a webhook’s receiver do not slow other requests',
   const test = 'mutation ($input: SendTestWebhookInput!) { sendTestWebhook(input: $input) { __typename } }';
   const waiting = Array.from({ length: 16 }, async () => {
     for (;;) {
-      // Only requests that already wait for a receiver make room, so some of the sixteen may be refused at first.
+      // Only requests already waiting for a receiver make room, so some of the sixteen may be refused at first.
       const { status, data } = await few.platform.send(test, { input: { endpointId: id } });
       if (status === 200) return data.sendTestWebhook.__typename;
     }
@@ -280,7 +280,7 @@ const other = await few.newPlatform('other');
 describe('with three connections to the database', () => {
   const query = '{ customers { totalCount } }';
 
-  /** Runs six reads of locked customers while another platform reads. `count` of the six wait in the database. */
+  /** Runs six reads of locked customers while another platform reads. Only `count` of the six wait in the database. */
   async function besideOther(count: number, run: () => Promise<Promise<unknown>[]>): Promise<void> {
     const lock = await lockedCustomers(few.databaseUrl);
     let ended = 0;
@@ -321,7 +321,7 @@ test('places are shared equally by the tenants with requests in flight, and boun
   // The tenants get a half, a third, a quarter and so on, until there are twice as many requests as the limit allows.
   expect(['b', 'c', 'd', 'e', 'f'].map((tenant) => admitted(tenant).length)).toEqual([4, 3, 1, 0, 0]);
   for (const { response } of first) response.emit('close');
-  // Below the limit again, everyone is admitted.
+  // Once there is room again, the refused tenant is admitted.
   expect(admit('e').request).toBeDefined();
 });
 

@@ -120,7 +120,7 @@ test('the documentation is readable in a browser, and its links work', async () 
   }
 });
 
-test('programs read the documentation as Markdown, and llms.txt lists all of it', async () => {
+test('programs get the documentation as Markdown, and llms.txt lists all of it', async () => {
   const list = await get('/llms.txt', { accept: '*/*' });
   expect(list.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
   const named = [...(await list.text()).matchAll(/\]\((docs\/[^)]+)\)/g)].map(([, path]) => `/${path}`);
@@ -173,7 +173,7 @@ test.each([
   ['how to show money in the right currency', 'Money and rates › Amounts'],
   ['list payments of a customer', 'Lists of a customer or an account'],
   ['how to make a payment fail', 'The first five minutes › 4. Fail on purpose'],
-])('a search for “%s” lists the page for users among its first two results', async (words, expected) => {
+])('a search for “%s” lists the expected section among its first two results', async (words, expected) => {
   const page = await (await get(`/docs?q=${encodeURIComponent(words)}`, { accept: 'text/html' })).text();
   const hits = [...page.matchAll(/<li><a[^>]*>([^<]*)<\/a> <span class="quiet">([^<]*)/g)];
   expect(

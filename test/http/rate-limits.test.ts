@@ -76,7 +76,7 @@ describe('a platform with 1 request per second, in bursts of up to 3', () => {
     for (const { body } of streams) await body?.cancel();
   });
 
-  test('cannot start an operation on a socket, which stays open, or open another socket', async () => {
+  test('can neither start an operation on its socket, which stays open, nor open another', async () => {
     const platform = await limitedTo({ platform: slow });
     const raw = await openRawSocket(t.url, platform.authorization);
     const ask = (id: string) => raw.send({ id, type: 'subscribe', payload: { query } });
@@ -94,7 +94,7 @@ describe('a platform with 1 request per second, in bursts of up to 3', () => {
     raw.socket.close();
   });
 
-  test('is refused before its body is read, and invalid documents count too', async () => {
+  test('is refused before the request body is read, and its invalid documents count too', async () => {
     const platform = await limitedTo({ platform: slow });
     for (const text of ['{ nothing }', '{', 'mutation { no }']) {
       expect((await post(platform, {}, { query: text })).headers.get('ratelimit')).toMatch(/^"platform";r=/);
@@ -116,7 +116,7 @@ describe('a platform with 1 request per second, in bursts of up to 3', () => {
   });
 });
 
-describe('a document that costs more than 800 counts as one more request for each further 500', () => {
+describe('a document that costs more than 800 counts as one more request for each 500 (or part) above 800', () => {
   /** Queries a hundred customers with these fields: each field costs 100, and the list itself 500. */
   const list = (...fields: string[]) => `{ customers(first: 100) { edges { node { ${fields.join(' ')} } } } }`;
   const four = ['id', 'umaAddress', 'kycStatus', 'isDeleted'];
@@ -139,7 +139,7 @@ describe('a document that costs more than 800 counts as one more request for eac
     expect((await post(platform, {}, { query: two })).headers.get('ratelimit')).toBe('"platform";r=0;t=4');
   });
 
-  test('and is refused on a socket, too, which stays open', async () => {
+  test('and is also refused on a socket, which stays open', async () => {
     const platform = await limitedTo({ platform: { perSecond: 1, burst: 3 } });
     const raw = await openRawSocket(t.url, platform.authorization);
     raw.send({ id: '1', type: 'subscribe', payload: { query: three } });
@@ -150,7 +150,7 @@ describe('a document that costs more than 800 counts as one more request for eac
     raw.socket.close();
   });
 
-  test('and uses the entire bucket if it counts as more than the bucket holds', async () => {
+  test('and uses the entire bucket if it counts as more requests than the bucket holds', async () => {
     const platform = await limitedTo({ platform: { perSecond: 1, burst: 2 } });
     expect((await post(platform, {}, { query: three })).headers.get('ratelimit')).toBe('"platform";r=0;t=2');
   });
@@ -206,7 +206,7 @@ test('responses do not mention limits if none are set', async () => {
   expect(said(response)).toEqual({ status: 200, retryAfter: null, policy: null, state: null });
 });
 
-test('a refusal says when to try again, and is not charged', () => {
+test('a refusal says when to try again, and does not count against the limit', () => {
   const viewer = (tokenId: string) => ({
     kind: 'PLATFORM' as const,
     platformId: 'one',
@@ -241,7 +241,7 @@ test.each([
   ['is not JSON', '/graphql', { 'content-type': 'text/plain' }, 415],
   ['has a wrong path', '/nothing', {}, 404],
 ])(
-  'a request that %s counts against no limit, but repeated ones are refused with a delay',
+  'a request that %s does not count against any limit, but repeated ones are refused with a delay',
   async (_what, path, more, status) => {
     const platform = await limitedTo({});
     // From here on, the platform's credentials are cached.
@@ -263,7 +263,7 @@ test.each([
   },
 );
 
-test('an instance that shuts down sends its delayed refusals', async () => {
+test('an instance sends its delayed refusals before it shuts down', async () => {
   let time = 0;
   const stopping = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { now: () => time } });
   const nothing = () => fetch(`${stopping.url}/nothing`).then(({ status }) => status);

@@ -81,7 +81,7 @@ test.each([
   ['that is not JSON', '/graphql', () => t.platform, 'text/plain', 415],
   ['to an unknown path', '/nowhere', () => t.platform, 'application/json', 404],
   ['to an operation', '/graphql', () => t.platform, 'application/json', 413],
-] as const)('a request %s that announces too long a body is answered, and its connection is closed', async (...of) => {
+] as const)('a request %s with too large a Content-Length is answered, and its connection is closed', async (...of) => {
   const [, path, sender, type, status] = of;
   const { authorization } = await sender();
   const answer = await fetch(`${t.url}${path}`, {
@@ -95,7 +95,7 @@ test.each([
 
 test.each([
   ['of a request over the rate limit', '/graphql', exhausted, undefined, 429],
-  ['that announces too great a length', '/graphql', () => t.platform, `Content-Length: ${10 ** 10}`, 413],
+  ['with too large a Content-Length', '/graphql', () => t.platform, `Content-Length: ${10 ** 10}`, 413],
   ['that is too long', '/graphql', () => t.platform, undefined, 413],
   ['that is too long for REST', '/2025-10-13/quotes', () => t.platform, undefined, 413],
 ] as const)('the gateway stops reading a body %s, and disconnects', async (_what, path, sender, length, status) => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { testGateway } from '../setup/gateway.ts';
 import { exchange } from '../setup/raw-http.ts';
 
-/** A request's target must name one host, as in RFC 9112 3.2, and a path. Anything else is refused. */
+/** A request must name exactly one host (RFC 9112, section 3.2) and a path. Anything else is refused. */
 
 const t = await testGateway({ METRICS_PORT: 0, GRAPHIQL: true, PUBLIC_CONTRACT: true, CORS_ORIGINS: ['*'] });
 

@@ -13,7 +13,7 @@ afterEach(() => {
 const platform = (key: string) => ({ key, isPlatform: true });
 const stranger = { key: 'address 192.0.2.1', isPlatform: false };
 
-/** Begins this many requests. Returns a live count of the requests that have had their turn. */
+/** Begins `count` requests. Returns a live count of those whose turn has come. */
 function begin(turns: Turns, tenant: Parameters<Turns['begin']>[0], count: number) {
   const begun = { count: 0 };
   for (let sent = 0; sent < count; sent += 1) {
@@ -48,7 +48,7 @@ test("a platform counts as alone until another sends a request, and again one se
   expect(areAlone()).toEqual([true, false]);
   begin(turns, platform('b'), 1);
   expect(areAlone()).toEqual([false, false]);
-  // The first platform has had no request admitted for five seconds, so only the other one is active.
+  // No request of the first platform has been admitted for five seconds, so only the other one is active.
   vi.advanceTimersByTime(5_000);
   begin(turns, platform('b'), 1);
   expect(areAlone()).toEqual([false, true]);

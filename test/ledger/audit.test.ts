@@ -193,7 +193,7 @@ const plants: Readonly<Record<string, readonly string[]>> = {
   'the feed of each platform has no gaps': [
     'delete from event e using feed_head f where f.platform_id = e.platform_id and e.sequence = f.sequence - 1',
   ],
-  'each change of a transaction has one event': [
+  'each change to a transaction has one event': [
     `update event set previous_status = 'CREATED' where type = 'OUTGOING_PAYMENT' and status = 'COMPLETED'`,
   ],
 };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { divideIntoBatches } from '../../src/domain/ledger/batches.ts';
 import type { Leg, Plan, PlanGroup } from '../../src/domain/ledger/plan.ts';
 
-// test/ledger/together.test.ts runs batches on a database and compares them with running the plans one by one.
+// test/ledger/together.test.ts runs batches on a database, and compares the results with those of single plans.
 
 const on = (account: string, amount = 1n): Leg => ({ account, currency: 'USD', amount });
 const pays = (account: string, requireActive = {}): Plan => ({
@@ -65,7 +65,7 @@ test('the same idempotency key on two platforms counts as two keys', () => {
   expect(divided(groups)).toBe('0 2 | 1');
 });
 
-test('a deletion shares no batch with movements of money or with payments', () => {
+test('a deletion does not share a batch with movements of money or with payments', () => {
   const deletion: Plan = { customers: [{ id: 'someone', set: { isDeleted: true } }] };
   const moves: Plan = { transactions: [{ id: 'payment', from: ['PROCESSING'], to: 'COMPLETED' }] };
   const rename: Plan = { customers: [{ id: 'another', set: { name: 'Grace' } }] };
@@ -77,7 +77,7 @@ test('a deletion shares no batch with movements of money or with payments', () =
   expect(batchesOf(pays('a'), rename, pays('b'), moves)).toBe('0 1 2 3');
 });
 
-test('a payment that policies may limit shares no batch with a payment that ends undelivered', () => {
+test('a payment that policies may limit does not share a batch with a payment that ends without delivery', () => {
   const fails: Plan = { transactions: [{ id: 'payment', from: ['PROCESSING'], to: 'FAILED' }] };
   expect(batchesOf(limited, limited, fails, limited)).toBe('0 1 | 2 | 3');
 });

@@ -4,7 +4,7 @@ import { proposeAdjustment } from '../../src/domain/commands/adjustments.ts';
 import { usdToEur } from '../setup/acts.ts';
 import { testClient, tester, testGateway, uuidIn } from '../setup/gateway.ts';
 
-// Tests which columns can change, and to which values. The database enforces these rules on its own.
+// Tests which columns can change, and to which values. The database itself enforces these rules.
 
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
 const scene = await t.platform.makeScene(10_000n);
@@ -164,7 +164,7 @@ const rows = {
 } as const;
 
 const most = '9000000000000000';
-/** A quote whose rate its rail has locked. One unit of the sent amount is the platform's own fee. */
+/** A quote whose rate is locked by its rail. One unit of the sent amount is the platform's own fee. */
 const locked = (sent: string, received: string, reference: string) =>
   `platform_fee = 1, fees_included = 1, rate_lock = jsonb_build_object('sent', ${sent}, 'received', ${received}, 'reference', ${reference})`;
 const [sent, received] = ['total_sending_amount - 1', 'total_receiving_amount'];

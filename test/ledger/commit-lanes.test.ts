@@ -15,7 +15,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Pays, and returns the payment or the refusal. */
+/** Makes a payment, and returns it or the refusal. */
 const pay = (scene: Scene, amount = 100) => t.platform.transfer('transferOut', scene, amount);
 
 /** Locks accounts from another connection until the returned function is called. */
@@ -26,7 +26,7 @@ async function hold(lock: string, ...ids: string[]): Promise<() => Promise<void>
   return async () => void (await holder.query('rollback'));
 }
 
-test('if another connection has locked an account, only payments from it fail; others submitted with them succeed', async () => {
+test('if another connection has locked an account, payments from that account fail, but others submitted with them succeed', async () => {
   const stuck = await t.platform.makeScene(10_000n);
   const free = await t.platform.makeScene(10_000n);
   const release = await hold('update', stuck.usd);
@@ -42,7 +42,7 @@ test('a payment refused because of a locked account is not made later, and does 
   const stuck = await t.platform.makeScene(10_000n);
   const free = await t.platform.makeScene(10_000n);
   const release = await hold('update', stuck.usd);
-  // On a busy machine, more payments than this would time out while they wait for each other.
+  // With more payments than this, some would time out on a busy machine while they wait for each other.
   const outcome = () => pay(stuck).then(({ code }) => code, String);
   const refused = Promise.all(Array.from({ length: 20 }, outcome));
   expect(await pay(free)).toHaveProperty('status');
@@ -55,7 +55,7 @@ test('a payment refused because of a locked account is not made later, and does 
 
 test('payments to the same external account do not wait for each other', async () => {
   const scene = await t.platform.makeScene(10_000n);
-  // Another connection holds the lock that a payment to this account needs.
+  // Another connection holds the same shared lock that a payment to this account takes.
   const release = await hold('share', scene.outsideUsd);
   expect(await pay(scene)).toHaveProperty('status');
   await release();

@@ -124,7 +124,7 @@ function expectedLegs(terms: readonly Term[], { amounts, parties }: Journal): st
   return [...sums].filter(([, amount]) => amount !== 0n).map(([key, amount]) => `${key} ${amount}`);
 }
 
-test('each kind of journal has exactly the legs of decision 58', async () => {
+test('each kind of journal has exactly the legs that decision 58 lists', async () => {
   await makePayments();
   const decided = decidedLegs();
   const { pool } = t.gateway.payments.database;

@@ -8,7 +8,7 @@ import type { Scene } from '../setup/scene.ts';
 
 // Two transactions that need the same rows lock them in the same order (prisma/functions/commit/lock_plans.sql), so
 // that one waits for the other instead of deadlocking. In these tests, one connection holds the locks that the others
-// wait for.
+// are waiting for.
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000, ROLE: 'serve' });
 const [one, other] = [await testClient(t), await testClient(t)];
@@ -66,7 +66,7 @@ test('two transactions, each changing rows that the other only reads, lock all r
       commitGroupsOn(other, plan(high, low, highCustomer, lowCustomer)),
     ];
     await untilWaiting(t.owner, 2);
-    // Both transactions wait for the first of the two rows, and neither has locked the second.
+    // Both transactions are waiting for the first of the two rows, and neither has locked the second.
     await holder.query(`select from ${table} where id = $1 for update nowait`, [highest]);
     await holder.query('rollback');
     await holder.query('begin');

@@ -35,7 +35,7 @@ async function whileLocked<T>(table: string, id: string, call: () => Promise<T>,
   await holder.query('begin');
   await holder.query(`select from ${table} where id = $1 for update`, [id]);
   const answer = call();
-  // Goes on once the call waits for the lock. A call that does not wait finishes instead.
+  // Continues once the call is waiting for the lock, or has finished without waiting.
   await Promise.race([waitForLocks(holder, 1), answer]);
   await holder.query(change);
   await holder.query('commit');
@@ -95,12 +95,12 @@ const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
     const plan: Plan = { customers: [{ id, set: { name: 'Grace Brewster Hopper' } }] };
     return ['customer', id, 'is_deleted = true', plan, { code: 'CUSTOMER_DELETED', id }];
   },
-  'rejects a customer who takes part': () => {
+  'rejects a customer that the plan requires to be active': () => {
     const id = uuidIn(scene.customerId);
     const refusal = { code: 'USER_NOT_READY', id, kycStatus: 'REJECTED' };
     return ['customer', id, stops, { requireActive: { customers: [id] } }, refusal];
   },
-  'freezes a customer who takes part': () => {
+  'freezes a customer that the plan requires to be active': () => {
     const id = uuidIn(scene.customerId);
     return [
       'customer',
@@ -110,22 +110,22 @@ const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
       { code: 'CUSTOMER_FROZEN' },
     ];
   },
-  'rejects a customer who takes part, while the plan changes another one': async () => {
+  'rejects a customer that the plan requires to be active, while the plan changes another': async () => {
     const [id, other] = [uuidIn(scene.customerId), uuidIn((await t.platform.makeScene(0n)).customerId)];
     const customers = [{ id: other, set: { name: 'Ada Lovelace' } }];
     return ['customer', id, stops, { customers, requireActive: { customers: [id] } }, { code: 'USER_NOT_READY', id }];
   },
-  'changes the external account that the plan changes, too': () => {
+  'changes the external account that the plan also changes': () => {
     const id = uuidIn(scene.outsideUsd);
     const refusal = { code: 'CONFLICT', type: 'ExternalAccount', id, status: 'INACTIVE' };
     return ['account', id, inactive, { accounts: [{ id, ...review }] }, refusal];
   },
-  'deactivates an external account that takes part': () => {
+  'deactivates an external account that the plan requires to be active': () => {
     const [id, customerId] = [uuidIn(scene.outsideUsd), uuidIn(scene.customerId)];
     const refusal = { code: 'INVALID_BANK_ACCOUNT', id, customerId, status: 'INACTIVE' };
     return ['account', id, inactive, { requireActive: { accounts: [id] } }, refusal];
   },
-  'deactivates an external account that takes part, while the plan changes another one': async () => {
+  'deactivates an external account that the plan requires to be active, while the plan changes another': async () => {
     const [id, other] = [uuidIn(scene.outsideUsd), uuidIn((await t.platform.makeScene(0n)).outsideUsd)];
     const plan: Plan = { accounts: [{ id: other, ...review }], requireActive: { accounts: [id] } };
     return ['account', id, inactive, plan, { code: 'INVALID_BANK_ACCOUNT', id }];
@@ -198,7 +198,7 @@ test('a platform that responds "later" after the deadline counts as not having r
   expect(await isDeferred()).toBe(true);
 });
 
-test('a quote whose lookup expires while it waits is refused', async () => {
+test('a quote whose lookup expires while the quote waits for a lock is refused', async () => {
   const receiver = await t.platform.makeScene(0n);
   const umaAddress = await t.platform.umaAddressOf(receiver.customerId);
   const lookup = await t.platform.lookUp(umaAddress);
@@ -249,7 +249,7 @@ test('an adjustment that waited for its account is dated after the preceding ent
   expect(rows[0].id > rows[1].id).toBe(true);
 });
 
-test('a plan waits for other changes to the account that it credits, and then sees its balance', async () => {
+test('a plan waits for other changes to the account that it credits, and then sees the resulting balance', async () => {
   const account = uuidIn(scene.usd);
   const plan: Plan = { journals: [deposit(account, 'USD', maxAmount / 2n)] };
   await holder.query('begin');

@@ -45,7 +45,7 @@ test('a change to an external account is refused if it is based on another versi
   expect(await outcomeOf(move(undefined))).toBe('done');
 });
 
-test('a deposit is credited for an EXPIRED quote, and for no other', async () => {
+test('a late deposit is credited for an EXPIRED quote, but not for any other', async () => {
   const { id } = await t.platform.quote(usdToEur(scene));
   const beside = (quoteId: string): Alternative => ({ expired: [{ id: uuidIn(quoteId) }] });
   const conflict = (status: string) => ({ code: 'CONFLICT', type: 'Quote', id: uuidIn(id), status });
@@ -74,7 +74,7 @@ describe('the difference of a payment that an operator settles', () => {
     const transactionId = uuidIn(id);
     const { rows } = await client.query('select id from rail_order where transaction_id = $1', [transactionId]);
     const orderId: string = rows[0].id;
-    // Of the payment, `noteCase` needs only the id.
+    // `noteCase` needs only the payment's id.
     const about = { platformId, id: orderId, transaction: { id: transactionId } } as Parameters<typeof noteCase>[1];
     for (const kind of kinds)
       await noteCase(t.gateway.payments.database, about, { kind, said: 'said', stands: 'stands' });

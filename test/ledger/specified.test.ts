@@ -39,14 +39,14 @@ describe('the table of status changes matches the documents', () => {
       .map((cells) => `${cells[0]} > ${cells[to]}`);
   const unique = (list: readonly string[]) => [...new Set(list)].sort();
 
-  test('a quote has exactly the status changes of decision 50', async () => {
+  test('the status changes of a quote are exactly those that decision 50 lists', async () => {
     const decided = movesIn(partOf(decisions, '### Decision 50'), 2);
     expect(decided.length).toBeGreaterThan(5);
     expect(await moves('quote')).toEqual(unique(decided));
     expect(unique(decided)).toEqual(expect.arrayContaining(movesIn(partOf(specification, '### 3.1 Quote status'), 3)));
   });
 
-  test('a transaction has exactly the status changes of decision 57', async () => {
+  test('the status changes of a transaction are exactly those that decision 57 lists', async () => {
     const decided = movesIn(partOf(decisions, '### Decision 57'), 2);
     expect(decided).toHaveLength(17);
     expect(await moves('transaction')).toEqual(unique(decided));
@@ -55,7 +55,7 @@ describe('the table of status changes matches the documents', () => {
     expect(decided).toEqual(expect.arrayContaining(specified));
   });
 
-  test('an external account has exactly the status changes of decision 42', async () => {
+  test('the status changes of an external account are exactly those that decision 42 lists', async () => {
     const sentences = partOf(decisions, '### Decision 42').matchAll(
       /\b([A-Z_]+) becomes ([A-Z_]+(?:(?:, | or )[A-Z_]+)*)/g,
     );
@@ -66,7 +66,7 @@ describe('the table of status changes matches the documents', () => {
 });
 
 describe('the outcome stored under an idempotency key', () => {
-  /** The codes that callers see when the database's functions refuse a plan. */
+  /** The codes with which the database's functions refuse a plan. */
   const codes = new Set(
     globSync('prisma/functions/*/*.sql')
       .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/'code', '([A-Z_]+)'/g)])
@@ -78,7 +78,7 @@ describe('the outcome stored under an idempotency key', () => {
     ),
   );
 
-  test('is what decision 6 says, for every refusal by the database', async () => {
+  test('follows decision 6 for every refusal by the database', async () => {
     const [, unstored = ''] =
       /Invalid input, ([\dx, ]+ and 5xx) are not\./.exec(partOf(decisions, '### Decision 6')) ?? [];
     expect(unstored).toBe('401, 403, 404 and 5xx');

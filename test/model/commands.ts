@@ -107,7 +107,7 @@ const makeQuote = fc
 
 const quotesOf = ({ quotes }: Model) => quotes;
 
-/** Returns why a quote cannot be executed, according to the first check that fails. */
+/** Returns the error code with which the execution of a quote is refused, or undefined if it succeeds. */
 function obstacleOf(model: Model, quote: ModelQuote): string | undefined {
   if (quote.kind === 'funded') return 'INVALID_INPUT';
   if (quote.status !== 'PENDING') return quote.status === 'EXPIRED' ? 'QUOTE_EXPIRED' : 'CONFLICT';
@@ -219,7 +219,7 @@ const receive = fc.tuple(amount, fc.constantFrom<Outcome>('ok', 'ok', 'fail', 'r
 type PayRequest = 'comes' | 'fails' | 'never comes';
 
 const lookedUp = fc.tuple(amount, fc.constantFrom<PayRequest>('comes', 'fails', 'never comes')).map(([sum, request]) =>
-  command(`receive ${sum}, whose pay request ${request}`, async (model, real) => {
+  command(`receive ${sum} (pay request ${request})`, async (model, real) => {
     const transaction = await announced(model, real, sum, {
       step: 'PAY_REQUEST',
       ...(request === 'fails' && { failureReason: 'LNURLP_FAILED' }),
@@ -239,7 +239,7 @@ const lookedUp = fc.tuple(amount, fc.constantFrom<PayRequest>('comes', 'fails', 
 );
 
 const moveAccount = fc.constantFrom<AccountStatus>('ACTIVE', 'ACTIVE', 'UNDER_REVIEW', 'INACTIVE').map((status) =>
-  command(`the account outside becomes ${status}`, async (model, real) => {
+  command(`the external account becomes ${status}`, async (model, real) => {
     // An INACTIVE account cannot be reviewed again.
     if (model.outside === 'INACTIVE' && status === 'UNDER_REVIEW') return;
     await real.world.setAccountStatus(real.pair.a.outsideUsd, status);

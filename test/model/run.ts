@@ -7,7 +7,7 @@ import { type Model, modelOf } from './model.ts';
 import type { Real } from './play.ts';
 import { openWorld } from './world.ts';
 
-/** How many sequences share a gateway and its database. With more, the number of rows would slow the database down. */
+/** The number of sequences that share a gateway and its database. More rows would slow the database down. */
 const perGround = 480;
 /**
  * The number of consecutive sequences in one world. Each starts from the state that the previous sequence left behind.
@@ -16,7 +16,7 @@ const perWorld = 16;
 
 /** The maximum number of commands in a sequence. */
 const maxCommands = 24;
-/** How long a run may take, in milliseconds. */
+/** The maximum duration of a run, in milliseconds. */
 const timeLimitMs = 7_000_000;
 
 /** The number of sequences that run in parallel. Their commands are limited by background work, not by the CPU. */
@@ -25,7 +25,7 @@ const lanes = 12;
 /** Settings under which no quote or approval expires by itself, so that the model can predict what happens. */
 const settings = {
   SANDBOX_PACE_MS: 0,
-  // Opening a connection is slow on a busy machine, so the pool has enough of them for all lanes.
+  // Opening a connection is slow on a busy machine, so the pool has enough connections for all lanes.
   DATABASE_POOL: 2 * lanes,
   SANDBOX_QUOTE_SECONDS: 3_600,
   PAYMENT_APPROVAL_MS: 60_000,
@@ -33,7 +33,7 @@ const settings = {
 
 /**
  * Runs random sequences of commands against gateways and against the model. Each gateway is audited when it stops. A
- * difference is shrunk, within the time limit, to the shortest sequence that shows it. Each lane has its own seed,
+ * failing sequence is shrunk, within the time limit, to the shortest one that still fails. Each lane has its own seed,
  * which is printed when the lane fails. `MODEL_SEED` sets the first lane's seed.
  */
 export async function runSequences(sequences: number): Promise<void> {
@@ -89,8 +89,8 @@ async function runOn(
 }
 
 /**
- * Returns a lane that runs one sequence after another and opens a new world every so often. It stops once `stopped`
- * returns true, which means that a lane has failed.
+ * Returns a lane. It runs one sequence after another, opens a new world after every `perWorld` sequences, and stops
+ * once `stopped` returns true, which means that a lane has failed.
  */
 function laneOn(gateway: TestGateway, stopped: () => boolean) {
   let real: Real | undefined;

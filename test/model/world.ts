@@ -3,7 +3,7 @@ import { type Data, setAccountStatus, type TestGateway, uuidIn } from '../setup/
 import { passApproval, passDelay, passExpiry } from '../setup/passing-time.ts';
 import { type Scene, usAccount } from '../setup/scene.ts';
 
-/** Two customers of a platform who pay each other and others. Only one sequence of commands at a time uses them. */
+/** Two customers of a platform who pay each other and others. Only one sequence of commands uses them at a time. */
 export interface Pair {
   readonly a: Scene;
   readonly b: Scene;
@@ -75,7 +75,7 @@ export async function openWorld(on: TestGateway) {
 
   return {
     platform,
-    /** For operators' commands, which are not part of an API. */
+    /** Used for operator commands, which are not part of any API. */
     database: on.gateway.payments.database,
     setAccountStatus: (id: string, status: string) => setAccountStatus(on, id, status),
     until,
@@ -86,7 +86,7 @@ export async function openWorld(on: TestGateway) {
       await followed;
     },
 
-    /** Creates a pair of customers. The first one has these funds, in the currency's smallest unit. */
+    /** Creates a pair of customers. `funds` is the first one's balance, in the currency's smallest unit. */
     async pair(funds: bigint): Promise<Pair> {
       const a = await platform.makeScene(funds);
       const b = await platform.makeScene(0n);
@@ -103,7 +103,7 @@ export async function openWorld(on: TestGateway) {
       expect(change.status).toBe(status);
     },
 
-    /** Returns the spendable money of the four accounts, in the currency's smallest unit. */
+    /** Returns the spendable balances of the four accounts, in the currency's smallest unit. */
     async balances({ a, b }: Pair): Promise<Balances> {
       const held = (id: string) => platform.balanceOf(id);
       return { aUsd: await held(a.usd), aEur: await held(a.eur), bUsd: await held(b.usd), bEur: await held(b.eur) };

@@ -98,7 +98,7 @@ describe('an error can be found in the log by the id in its response', () => {
   });
 });
 
-test('an id that could forge lines or headers is replaced', async () => {
+test('a request id that could be used to forge log lines or headers is replaced', async () => {
   const response = await fetch(`${logging.url}/health/live`, { headers: { 'x-request-id': 'a "quoted" id' } });
   expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
 });

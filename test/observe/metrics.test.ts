@@ -106,7 +106,7 @@ test('database metrics are current, and show the events in a stuck outbox and th
   await vi.waitFor(async () => expect(await seriesOf('payments_database_outbox_events')).toBe(0), 60_000);
 });
 
-test('metrics show a statement that waits for a connection, and count its request until its response ends', async () => {
+test('metrics show a statement that is waiting for a connection, and count its request until the response ends', async () => {
   const { pool } = t.gateway.serving;
   // Other tests of this process may have left some requests in flight.
   const before = (await seriesOf('payments_requests_in_flight')) ?? 0;
@@ -131,12 +131,12 @@ test("metrics show the age of the login's oldest transaction", async () => {
   expect(await seriesOf('payments_database_oldest_snapshot_seconds')).toBeGreaterThan(written.rows[0].age);
 });
 
-test('metrics show lock waits on any table, the retained write-ahead log and the used transaction numbers', async () => {
+test('metrics show lock waits on any table, the retained write-ahead log and the share of transaction ids used', async () => {
   const blocked = () => seriesOf('payments_database_blocked_sessions');
   // The gateway's own background work may wait briefly.
   await vi.waitFor(async () => expect(await blocked()).toBe(0), 60_000);
   const [holder, waiting] = [await ownClient(t.databaseUrl), await ownClient(t.databaseUrl)];
-  // The metrics must be available even though their queries read this table, too.
+  // The metrics must be available even though their queries also read this table.
   await holder.query('begin; lock table rail_order');
   const waits = waiting.query('select from rail_order');
   await vi.waitFor(async () => expect(await blocked()).toBeGreaterThan(0), 60_000);
@@ -210,7 +210,7 @@ test('alerts and panels name only existing metrics, and each metric has a panel'
   expect(own.filter((name = '') => !dashboard.includes(name))).toEqual([]);
 });
 
-test('the soak stages a fault for each alert, and docs/faults.md has the result', () => {
+test('the soak stages a fault for each alert, and docs/faults.md reports the results', () => {
   const alerts = rulesFiles.flatMap((file) => alertsIn(readFileSync(file, 'utf8')));
   const staged = new Set(Object.values(stagedFaults).flatMap((fault) => fault.alerts));
   expect(alerts.length).toBeGreaterThan(20);

@@ -17,7 +17,7 @@ export class Choices {
     return number % options;
   }
 
-  /** Returns true once in `times` calls on average; never for 0. */
+  /** Returns true in one of `times` calls, on average. The number 0 gives false. */
   oneIn(times: number): boolean {
     return this.below(times) === times - 1;
   }

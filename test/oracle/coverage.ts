@@ -40,7 +40,7 @@ const withoutValue: ReadonlySet<string> = new Set([
 
 /**
  * Returns the fields of the object types that a query can reach, as `Type.field`. Omits fields that have no value or
- * change between reads, and types that only fields without a value lead to.
+ * change between reads, and types that can be reached only through fields without a value.
  */
 export function fieldsToSee(schema: GraphQLSchema): readonly string[] {
   return [...waysTo(schema).keys()].flatMap((type) =>

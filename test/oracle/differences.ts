@@ -7,23 +7,23 @@ interface KnownError {
 }
 
 /**
- * Returns where a response differs from the expected one, or undefined if it does not. `data` must be identical byte
- * for byte. If several errors occur below the same null, the specification requires only one of them to be reported. So
- * if one response has an error, the other must have an error for the same null, and two errors with the same path must
- * be equal.
+ * Describes how a response differs from the expected one, or returns undefined if it does not. `data` must be identical
+ * byte for byte. If several errors occur below the same null, the specification requires only one of them to be
+ * reported. So if one response has an error, the other must have an error for the same null, and two errors with the
+ * same path must be equal.
  */
 export function differenceOf(expected: Partial<Answer>, answer: Partial<Answer>): string | undefined {
   const [wanted, met] = [errorsOf(expected), errorsOf(answer)];
   const inside = [...met, ...wanted].find(({ code }) => code === 'INTERNAL_SERVER_ERROR');
-  if (inside) return `an error inside, at ${JSON.stringify(inside.path)}`;
+  if (inside) return `an internal error at ${JSON.stringify(inside.path)}`;
   if (JSON.stringify(expected.data) !== JSON.stringify(answer.data)) return 'the data differs';
   const placeOf = ({ path }: KnownError) => JSON.stringify(nulled(answer.data, path));
   const isExplained = (one: KnownError, by: readonly KnownError[]) =>
     by.some((other) => placeOf(one) === placeOf(other) && (one.code === other.code || !isAtSamePath(one, other)));
   const unknown = met.find((one) => !isExplained(one, wanted));
-  if (unknown) return `an error that nothing explains: ${JSON.stringify(unknown)}`;
+  if (unknown) return `an unexpected error: ${JSON.stringify(unknown)}`;
   const missing = wanted.find((one) => !isExplained(one, met));
-  return missing && `no error for ${JSON.stringify(missing)}`;
+  return missing && `a missing error: ${JSON.stringify(missing)}`;
 }
 
 const errorsOf = ({ errors = [] }: Partial<Answer>): KnownError[] =>

@@ -290,7 +290,7 @@ class Writer {
     return [...(hasSize ? [size] : []), ...(this.#choices.oneIn(3) ? [cursor] : [])];
   }
 
-  /** Writes the value of an argument or input field: a literal or a variable, or a literal with variables in it. */
+  /** Writes the value of an argument or input field: a literal, a variable, or a literal that contains variables. */
   #written(coordinate: string, { name, type }: GraphQLArgument | GraphQLInputField): Written {
     const isNullable = !isNonNullType(type);
     const inner = isNonNullType(type) ? type.ofType : type;

@@ -88,7 +88,7 @@ async function seeTheRest(world: OracleWorld, figures: Figures): Promise<void> {
   if (missing.size + needless.length === 0) return;
   throw new Error(
     [
-      `no document has selected these fields with a value: ${[...missing].join(', ') || 'none'}`,
+      `no document received a value for these fields: ${[...missing].join(', ') || 'none'}`,
       `these exceptions are not needed: ${needless.join(', ') || 'none'}`,
       'test/oracle/scene.ts creates the data that documents query; test/oracle/coverage.ts lists the fields without a value, and why',
     ].join('\n'),
@@ -118,7 +118,7 @@ let checks = 0;
 async function check(world: OracleWorld, asked: Case, figures: Figures): Promise<void> {
   const { operationName, variables, callers, isRepeated } = asked;
   checks += 1;
-  // The comment makes the document new to the service, so that no fault cached for an earlier one recurs.
+  // The comment makes the document new to the service, so that nothing cached for an earlier one affects it.
   const query = `${asked.query}\n# ${checks}`;
   figures.documents += 1;
   const firsts: Asked[] = [];
@@ -131,7 +131,7 @@ async function check(world: OracleWorld, asked: Case, figures: Figures): Promise
     const difference = isRefused ? undefined : differenceOf(expected.json(), answer);
     if (difference !== undefined) throw different(difference, caller.name, operation, expected, result);
     const seen = seenIn(world.schema, query, operationName, answer.data);
-    // An error may have nulled a field, whose value was then not compared.
+    // If there are errors, fields may be null because of them, and their values were not compared.
     if (!isRefused && !answer.errors) for (const field of seen.fields) figures.seen.add(field);
     firsts.push({ caller, operation, answer: result });
     hasRows ||= seen.rows > 0;
@@ -152,8 +152,8 @@ async function check(world: OracleWorld, asked: Case, figures: Figures): Promise
     const difference = differenceOf(expected.json(), answer.json());
     if (difference === undefined) return;
     const others = firsts.map((one) => `${one.caller.name} with ${JSON.stringify(usedVariables(one.operation))}`);
-    const turns = `${caller.name}, in turns with ${others.join('; ')}`;
-    throw different(`asked again, ${difference}`, turns, operation, expected, answer);
+    const turns = `${caller.name}, taking turns with ${others.join('; ')}`;
+    throw different(`on a repeated request, ${difference}`, turns, operation, expected, answer);
   };
   for (let round = Math.ceil(often / callers.length); round > 0; round--) {
     // Rounds alternate between sequential and concurrent requests.

@@ -354,8 +354,8 @@ async function registered(platform: TestPlatform): Promise<string> {
 }
 
 /**
- * Sets policies for a customer who then pays, for its app, for an API token and, last, for the platform, which makes no
- * more payments.
+ * Sets policies for a customer (who then pays), for the customer's app, for an API token and, last, for the platform,
+ * which makes no payments after that.
  */
 async function limitSome(platform: TestPlatform, { payers }: Customers, callers: readonly Caller[]): Promise<void> {
   const [payer] = payers;

@@ -21,8 +21,8 @@ interface Selected {
 /** The fields that have a value in a response, and the number of list rows and nodes in it. */
 interface Seen {
   /**
-   * Each is `Type.field`. A list counts only if it has an element. A field counts only if no field of another type is
-   * selected under the same key.
+   * Each is written as `Type.field`. A list counts only if it is not empty. A field counts only if no field of another
+   * type is selected under the same key.
    */
   readonly fields: ReadonlySet<string>;
   readonly rows: number;

@@ -146,7 +146,7 @@ test.each([
   ['SEPA', sepa('Ana 👍 B'), 'SEPA sends this name as "Ana B", without "👍"'],
   ['ACH', ach('Tom & Jerry Engines Company'), 'ACH sends this name as "Tom & Jerry Engines Co", cut to 22 characters'],
 ])(
-  "registering an account warns that %s transmits its owner's name in other characters",
+  "registering an account returns a warning if %s changes characters of the owner's name",
   async (_rail, input, said) => {
     for (const as of [t.platform, live]) {
       const customerId = await as.newCustomer();
@@ -159,7 +159,7 @@ test.each([
   },
 );
 
-test('a name that a rail cannot transmit at all is refused in PRODUCTION, and the sandbox warns of it', async () => {
+test('a name with no character that the rail can transmit is refused in PRODUCTION, and the sandbox warns of it', async () => {
   const customerId = await live.newCustomer();
   const message = 'SEPA supports no character of this name';
   expect(await live.act('createExternalAccount', { ...sepa('👍'), customerId })).toMatchObject({

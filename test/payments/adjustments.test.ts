@@ -19,7 +19,7 @@ const propose = (...amount: string[]) =>
   answer('adjust', 'propose', scene.usd, '--currency', 'USD', ...amount, ...maker);
 const balance = () => t.platform.balanceOf(scene.usd);
 
-test('a proposal moves nothing until another person approves it; the correction then appears everywhere', async () => {
+test('a proposal moves no money until another person approves it; the correction then appears everywhere', async () => {
   const before = await balance();
   const made = await propose('--credit', '12.50');
   expect(made).toMatchObject({ status: 'PROPOSED', amount: '12.50 USD', proposedBy: 'Ada Lovelace', decidedBy: null });
@@ -62,7 +62,7 @@ test('a proposal moves nothing until another person approves it; the correction 
   expect(await balance()).toBe(before + 1_250n);
 });
 
-test('rejected and expired proposals move nothing; a debit cannot use frozen money or go below zero', async () => {
+test('rejected and expired proposals move no money; a debit cannot use frozen money or go below zero', async () => {
   const before = await balance();
   const rejected = await propose('--debit', '1');
   expect(await answer('adjust', 'reject', rejected.adjustment, ...maker)).toMatchObject({ status: 'REJECTED' });
@@ -90,7 +90,7 @@ test('rejected and expired proposals move nothing; a debit cannot use frozen mon
   expect(await balance()).toBe(before - 100n);
 });
 
-test('an invalid proposal is refused, and the refusal names the fault', async () => {
+test('an invalid proposal is refused, and the refusal says what is wrong', async () => {
   const refused = async (account: string, ...rest: string[]) =>
     (await ops('adjust', 'propose', account, ...rest, ...maker)).err;
   const usd = ['--currency', 'USD'];

@@ -48,7 +48,7 @@ test.each([
   for (const value of wrong) expect([value, await refusalOf([name, value])]).toEqual([value, 'INVALID_INPUT']);
 });
 
-test('fact names consist of 2 to 64 capital letters and underscores, are unique, and number at most 30', async () => {
+test('fact names consist of 2 to 64 capital letters and underscores and are unique, and at most 30 are accepted', async () => {
   const names = (count: number) => Array.from({ length: count }, (_, n) => [`A_${'B'.repeat(n)}C`, 'x'] as const);
   const name = (length: number) => [`A${'_'.repeat(length - 2)}Z`, 'x'] as const;
   for (const facts of [[name(2)], [name(64)], names(30)])
@@ -171,7 +171,7 @@ describe('an incoming payment', () => {
       expect(await decide(way, transaction.id, {}, impatient.platform)).toMatchObject(late);
   });
 
-  test('returns to its sender if nobody decides, when both customers belong to this installation', async () => {
+  test('returns to its sender if nobody decides on it and both customers belong to this installation', async () => {
     const { platform } = impatient;
     const [from, to] = [await platform.makeScene(20_000n), await platform.makeScene(0n)];
     const { made, incoming } = await platform.payByUma(from.usd, to.customerId, 'FAILED');
@@ -192,7 +192,7 @@ describe('an incoming payment', () => {
     expect(await t.platform.balanceOf(scene.usd)).toBe(status === 'COMPLETED' ? 5_000n : 0n);
   });
 
-  test('is decided once, only by its own platform, and only while it waits for a decision', async () => {
+  test('can be decided only once, only by its own platform, and only while it is waiting for a decision', async () => {
     const { scene, transaction } = await receive(t);
     const stranger = await t.newPlatform('stranger');
     expect(await decide('approve', transaction.id, {}, stranger)).toMatchObject({ code: 'TRANSACTION_NOT_FOUND' });
@@ -241,7 +241,7 @@ describe('an incoming UMA payment whose sender has only looked up the receiver',
     expect(await t.platform.balanceOf(scene.usd)).toBe(0n);
   });
 
-  test('3.2 becomes PENDING when the pay request arrives, and only then do its five seconds begin', async () => {
+  test('3.2 becomes PENDING when the pay request arrives, and only then does its five-second deadline start', async () => {
     const { transaction, scene, after } = await lookedUp({ delayMs: 300 });
     expect(transaction.status).toBe('CREATED');
     const events = await told(after, transaction.id, 'PENDING');
@@ -282,7 +282,7 @@ describe('an incoming UMA payment whose sender has only looked up the receiver',
 });
 
 describe('the step of a scenario', () => {
-  test('PULL makes the collection fail or wait, for a quote paid from an external account', async () => {
+  test('PULL makes the collection of the money for a quote fail or wait', async () => {
     const scene = await t.platform.makeScene(0n);
     const made = (scenario: object) => {
       const rest = { immediatelyExecute: true, sandboxScenario: { step: 'PULL', ...scenario } };

@@ -50,7 +50,7 @@ const outOfRange = (field: string) => ({
 const givenBack = { status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED', ledgerEntries: [] };
 
 describe('an account at its maximum balance', () => {
-  test('refuses more money with the reason, and accepts money again once the balance is lower', async () => {
+  test('refuses more money, gives the reason, and accepts money again once the balance is lower', async () => {
     const scene = await holding(most);
     expect(await t.platform.balanceOf(scene.usd)).toBe(most);
     const refused = await bringIn(scene, 1n);
@@ -62,7 +62,7 @@ describe('an account at its maximum balance', () => {
     expect(await fundAccount(scene.usd, 5n)).toMatchObject({ account: { balance: { amount: `${most}` } } });
   });
 
-  test('is refused as the destination of a quote, when it is created and when it is executed', async () => {
+  test('is refused as the destination of a quote, both when the quote is created and when it is executed', async () => {
     const scene = await t.platform.makeScene(1_000_000n);
     const other = await holding(most - 1_000_000n);
     const to = (amount: number, rest: object = {}) =>
@@ -80,7 +80,7 @@ describe('an account at its maximum balance', () => {
     await ends(fits.transaction.id, { status: 'COMPLETED' });
   });
 
-  test('refuses the deposit for a quote, which can be paid once there is room', async () => {
+  test('refuses the deposit for a quote, and accepts it once there is room', async () => {
     const scene = await holding(most - 4_999n);
     const made = await t.platform.quote(fundedIn('USD', scene, 5_000));
     const pay = (rest: object = {}) => t.platform.actOn('sandboxSend', { quoteId: made.id, currency: 'USD', ...rest });

@@ -6,7 +6,7 @@ import { patient } from '../setup/locks.ts';
 import type { Scene } from '../setup/scene.ts';
 
 /**
- * Quotes `amount` (in cents) from the scene's USD account to its external EUR account. Returns the quote's id.
+ * Creates a quote for `amount` cents from the scene's USD account to its external EUR account. Returns the quote's id.
  */
 const quote = async (platform: TestPlatform, scene: Scene, amount: bigint): Promise<string> =>
   (await platform.quote(usdToEur(scene, { lockedCurrencyAmount: amount }))).id;
@@ -106,7 +106,7 @@ describe.each([DATABASE_POOL, 1])('with a database pool of %i', (poolSize) => {
     expect(await other.balanceOf(there.usd)).toBe(3_000n);
   });
 
-  test('a key mismatch is reported before faults in the rest of the input, and invalid input does not use up a key', async () => {
+  test('a key mismatch is reported before errors in the rest of the input, and invalid input does not use up a key', async () => {
     const scene = await t.platform.makeScene(5_000n);
     const nowhere = { ...scene, usd: 'InternalAccount:01900000-0000-7000-8000-000000000000' };
     expect(await transfer(t.platform, nowhere, 1_000n, 'mistyped')).toMatchObject({ code: 'ACCOUNT_NOT_FOUND' });

@@ -65,7 +65,7 @@ describe('updating', () => {
     ['taxId', ['x'.repeat(100)], ['x'.repeat(101)]],
     ['emailAddress', ['x'.repeat(320)], ['x'.repeat(321)]],
     ['fullName', ['x'], ['', ' ']],
-  ])('accepts as %s of an owner each of %j, and none of %j', async (field, right, wrong) => {
+  ])('checks the %s of an owner: accepts each of %j, and refuses each of %j', async (field, right, wrong) => {
     const { id } = await create('owned', { details: { business: { legalName: 'Engines Ltd' } } });
     const owner = { fullName: 'Ada Lovelace', individualType: 'DIRECTOR' };
     const owned = (value: unknown) => {
@@ -106,7 +106,7 @@ describe('UMA addresses', () => {
       expect((await move(id, own)).customer.umaAddress).toBe('$second@test.uma.money');
   });
 
-  test('that several customers request at the same time are given to only one of them', async () => {
+  test('that several customers request at the same time are each given to only one of them', async () => {
     const rivals = await Promise.all(['rival-1', 'rival-2', 'rival-3'].map((id) => create(id)));
     const answers = await Promise.all(rivals.map(({ id }) => move(id, '$contested@test.uma.money')));
     const codes = answers.map((answer) => answer.code ?? 'done').sort();

@@ -32,7 +32,7 @@ async function everything(): Promise<unknown> {
 
 const usd = (amount: string) => ({ amount, currency: { code: 'USD' } });
 
-test('a dry run of any payment states its price, and changes nothing', async () => {
+test('a dry run of any payment returns the price, and changes nothing', async () => {
   const stored = await platform.quote(usdToEur(scene));
   const uma = '$success.usd@sandbox.uma.money';
   const lookupId = (await platform.lookUp(uma)).id;
@@ -65,7 +65,7 @@ test('a dry run of any payment states its price, and changes nothing', async () 
   // The dry run has not used up its key.
   const used = { ...transfers.transferOut, idempotencyKey: 'dry' };
   await platform.succeed('transferOut', used);
-  // Once the key has been used, a dry run returns the same as a repetition of the payment.
+  // Once the key has been used, a dry run returns the same result as repeating the payment.
   expect(await dry(platform, 'transferOut', used)).toMatchObject({ __typename: 'TransferOutSuccess' });
   const other = { ...used, amount: { units: 501 } };
   expect(await dry(platform, 'transferOut', other)).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });

@@ -16,7 +16,7 @@ beforeEach(async () => {
   quoted = await t.platform.quote(usdToEur(scene));
 });
 
-/** Runs the expiry job once. Returns its log lines. */
+/** Runs the expiry job once. Returns its counts and the errors that it logged. */
 async function expire(): Promise<{ found: number; done: number; logged: unknown[] }> {
   const { payments } = t.gateway;
   const logged: unknown[] = [];

@@ -139,7 +139,7 @@ test.each([
   ['107', 'CHECKED_BY_RECEIVING_FI', null, ''],
   ['000', 'MATCHED', 'Grace Hopper', null],
 ])(
-  'an account number ending in %s is verified as %s, with the names compared',
+  'an account number ending in %s is verified as %s, and the status reason includes any names that were compared',
   async (suffix, status, fullName, compared) => {
     const statusReason = compared === null ? null : `sandbox suffix ${suffix}${compared}`;
     const { account } = await register(usInput(`88800${suffix}`));
@@ -255,9 +255,9 @@ test('removing the platform’s own id and leaving it unchanged are different in
   expect(await change(outsideUsd, { idempotencyKey })).toMatchObject({ replayed: true });
 });
 
-test('a customer has one default deposit account: setting another one changes only these two, once each', async () => {
+test('a customer has one default deposit account: setting another changes only the old and the new one, once each', async () => {
   const { customerId, outsideUsd, outsideEur } = await platform.makeScene(0n);
-  /** Returns the versions of those of the customer's accounts that have ever changed. */
+  /** Returns the version of each of the customer's accounts that has ever changed. */
   const versions = async (): Promise<Record<string, number>> => {
     const text = 'select id, version from account where customer_id = $1 and version > 1';
     const { rows } = await t.owner.query(text, [uuidIn(customerId)]);

@@ -66,7 +66,7 @@ describe('a sandbox scenario', () => {
     expect(Date.parse(delayed.settledAt)).toBeGreaterThanOrEqual(Date.parse(delayed.expectedSettlementAt));
   });
 
-  test('lets the receiving side refuse: REJECTED, with the money returned', async () => {
+  test('lets the receiving side refuse a payment: it is REJECTED, and its money is returned', async () => {
     const scene = await t.platform.makeScene(50_000n);
     const rejected = { status: 'REJECTED', failureReason: null, refund };
     expect(await pay(scene, { sandboxScenario: { reject: true } })).toMatchObject(rejected);
@@ -168,7 +168,7 @@ describe('a sandbox scenario', () => {
     ['SHORT', 'FAILED', 'QUOTE_EXECUTION_FAILED', 5_000n],
     ['LATE', 'FAILED', 'QUOTE_EXPIRED', 10_000n],
     ['TWICE', 'COMPLETED', null, 10_000n],
-  ])('makes a deposit arrive %s: %s, and no money disappears', async (deposit, status, failureReason, kept) => {
+  ])('makes a deposit %s: the payment is %s, and no money disappears', async (deposit, status, failureReason, kept) => {
     const scene = await t.platform.makeScene(0n);
     const made = await t.platform.quote(fundedIn('USD', scene, amount));
     await send(made.id, { deposit });

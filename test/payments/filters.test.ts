@@ -41,13 +41,13 @@ const usd = (min?: number, max?: number) => ({ amount: { currency: 'USD', min, m
 const otherKind = (id: string) => id.replace('Internal', 'External');
 
 const cases: readonly (readonly [what: string, filter: () => object, names: string])[] = [
-  ['an account under the id of a different kind', () => ({ accountId: otherKind(scene.usd) }), ''],
-  ['a source account under the id of a different kind', () => ({ senderAccountIdentifier: otherKind(scene.usd) }), ''],
-  ['no account', () => ({ accountId: scene.customerId }), ''],
+  ['an account id of the wrong kind', () => ({ accountId: otherKind(scene.usd) }), ''],
+  ['a source account id of the wrong kind', () => ({ senderAccountIdentifier: otherKind(scene.usd) }), ''],
+  ['a customer id instead of an account id', () => ({ accountId: scene.customerId }), ''],
   ['a source address', () => ({ senderAccountIdentifier: addresses.own.toUpperCase() }), 'arriving out quoted sent'],
   ['a destination address', () => ({ receiverAccountIdentifier: addresses.other.toUpperCase() }), 'arriving sent'],
-  ['the source address of a payment from outside', () => ({ receiverAccountIdentifier: addresses.own }), 'in'],
-  ['a minimum one unit lower', () => usd(201, 999), ''],
+  ['the destination address of a transfer in', () => ({ receiverAccountIdentifier: addresses.own }), 'in'],
+  ['a minimum one unit too high', () => usd(201, 999), ''],
   ['a maximum', () => usd(undefined, 100), 'out'],
   ['a maximum one unit too low', () => usd(undefined, 99), ''],
   ['the received amount', () => ({ amount: { currency: 'EUR', min: 1 } }), 'quoted'],

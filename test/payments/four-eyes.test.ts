@@ -122,7 +122,7 @@ describe('a quote to be executed by a deposit', () => {
   test('refuses a deposit before its approval, and accepts one afterwards', async () => {
     const { quoteId, id } = await offer(await clerkWith(always));
     expect(await shown(platform, id)).toMatchObject({ status: 'CREATED', quote: { status: 'PENDING' } });
-    const message = 'the payment waits for an approval: it is CREATED';
+    const message = 'the payment is awaiting approval: it is CREATED';
     expect(await send(quoteId)).toMatchObject({ code: 'CONFLICT', message });
     expect((await approve(boss, id)).transaction).toMatchObject({ status: 'PENDING' });
     await send(quoteId);
@@ -147,7 +147,7 @@ describe('a policy that demands an approval', () => {
   const statusOf = async (by: TestPlatform, from: string, to: string, amount: number): Promise<string> =>
     (await by.actOn('transferOut', moving(from, to, amount))).transaction.status;
 
-  test('demands it above an amount, and for every payment in a currency without an amount', async () => {
+  test('demands it above an amount, and for every payment in a currency for which it sets no amount', async () => {
     const scene = await platform.makeScene(10_000n);
     const clerk = await clerkWith({ above: [{ currency: 'USD', amount: { decimal: '5.00' } }] });
     const amounts = [500, 501].map((amount) => statusOf(clerk, scene.usd, scene.outsideUsd, amount));
@@ -353,7 +353,7 @@ describe('only one of several concurrent decisions takes effect', () => {
   });
 });
 
-test('events, webhooks, live lists and REST show that a payment waits, who requested it and who decided', async () => {
+test('events, webhooks, live lists and REST show that a payment is waiting, who requested it and who decided', async () => {
   const scene = await platform.makeScene(10_000n);
   const receiver = await ownReceiver();
   await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });

@@ -39,7 +39,7 @@ const register = (customerId: string, iban: string) => {
 describe('a frozen customer', () => {
   const refused = { __typename: 'ForbiddenError', code: 'CUSTOMER_FROZEN', message: 'the customer is frozen' };
 
-  test('makes and receives no payment of any kind, and can do both again once thawed', async () => {
+  test('can neither make nor receive a payment of any kind, and can do both again once thawed', async () => {
     const [scene, other] = [await platform.makeScene(10_000n), await platform.makeScene(10_000n)];
     const made = await platform.quote(usdToEur(scene));
     const funded = await fundedQuote(platform, scene);
@@ -107,7 +107,7 @@ describe('a frozen customer', () => {
 describe('a frozen account', () => {
   const refused = { __typename: 'ForbiddenError', code: 'ACCOUNT_FROZEN', message: 'the account is frozen' };
 
-  test('makes and receives no payment, while the other accounts of its customer do', async () => {
+  test('can neither make nor receive a payment, while the other accounts of its customer can', async () => {
     const [scene, other] = [await platform.makeScene(10_000n), await platform.makeScene(10_000n)];
     await platform.fund(scene.eur, 100n);
     const made = await platform.quote(usdToEur(scene));
@@ -171,7 +171,7 @@ describe('a frozen account', () => {
     expect(await again()).toMatchObject({ __typename: 'CreateExternalAccountSuccess' });
   });
 
-  test('shows in REST when it was frozen, and cannot pay over REST, like the accounts of a frozen customer', async () => {
+  test('shows over REST when it was frozen, and cannot pay over REST; the same holds for a frozen customer', async () => {
     const { customerId, usd, outsideUsd } = await platform.makeScene(1_000n);
     const rest = await restClient(t.url, platform.authorization);
     for (const [id, path, code, named] of [
@@ -188,7 +188,7 @@ describe('a frozen account', () => {
     }
   });
 
-  test('appears in the feed when it is frozen and when it is thawed, like a customer', async () => {
+  test('appears in the feed when it is frozen and when it is thawed, and so does a customer', async () => {
     const scene = await platform.makeScene(0n);
     const after = await platform.feedEnd();
     for (const id of [scene.usd, scene.customerId]) {

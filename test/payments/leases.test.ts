@@ -43,7 +43,7 @@ async function pulls(count: number): Promise<string[]> {
   return made.map(({ transaction }) => transaction.id);
 }
 
-/** Processes all orders until none is left. */
+/** Processes orders until none is left. */
 async function settleAll(work: Payments): Promise<void> {
   await vi.waitFor(async () => {
     await settleDueOrders(work, 100);
@@ -144,7 +144,7 @@ test('quotes expired by a commit whose response was lost stay expired, and nothi
   errors.mockRestore();
 });
 
-test('a payment is announced to its receiver while the rail is slow to respond to another one', async () => {
+test('a payment is announced to its receiver even while the rail is slow to process another payment', async () => {
   const receiver = await platform.makeScene(0n);
   const address = await platform.umaAddressOf(receiver.customerId);
   const made = await platform.umaQuote(scene.usd, address, { lockedCurrencyAmount: 100 });

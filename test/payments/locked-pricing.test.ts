@@ -78,7 +78,7 @@ describe('the price of a lock', () => {
     [9n, 9n],
     [10n, 10n],
     [11n, 10n],
-  ])('with rail fees of %s, of which 10 are listed as fixed, counts %s as the fixed fee', (fees, fixed) => {
+  ])('with rail fees of %s and a listed fixed fee of 10, counts %s as the fixed fee', (fees, fixed) => {
     const of = request({ platformFee }, { serviceFixedFee: 10n });
     const price = priceByLock(of, quoted(of), lock({ sent: 975n, fees }));
     expect(price).toMatchObject({ feesIncluded: fees + 25n, fixedFees: fixed + 25n });

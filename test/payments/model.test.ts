@@ -1,7 +1,7 @@
 import { test } from 'vitest';
 import { runSequences } from '../model/run.ts';
 
-/** The number of sequences. If several processes share the work, each runs fewer sequences, with its own seeds. */
+/** The number of sequences; MODEL_SEQUENCES overrides it. */
 const sequences = Number(process.env.MODEL_SEQUENCES ?? 60);
 
 test(`${sequences} random sequences of all commands match the model, and money is conserved after each command`, async () => {

@@ -20,11 +20,11 @@ const end = (id: string) => `•••• ${id.slice(-4).toUpperCase()}`;
 describe('the display name of an account', () => {
   const names = (id: string) => t.platform.fieldsOf('account', id, 'displayName maskedNumber');
 
-  test('is the currency and the end of the id for an internal account', async () => {
+  test('is the currency for an internal account, whose masked number is the end of its id', async () => {
     expect(await names(payer.usd)).toEqual({ displayName: 'USD account', maskedNumber: end(payer.usd) });
   });
 
-  test('is the owner and the end of the number for an external account', async () => {
+  test('is the owner for an external account, whose masked number is the end of its number', async () => {
     const read = '... on ExternalAccount { accountInfo { ... on UsAccountInfo { accountNumber } } }';
     const { accountInfo } = await t.platform.fieldsOf('account', payer.outsideUsd, read);
     const maskedNumber = `•••• ${accountInfo.accountNumber.slice(-4)}`;
@@ -36,7 +36,7 @@ describe('the display name of an account', () => {
     ['INR', { upi: { vpa: 'grace@bank' } }, 'gr••••@bank'],
     ['BRL', { pix: { pixKey: 'grace@example.com', pixKeyType: 'EMAIL', taxId: '12345678901' } }, 'gr••••@example.com'],
   ])(
-    'shows at most half of the number, or of the name before the domain of an address: %s %j',
+    'shows at most half of a number, or of the part of an address before its domain: %s %j',
     async (currency, accountInfo, shown) => {
       const id = await t.platform.externalAccount(payer.customerId, currency, accountInfo);
       expect(await names(id)).toEqual({ displayName: 'Grace Hopper', maskedNumber: shown });
@@ -61,7 +61,7 @@ describe("the names of a payment's parties", () => {
 
   const partiesOf = (platform: TestPlatform, id: string) => platform.fieldsOf('transaction', id, fields);
 
-  test("to another customer's account include the payee's; strangers do not see the account's number", async () => {
+  test("include the name of a paid customer; strangers do not see the account's number", async () => {
     const made = await t.platform.quote(between(payer.usd, payee.outsideUsd, 1_000));
     const { id } = made.transaction;
     const own = { displayName: 'USD account', maskedNumber: end(payer.usd) };
@@ -79,7 +79,7 @@ describe("the names of a payment's parties", () => {
     expect(await t.platform.fieldsOf('quote', made.id, fields)).toEqual(seenByPlatform);
   });
 
-  test('between accounts of this installation stay as they were when the payment was made', async () => {
+  test('do not change when a customer is renamed after a payment within this installation', async () => {
     const made = await t.platform.quote(between(payer.usd, payee.usd, 1_000));
     const feedCursor = await t.platform.feedEnd();
     await t.platform.execute(made.id);
@@ -124,7 +124,7 @@ describe("the names of a payment's parties", () => {
   });
 });
 
-test('a payment whose customer is null states whether it is the platform’s or a hidden customer’s', async () => {
+test('a payment whose customer is null states whether it belongs to the platform or to a hidden customer', async () => {
   const ownerOf = (platform: TestPlatform, id: string) =>
     platform.fieldsOf('transaction', id, 'owner customer { id } quote { owner customer { id } }');
   const { transaction, id: quoteId } = await t.platform.quote(usdToEur(payer));

@@ -92,7 +92,7 @@ test('all bank accounts have valid check digits, and could be registered as exte
 });
 
 describe('Lightning', () => {
-  test('has an invoice for the amount of its quote, with its reference and expiry', async () => {
+  test('an invoice for a quote states the amount, reference and expiry', async () => {
     const quote = await fundedQuote('BTC');
     for (const { invoice } of quote.paymentInstructions) {
       const sections = read(invoice);
@@ -104,12 +104,12 @@ describe('Lightning', () => {
     }
   });
 
-  test('gives an account an invoice without an amount', async () => {
+  test('an invoice for an account states no amount', async () => {
     const [lightning] = await accountInstructions('BTC');
     expect(read(lightning.invoice).amount).toBeUndefined();
   });
 
-  test('has a public key as a layer-2 address', async () => {
+  test('a layer-2 address is a public key', async () => {
     const [, wallet] = (await fundedQuote('BTC')).paymentInstructions;
     expect(bech32m.decodeToBytes(wallet.address).bytes).toHaveLength(33);
     expect(wallet.assetType).toBe('BTC');
@@ -117,7 +117,7 @@ describe('Lightning', () => {
 });
 
 describe('stablecoins', () => {
-  test('have a valid EIP-55 checksum on Base and Polygon', async () => {
+  test('addresses on Base and Polygon have a valid EIP-55 checksum', async () => {
     const [, base, polygon] = (await fundedQuote('USDC')).paymentInstructions;
     for (const { address, assetType } of [base, polygon]) {
       expect([checksummed(address), assetType]).toEqual([address, 'USDC']);
@@ -127,12 +127,12 @@ describe('stablecoins', () => {
     );
   });
 
-  test('have a Solana address that is a point on the curve', async () => {
+  test('an address on Solana is a point on the curve', async () => {
     const [solana] = (await fundedQuote('USDC')).paymentInstructions;
     expect(() => ed25519.Point.fromBytes(base58.decode(solana.address))).not.toThrow();
   });
 
-  test('have a valid checksum on Tron', async () => {
+  test('an address on Tron has a valid checksum', async () => {
     const [tron] = (await fundedQuote('USDT')).paymentInstructions;
     expect(tron.address).toMatch(/^T[1-9A-HJ-NP-Za-km-z]{33}$/);
     const bytes = base58check(sha256).decode(tron.address);

@@ -31,10 +31,10 @@ const countries: readonly (readonly [code: string, refused: RegExp | null])[] = 
   ['GB', null],
   ['GR', null],
   ['SX', null],
-  ['XX', /must be a country code of ISO 3166-1$/],
-  ['XK', /must be a country code of ISO 3166-1$/],
-  ['UK', /must be a country code of ISO 3166-1; did you mean GB\?/],
-  ['EL', /must be a country code of ISO 3166-1; did you mean GR\?/],
+  ['XX', /must be an ISO 3166-1 country code$/],
+  ['XK', /must be an ISO 3166-1 country code$/],
+  ['UK', /must be an ISO 3166-1 country code; did you mean GB\?/],
+  ['EL', /must be an ISO 3166-1 country code; did you mean GR\?/],
   ['gb', /must be a two-letter country code such as US; did you mean GB\?/],
   ['USA', /must be a two-letter country code such as US; did you mean US\?/],
 ];
@@ -63,7 +63,7 @@ const beneficiary = (fields: object) =>
   });
 const fact = (name: string, value: string) =>
   platform.umaQuote(scene.usd, '$success.usd@sandbox.uma.money', { senderCustomerInfo: [{ name, value }] });
-/** Creates a customer over REST. Returns the result in the form of a GraphQL refusal or success. */
+/** Creates a customer over REST. Returns the body of the response. */
 async function inRest(fields: object): Promise<Data> {
   const body = { customerType: 'INDIVIDUAL', platformCustomerId: fresh(), fullName: 'Ada', ...fields };
   return (await rest.call('POST', '/customers', { body })).body;

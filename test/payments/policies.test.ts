@@ -49,7 +49,7 @@ const left = async (by: TestPlatform): Promise<Data> =>
   (await by.ask(`{ viewer { policies { ${facts} } } }`)).viewer.policies[0].limits;
 
 describe('a policy', () => {
-  test('allows what fits; a refusal states the limit, the usage and the time when there is room again', async () => {
+  test('allows payments that fit; a refusal states the limit, the usage and when there will be room again', async () => {
     const me = await limited({ limits: [usd('DAY', 500)], timeZone: 'Asia/Tokyo' });
     expect(await made(me, 300)).toEqual([true]);
     const refused = await send(me, 201);
@@ -85,8 +85,8 @@ describe('a policy', () => {
     kinds: /no payment of this kind$/,
     currencies: /no payment in this currency$/,
     'amounts of one payment': /at most 10.00 USD in one payment$/,
-    'a single one': /at most 1 payment a day, of which 1 payment is used/,
-    'their number': /at most 3 payments a day, of which 3 payments are used/,
+    'a single payment': /at most 1 payment a day, of which 1 payment is used/,
+    'the number of payments': /at most 3 payments a day, of which 3 payments are used/,
   };
   test.each([
     ['kinds', { kinds: ['TRANSFER_OUT'] }, toUsd],
@@ -100,9 +100,9 @@ describe('a policy', () => {
     ['lists', { receiverAccountIds: [scene.outsideUsd], receiverUmaAddresses: [uma] }, ['TRANSFER_OUT', quotes[3]]],
     ['currencies', { limits: [inEuros('1')] }, []],
     ['amounts of one payment', { limits: [usd('PAYMENT', 1_000)] }, all.filter((way) => way !== quotes[3])],
-    ['a single one', { limits: [{ period: 'DAY', payments: 1 }] }, all.slice(0, 1)],
-    ['their number', { limits: [{ period: 'DAY', payments: 3 }] }, all.slice(0, 3)],
-  ])('allows some %s and no others: %j', async (what, terms, allowed) => {
+    ['a single payment', { limits: [{ period: 'DAY', payments: 1 }] }, all.slice(0, 1)],
+    ['the number of payments', { limits: [{ period: 'DAY', payments: 3 }] }, all.slice(0, 3)],
+  ])('allows exactly what its terms say about %s: %j', async (what, terms, allowed) => {
     const message = expect.stringMatching(says[what] ?? /no payment to this receiver$/);
     const me = await limited(terms);
     const did: string[] = [];
@@ -114,7 +114,7 @@ describe('a policy', () => {
     expect(did).toEqual(allowed);
   });
 
-  test('allows payments within its hours, and states when they begin', async () => {
+  test('allows payments within its hours; a refusal states when the hours begin', async () => {
     const { rows } = await t.owner.query<{ time: string }>(
       `select to_char(now() + m * interval '1 minute', 'HH24:MI') as time from unnest(array[-2, 2, 4]) m order by m`,
     );
@@ -180,7 +180,7 @@ describe('a policy', () => {
         expect(await set(subject, { limits: [] }, by)).toMatchObject({ code: 'FORBIDDEN' });
       expect(await by.act('deletePolicy', { subjectId: maker.tokenId })).toMatchObject({ code: 'FORBIDDEN' });
     }
-    // Payments made with either token count for both.
+    // Payments made with either token count against the policy.
     const counted = [...(await made(child, 3)), ...(await made(maker, 3, 2)), ...(await made(child, 1))];
     expect(counted).toEqual([true, false, true, false]);
     // Any other server token with MANAGE may change the policy, even if a platform-wide policy limits that token.
@@ -230,7 +230,7 @@ describe('a policy', () => {
     }
   });
 
-  test('counts each payment once, even if requests are repeated, and stores no refusal under a key', async () => {
+  test('counts a repeated request once, and a refusal does not use up its idempotency key', async () => {
     const me = await limited({ limits: [usd('DAY', 100)] });
     const once = () => send(me, 60, { idempotencyKey: 'policy-1' });
     expect(await once()).toBe(await once());
@@ -267,7 +267,7 @@ describe('a policy', () => {
     [['REFUNDED'], '100', '0'],
     [['FAILED', 'REFUNDED'], '0', '0'],
     [[], '100', '100'],
-  ])('releases the usage of failed or returned payments per releaseOn: %j', async (releaseOn, failed, returned) => {
+  ])('releases the usage of failed or returned payments as releaseOn says: %j', async (releaseOn, failed, returned) => {
     const used = async (scenario: object, status: string) => {
       const me = await limited({ limits: [usd('DAY', 100), { period: 'LAST_24_HOURS', payments: 1 }], releaseOn });
       const { id } = await me.pay(scene, 100, { sandboxScenario: scenario });
@@ -330,6 +330,6 @@ test.each([
   [{ hoursFrom: '9:00', hoursTo: '18:00' }, 'INVALID_INPUT', ['hoursFrom']],
   [{ hoursFrom: '09:00' }, 'INVALID_INPUT', ['hoursTo']],
   [{ timeZone: 'FOO+3' }, 'INVALID_INPUT', ['timeZone']],
-])('a policy of %j is refused', async (terms, code, path) => {
+])('a policy with %j is refused', async (terms, code, path) => {
   expect(await set(scene.customerId, terms)).toMatchObject({ code, path: ['input', ...path] });
 });

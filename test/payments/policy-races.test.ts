@@ -7,7 +7,7 @@ import { passHours, timeZoneAtNoon } from '../setup/passing-time.ts';
 import type { Scene } from '../setup/scene.ts';
 
 // Tests policies against a simple model and with many concurrent payments. When a gateway stops, the audit proves that
-// no window was exceeded.
+// no limit was exceeded.
 
 /** The number of payments in the race; POLICY_PAYMENTS overrides it. */
 const payments = Number(process.env.POLICY_PAYMENTS ?? 2_000);
@@ -144,7 +144,7 @@ async function play(t: TestGateway, scene: Scene, first: readonly Limit[], steps
   }
 }
 
-test('with random payments, failures, settings and times, a policy allows exactly what its limits leave', async () => {
+test('with random payments, failures, settings and times, a policy allows exactly what its limits permit', async () => {
   const t = await ownGateway({ SANDBOX_PACE_MS: 1 });
   const scene = await t.platform.makeScene(100_000_000n);
   await fc.assert(

@@ -31,7 +31,7 @@ describe('the worked examples', () => {
 });
 
 describe('a quote explains itself', () => {
-  it('names every rounding, with the exact value before it and the integer after it', () => {
+  it('lists every rounding, with the exact value before it and the integer after it', () => {
     const terms = { rate: '1.25', serviceVariableFeeRate: '0.01', counterpartyFixedFee: 3n };
     const quote = quoted(request('USD', 'EUR', 'SENDING', 1000n, terms, { fixedFee: 50n, variableFeeRate: '0.003' }));
     expect(quote.steps).toEqual([
@@ -55,7 +55,7 @@ describe('a quote explains itself', () => {
     expect(quote).toMatchObject({ totalReceivingAmount: 747n, feesIncluded: 66n, platformFee: 53n });
   });
 
-  it('shows a ratio if the decimal does not terminate, and the factor between different numbers of decimal places', () => {
+  it('shows a non-terminating decimal as a ratio, and the factor that aligns different decimal places', () => {
     const terms = { serviceFixedFee: 7n, serviceVariableFeeRate: '0.001' };
     const quote = quoted(request('USD', 'USDC', 'RECEIVING', 50_000_000n, terms));
     expect(quote.steps[0]).toEqual({
@@ -66,14 +66,14 @@ describe('a quote explains itself', () => {
   });
 
   it('gives the service the surplus from rounding up, if it would otherwise break the rate law', () => {
-    // 1191 sats cost 11.91 cents. At least 17.01… must be charged, so 18; 30 % of 18 is 5.4, rounded to 5, which would
-    // leave 13 for 11.91.
+    // 1191 sats cost 11.91 cents. At least 17.01… must be charged, so 18. The 30 % fee, 5.4, is rounded to 5. This
+    // would leave 13 cents for sats that cost 11.91.
     const terms = { rate: '10000', serviceVariableFeeRate: '0.3' };
     const quote = quoted(request('USD', 'BTC', 'RECEIVING', 1191n, terms));
     expect(quote).toMatchObject({ totalSendingAmount: 18n, totalReceivingAmount: 1191n, feesIncluded: 6n });
     expect(quote.steps.at(-1)).toEqual({
       ...{ step: 'ROUNDING_SURPLUS', before: '1.09', after: 1n, currency: 'USD', rounding: 'DOWN' },
-      text: "13 − 11.91 = 1.09 left over, 1 of it to the service's variable fee",
+      text: "13 − 11.91 = 1.09 left over, 1 of which is added to the service's variable fee",
     });
     expect(quote.rateDetails.serviceApiVariableFeeAmount).toBe(6n);
 
@@ -90,7 +90,7 @@ describe('a quote explains itself', () => {
 });
 
 describe('the rate details', () => {
-  it('state both multipliers in terms of millisatoshis, at the price of one bitcoin', () => {
+  it('state both multipliers in terms of millisatoshis, at the given bitcoin price', () => {
     const terms = { rate: '1.25', bridge: '100000', serviceVariableFeeRate: '0.01', serviceFixedFee: 7n };
     const quote = quoted(request('USD', 'EUR', 'SENDING', 1000n, terms, { fixedFee: 0n, variableFeeRate: '0.003' }));
     expect(quote.rateDetails).toEqual({
@@ -132,7 +132,7 @@ describe('for every pair, amount and fee', () => {
     });
   });
 
-  it('with SENDING locked and two variable fees, the rate law can be off by over one unit of either currency', () => {
+  it('with SENDING locked and two variable fees, the rate law can be off by more than one unit of either currency', () => {
     const terms = { ...sandboxTerms(requiredCurrency('USD'), requiredCurrency('CAD')), maxSendingAmount: maxAmount };
     const platform = { fixedFee: 7n, variableFeeRate: '0.0123456789' };
     const asked = request('USD', 'CAD', 'SENDING', 6_173_403_473_077_186n, terms, platform);
@@ -187,7 +187,7 @@ describe('the bounds', () => {
   });
 
   it.each<[string, CurrencyCode, string, bigint, bigint, bigint, string]>([
-    // 1 cent is 10^12 satoshi.
+    // 1 cent buys 10^12 satoshis.
     [
       'the maximum in satoshis',
       'BTC',
@@ -206,8 +206,8 @@ describe('the bounds', () => {
       8_999_999_999_999_992n,
       '0.01 to 90000000000000.00 EUR, not 90000000000000.01',
     ],
-    // 100 cents are a yen.
-    ['the minimum, with less than half a unit', 'JPY', '1', 50n, 1n, 49n, '1 to 9000000000000000 JPY, not 0'],
+    // 100 cents buy one yen.
+    ['the minimum, at less than half a unit', 'JPY', '1', 50n, 1n, 49n, '1 to 9000000000000000 JPY, not 0'],
   ])('refuse a computed received amount beyond %s', (_what, to, rate, fits, received, beyond, bounds) => {
     expect(quoted(request('USD', to, 'SENDING', fits, { rate })).totalReceivingAmount).toBe(received);
     const reason = `from USD to ${to} the receiving amount must be ${bounds} ${to}`;

@@ -22,7 +22,7 @@ const payment = (id: string) => t.platform.transactionOf(id);
 const scene = await t.platform.makeScene(0n);
 
 describe('a quote from an external account', () => {
-  test('is expected to settle only once the money is pulled and paid out', async () => {
+  test('has an expected settlement time that includes both the pull and the payout', async () => {
     const expectedMs = async (sandboxScenario: object): Promise<number> => {
       const quote = await createQuote(scene.outsideUsd, scene.outsideEur, { sandboxScenario });
       await t.platform.execute(quote.id);
@@ -34,7 +34,7 @@ describe('a quote from an external account', () => {
     expect(await expectedMs({ step: 'SETTLEMENT', delayMs: 600_000 })).toBeGreaterThanOrEqual(600_000);
   });
 
-  test('is pulled, converted and paid out, through the owner’s internal account in that currency', async () => {
+  test('pulls the money into the owner’s account in the same currency, converts it and pays it out', async () => {
     const quote = await createQuote(scene.outsideUsd, scene.outsideEur);
     const source = { account: { __typename: 'ExternalAccount', id: scene.outsideUsd } };
     expect(quote).toMatchObject({ status: 'PENDING', paymentInstructions: [], source });
@@ -66,7 +66,7 @@ describe('a quote from an external account', () => {
     expect(await t.platform.balanceOf(poor.usd)).toBe(5_000n);
   });
 
-  test('belongs to the platform if that account does, whoever owns the destination', async () => {
+  test('belongs to the platform if the account does, regardless of who owns the destination', async () => {
     const treasury = await t.platform.externalAccount(undefined, 'USD', usAccount('4440001000'));
     const { outsideEur: closed } = await t.platform.makeScene(0n, '003');
     const quote = await createQuote(treasury, closed);
@@ -92,7 +92,7 @@ describe('a quote from an external account', () => {
     },
   );
 
-  test('is refused if that account is a wallet, and so is a transfer', async () => {
+  test('is refused if the account is a wallet, and so is a transfer', async () => {
     const tron = { tronWallet: { address: `T${'a'.repeat(33)}` } };
     const wallet = await t.platform.externalAccount(scene.customerId, 'USDT', tron, { beneficiary: undefined });
     const message = expect.stringContaining('cannot be pulled from a wallet');

@@ -177,7 +177,7 @@ test('a result counts only if the name is unchanged, the customer is not deleted
   for (const id of [woken, wokenAtEnd]) expect(await standing(id)).toEqual(['EXPIRED', 2, null]);
 });
 
-test('a check that needs an unavailable rail is retried at growing intervals', async () => {
+test('a check that needs an unavailable rail is retried at increasing intervals', async () => {
   const id = await t.platform.newCustomer();
   await wake(id);
   for (const [attempts, seconds] of [

@@ -36,7 +36,7 @@ describe('a deposit of the quoted amount', () => {
     },
   );
 
-  test('may state its amount, and has no further effect when it is sent again with its key', async () => {
+  test('may state its amount, and has no further effect when it is sent again with the same key', async () => {
     const quote = await newQuote();
     const input = { amount: quote.due, idempotencyKey: 'deposit-1' };
     expect(await send(quote, input)).toMatchObject({ replayed: false, transaction: { status: 'PROCESSING' } });
@@ -85,7 +85,7 @@ describe('a deposit that does not match', () => {
   test.each([
     ['too low', -1n],
     ['too high', 1n],
-  ])('and is %s by one unit fails the payment, and stays with the customer', async (_word, difference) => {
+  ])('because it is %s by one unit fails the payment, and stays with the customer', async (_word, difference) => {
     const quote = await newQuote('USDC', await t.platform.makeScene(0n));
     const amount = quote.due + difference;
     const transaction = { status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED' };
@@ -164,7 +164,7 @@ describe('a late deposit', () => {
   test.each([
     ['arrives twice', { sandboxScenario: { deposit: 'TWICE' } }, (due: bigint) => 2n * due],
     ['falls short', { amount: 7 }, () => 7n],
-  ])('for an expired quote is credited once if it %s', async (_how, more, total) => {
+  ])('for an expired quote is credited as it arrives if it %s; later ones are refused', async (_how, more, total) => {
     const quote = await quoteAt(short);
     await short.platform.ended(quote.transactionId);
     const answers = await Promise.all([1, 2, 3].map(() => send(quote, more, short.platform)));

@@ -10,7 +10,7 @@ import { makeDue } from '../setup/passing-time.ts';
 
 /** Tests that misbehaving rails and damaged rows do not block other work, and that nothing is lost. */
 
-/** This gateway runs no workers. The test does the background work itself, with rails of its own. */
+/** This gateway runs no workers. The test does the background work itself, with its own rails. */
 const t = await testGateway({ ROLE: 'serve', SANDBOX_QUOTE_SECONDS: 1, SANDBOX_PACE_MS: 0 });
 const { platform } = t;
 const { payments } = t.gateway;
@@ -34,7 +34,7 @@ const casesOf = async (id: string) =>
 const send = async (amount: number): Promise<string> => (await platform.pay(scene, amount)).id;
 const statusOf = async (id: string): Promise<string> => (await platform.fieldsOf('transaction', id, 'status')).status;
 
-test('a rail that never answers for one order does not block other orders, and is polled again about that order', async () => {
+test('a rail that never responds about one order does not block other orders, and is polled for it again', async () => {
   const [silent, prompt] = [await send(101), await send(102)];
   const asking = Promise.withResolvers<void>();
   const silence = answering({
@@ -167,7 +167,7 @@ test('a slow rail is polled for at most 32 orders at a time, so that none of the
   for (const id of ids) expect(await statusOf(id)).toBe('COMPLETED');
 });
 
-test('an order that keeps failing is retried at growing intervals of at most five minutes', async () => {
+test('an order that keeps failing is retried at increasing intervals of at most five minutes', async () => {
   const { owner: pool } = t;
   // The rail's response to one order is invalid, and the other payment cannot be updated.
   const nonsense = { kind: 'nonsense' } as unknown as RailOutcome;

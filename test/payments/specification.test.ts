@@ -56,7 +56,7 @@ describe('section 2', () => {
   });
 });
 
-test('4.10 the platform’s own external accounts are returned completely, by currency, without paging', async () => {
+test('4.10 the platform’s own external accounts are returned in one list, filtered by currency', async () => {
   const rest = await restClient(t.url, (await t.newPlatform('owner')).authorization);
   const own = await rest.make('/platform/external-accounts', { currency: 'USD', accountInfo: usAccount() });
   expect(own.customerId).toBeNull();
@@ -64,7 +64,7 @@ test('4.10 the platform’s own external accounts are returned completely, by cu
   expect(await rest.ask('GET', '/platform/external-accounts?currency=EUR')).toEqual({ data: [] });
 });
 
-test('6 OUTGOING_PAYMENT events of a UMA payment continue until its final status', async () => {
+test('6 OUTGOING_PAYMENT events of a UMA payment are sent until it reaches its final status', async () => {
   const scene = await t.platform.makeScene();
   const made = await t.platform.umaQuote(scene.usd, '$success.usd@sandbox.uma.money');
   await t.platform.execute(made.id);

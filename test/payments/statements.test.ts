@@ -118,7 +118,7 @@ test('all data that one request reads about an account is from one point in time
   await done;
 });
 
-test('a statement is refused if its period ends before it begins, naming the field', async () => {
+test('a statement whose period ends before it begins is refused, naming the field', async () => {
   const { data, errors } = await t.platform.send(document, { id: scene.usd, from: new Date(1), to: new Date(0) });
   expect(data?.account ?? null).toBeNull();
   expect(errors?.[0]).toMatchObject({ path: ['account', 'statement'], extensions: { code: 'INVALID_INPUT' } });
@@ -267,7 +267,7 @@ test('camt.053 is refused for assets outside ISO 4217, and for a period that end
   }
 });
 
-test('an export longer than one read is complete, and stops if its client disconnects', async () => {
+test('an export that takes several reads is complete, and stops if the client disconnects', async () => {
   const busy = await t.platform.makeScene(0n);
   const fields = [1, 2, 3, 4, 5].map((units) => {
     return `f${units}: sandboxFundAccount(input: { accountId: $account, amount: { units: ${units} } }) { __typename }`;

@@ -59,7 +59,7 @@ test('an impossible transfer is refused, naming the field', async () => {
   for (const [from, to, code, field] of cases) expect(await send(from, to)).toMatchObject(refusal(code, field));
 });
 
-test('a customer who cannot move money can pay only the platform, and cannot be paid', async () => {
+test('a customer whose identity was rejected can pay only the platform, and cannot be paid', async () => {
   const stopped = await platform.newCustomer('Grace Hopper 002');
   const usd = await platform.internalAccount(stopped, 'USD');
   await platform.fund(usd, 1_000n);

@@ -97,7 +97,7 @@ describe('a domain', () => {
     expect(data).toMatchObject([{ id: customer.id }]);
   });
 
-  test('cannot be assigned if another platform has an address in it, even if no trigger prevented the address', async () => {
+  test('cannot be assigned if another platform has an address in it, even if that address bypassed the trigger', async () => {
     const { body: customer } = await newCustomer(rival);
     const uuid = uuidIn(customer.id);
     const spoil = () => db.query("update customer set uma_address = '$eve@victim.com' where id = $1", [uuid]);
@@ -154,7 +154,7 @@ test("no platform has the domain of the sandbox's simulated receivers, whatever 
   expect(umaDomain).toMatch(/^sandbox-[0-9a-f]{6}\.uma\.money$/);
 });
 
-test('platforms with similar names have different domains, and the longest name still has addresses', async () => {
+test('platforms with similar names have different domains, and the longest name leaves room for addresses', async () => {
   expect(await domainOf(await restClient(t.url, (await t.newPlatform('Live')).authorization))).toMatch(/^live-.{6}\./);
   const longest = await restClient(t.url, (await t.newPlatform('x'.repeat(63))).authorization);
   const umaAddress = `$ada@${await domainOf(longest)}`;

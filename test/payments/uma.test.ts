@@ -31,7 +31,7 @@ describe('receiver lookup', () => {
     },
   );
 
-  test('an unknown address is UMA_NOT_FOUND, a malformed one INVALID_UMA_ADDRESS', async () => {
+  test('an unknown address is refused with UMA_NOT_FOUND, a malformed one with INVALID_UMA_ADDRESS', async () => {
     const unknown = { __typename: 'NotFoundError', ...refusal('UMA_NOT_FOUND', 'umaAddress') };
     expect(await t.platform.lookUp('$non.existent.usd@sandbox.uma.money')).toMatchObject(unknown);
     expect(await t.platform.lookUp('nobody')).toMatchObject({ code: 'INVALID_UMA_ADDRESS' });
@@ -109,7 +109,7 @@ describe('a quote to a UMA address', () => {
     expect(await said({ name: 'SHOE_SIZE', value: '44' })).toMatchObject({ status: 'PENDING' });
   });
 
-  test("names the sender's facts that do not apply to the destination", async () => {
+  test('is refused if it states facts about the sender that do not apply to the destination', async () => {
     const { usd, eur, outsideEur } = await t.platform.makeScene();
     const to = (accountId: string, name: string, value: string) =>
       t.platform.quote(between(usd, accountId, 10_000, { senderCustomerInfo: [{ name, value }] }));
@@ -175,7 +175,7 @@ describe('between customers of one installation', () => {
     return { received: await other.ended(incoming.id), sent: await t.platform.ended(made.transaction.id) };
   }
 
-  test('on two platforms: the payment is OUTGOING on one and INCOMING on the other, each with its own events', async () => {
+  test('a payment between two platforms is OUTGOING on one and INCOMING on the other, each with its own events', async () => {
     const receiver = await other.makeScene(0n);
     const payment = await send(receiver.customerId, { description: 'rent' });
     const { scene, made, incoming } = payment;
@@ -200,7 +200,7 @@ describe('between customers of one installation', () => {
     expect(await t.platform.transactionOf(incoming.id)).toBeNull();
   });
 
-  test('a rejection ends both sides as REJECTED, with the money returned', async () => {
+  test('a rejection makes both sides REJECTED, and the money is returned', async () => {
     const receiver = await other.makeScene(0n);
     const payment = await send(receiver.customerId);
     const { received, sent } = await decide(payment, 'not ours');
@@ -298,7 +298,7 @@ test.each([
   ['EXPIRED', false],
   ['frozen', false],
   ['deleted', false],
-])('a customer whose identity is %s is found at its address: %s', async (status, isFound) => {
+])('a customer who is %s is found at its address: %s', async (status, isFound) => {
   const { customerId } = await t.platform.makeScene(0n);
   const umaAddress = await t.platform.umaAddressOf(customerId);
   if (status === 'frozen') await freezeCustomer(t.gateway.payments.database, customerId, freezing);

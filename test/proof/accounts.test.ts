@@ -58,7 +58,7 @@ const decodes = (decode: () => unknown) => {
 };
 const allZeros = (value: string) => /^[0-]+$/.test(value);
 const isBase58 = (value: string) => decodes(() => base58.decode(value));
-/** Returns a library's result for a field with check digits, in canonical form; undefined if no library knows it. */
+/** For each field with check digits, whether a library accepts a canonical value; undefined if no library knows it. */
 const oracles: Readonly<
   Record<string, (value: string, details: Readonly<Record<string, string>>) => boolean | undefined>
 > = {
@@ -96,7 +96,7 @@ const mistyped = generatedAccount.chain(({ accountType, details }) => {
     });
 });
 
-test('an account with a typo is refused, naming the field, unless a library accepts it as well', {
+test('an account with a typo is refused, unless a library accepts the mistyped value', {
   timeout,
 }, () => {
   let refusals = 0;

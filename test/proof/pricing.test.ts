@@ -114,7 +114,7 @@ describe.each(['SENDING', 'RECEIVING'] as const)('the model of a quote with %s l
   });
 });
 
-it("the model of the counterparty's fee gives the amount that enters the fixed fees", () => {
+it("the model of the counterparty's fee gives the amount that is added to the fixed fees", () => {
   fc.assert(
     fc.property(requests('SENDING'), (request) => {
       const { fixedFees, unitsBought } = readTerms(request);
@@ -138,6 +138,6 @@ it('half a unit is rounded up, in the model as in the source', () => {
   );
 });
 
-it("the soak's wrong roundings can be planted: each snippet occurs once in the model", () => {
+it("the soak test's wrong roundings can be planted: each snippet occurs once in the model", () => {
   for (const { find } of wrongRoundings) expect(text.split(find), find).toHaveLength(2);
 });

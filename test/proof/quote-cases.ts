@@ -56,7 +56,7 @@ export const plainTerms: RateTerms = {
   maxSendingAmount: maxAmount,
 };
 
-/** Builds a quote at 1:1 with only the given fees and bounds. */
+/** Builds a request at 1:1 with only the given fees and bounds. */
 export function request(
   sending: CurrencyCode,
   receiving: CurrencyCode,

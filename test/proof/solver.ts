@@ -6,7 +6,7 @@ import type { Theorem, WrongRounding } from './theorems.ts';
 /** The definitions that the theorems use. */
 const pricingModel = readFileSync(join(import.meta.dirname, 'pricing.smt2'), 'utf8');
 
-/** Asks z3 whether any numbers satisfy a theorem's assumptions and these conditions: `sat`, `unsat` or `timeout`. */
+/** Asks z3 if any numbers satisfy a theorem's assumptions and these conditions. Returns `sat`, `unsat` or `timeout`. */
 export function solve(
   { whole, real, given }: Theorem,
   conditions: readonly string[] = [],
@@ -23,7 +23,7 @@ export function solve(
   return spawnSync('z3', ['-in', '-T:120'], { input, encoding: 'utf8' }).stdout.trim();
 }
 
-/** Asks whether there are numbers for which a theorem is false: `unsat` proves it. */
+/** Asks whether there are numbers for which a theorem is false. The answer `unsat` proves the theorem. */
 export const refute = (theorem: Theorem): string => solve(theorem, [`(not ${theorem.claim})`]);
 
 /** Asks whether a wrong rounding makes a theorem false for realistic rates, which are whole thousandths. */

@@ -3,7 +3,7 @@ import { copyFileSync, mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The model checker Spin, if it and a C compiler are installed. */
+/** Runs the model checker Spin. Requires Spin and a C compiler. */
 
 const source = join(import.meta.dirname, 'payments.pml');
 

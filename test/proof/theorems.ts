@@ -236,7 +236,7 @@ export const convertedFee: Theorem = wholeAmounts({
 
 export const allTheorems: readonly Theorem[] = [...roundings, ...bridges, convertedFee, ...quotes];
 
-/** A wrong rounding in the model. `npm run soak -- planted` plants the same ones in the source. */
+/** A wrong rounding in the model. `npm run soak -- planted` plants the same mistakes in the source. */
 export interface WrongRounding {
   readonly wrong: string;
   /** In pricing.smt2. */
@@ -278,7 +278,7 @@ export const wrongRoundings: readonly WrongRounding[] = [
     breaks: named('RECEIVING: the rate law'),
   },
   {
-    wrong: 'a unit is taken even if it breaks the rate law on one side only',
+    wrong: 'a unit is taken even if the surplus exceeds one unit in only one currency',
     find: '(or (<= surplus 1) (<= (* surplus units_bought) 1))',
     put: '(and (<= surplus 1) (<= (* surplus units_bought) 1))',
     breaks: named('RECEIVING: a surplus is one unit'),

@@ -41,7 +41,7 @@ describe('in the totals of a period', () => {
       expect(totalsOf([order({ state })], [movement({ orderId: 'order', state })], period)).toEqual([]);
   });
 
-  test('collected money counts as received, and as paid if it was returned', () => {
+  test('collected money counts as received, and whatever was returned of it as paid', () => {
     const collected = order({ kind: 'COLLECTION' });
     const taken = movement({ orderId: 'order', direction: undefined });
     const back = movement({ returnOf: 'order', direction: undefined, amount: 60n });
@@ -63,7 +63,7 @@ test.each([
   [0n, 5n, true],
   [1n, 5n, false],
   [-5n, -1n, false],
-])('a provider balance %s to %s beyond the books agrees with them: %s', (beyondLow, beyondHigh, doesAgree) => {
+])('a provider balance that exceeds the books by %s to %s agrees with them: %s', (beyondLow, beyondHigh, doesAgree) => {
   expect(agrees({ beyondLow, beyondHigh }, undefined)).toBe(doesAgree);
 });
 
@@ -73,6 +73,6 @@ test.each([
   [10n, 12n, false],
   [2n, 5n, true],
   [2n, 4n, false],
-])('with a known difference of 5 to 9, %s to %s beyond the books agree: %s', (beyondLow, beyondHigh, doesAgree) => {
+])('with a known excess of 5 to 9, one of %s to %s agrees with the books: %s', (beyondLow, beyondHigh, doesAgree) => {
   expect(agrees({ beyondLow, beyondHigh }, { beyondLow: 5n, beyondHigh: 9n })).toBe(doesAgree);
 });

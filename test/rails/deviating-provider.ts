@@ -18,7 +18,7 @@ export class DeviatingProvider {
   readonly beyond = new Map<string, bigint>();
   /** Whether the provider omits the moved amounts from its reports. */
   isSilent = false;
-  /** Whether the provider does not respond at all. */
+  /** Whether the provider is unreachable. */
   isAway = false;
   readonly #moved = new Map<string, { readonly movement: RailMovement; readonly outcome: RailOutcome }>();
   /** The currencies of each lock. */

@@ -66,7 +66,7 @@ test.each<[string, Partial<RailDeposit>, Partial<RailDeposit>]>([
   ['whose account at the provider has 200 characters', { heldAt: `${long}one` }, { heldAt: `${long}more` }],
   ['whose account at the provider has a name', { heldAt: 'a' }, { heldAt: '' }],
 ])(
-  'a deposit %s is stored; one just beyond that is not, and the provider is asked about it again',
+  'a deposit %s is stored; one that just misses this condition is not, and is queried again',
   async (_what, sound, broken) => {
     const [one, other] = [deposit(sound), deposit({ ...broken, at: after(minute) })];
     const { next } = await found([one, other, deposit({ at: after(2 * minute) })]);
@@ -76,7 +76,7 @@ test.each<[string, Partial<RailDeposit>, Partial<RailDeposit>]>([
   },
 );
 
-test('a query starts two minutes before the last known deposit, and the next no later than the last one found', async () => {
+test('a query starts two minutes before the last known deposit, and the next no later than the last deposit found', async () => {
   const { asked, next, waits } = await found([deposit({ at: after(5 * minute) }), deposit({ at: after(minute) })]);
   expect(asked).toEqual(after(-2 * minute));
   expect([next, waits]).toEqual([after(5 * minute), true]);

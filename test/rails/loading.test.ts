@@ -34,7 +34,7 @@ const [usd, eur] = [requiredCurrency('USD'), requiredCurrency('EUR')];
 const first = '0197f2a0-0000-7000-8000-000000000001';
 const second = '0197f2a0-0000-7000-8000-000000000002';
 
-/** A rail that takes a single rate from its settings, and creates a file when it is closed. */
+/** A rail that takes a single rate from its settings, and appends to a file when it is closed. */
 const rateRail = `
 import { appendFileSync } from 'node:fs';
 export default {
@@ -93,7 +93,7 @@ test('a single platform can have a rail while others in its environment have non
   );
 });
 
-test('the sandbox is loaded like any rail, and its settings take precedence over the variables', async () => {
+test('the sandbox is loaded like any other rail, and its settings take precedence over the variables', async () => {
   const payments = await open({ SANDBOX: { module: 'sandbox', settings: { rates: { 'USD/EUR': { rate: '2' } } } } });
   expect((await railOf(payments, { platformId: first, environment: 'SANDBOX' }, 'rate').rate(usd, eur))?.rate).toBe(
     '2',
@@ -119,8 +119,8 @@ test.for<readonly [fault: string, module: string, refusal: string]>([
     exported('railPort: 1, name: "mine", open() { throw new Error("apiKey must be set"); }'),
     'the rail mine cannot be opened: apiKey must be set',
   ],
-  ['a part that is not a function', opening('rate: 1.1'), 'the rail mine has rate, which must be functions'],
-  ['a misspelt part', opening('payout() {}'), 'members that the port does not define: payout'],
+  ['a part that is not a function', opening('rate: 1.1'), 'the rail mine has members that must be functions: rate'],
+  ['a misspelled part', opening('payout() {}'), 'members that the port does not define: payout'],
   ['no part', opening(''), 'the rail mine implements no method of the port'],
   [
     'webhooks without a reader',
@@ -142,7 +142,7 @@ test.for<readonly [fault: string, module: string, refusal: string]>([
   await expect(opened).rejects.toThrow(refusal);
 });
 
-test('a rail with simulation serves no PRODUCTION platform', async () => {
+test('a rail with a simulation cannot serve PRODUCTION platforms', async () => {
   await expect(open({ PRODUCTION: { module: 'sandbox' } })).rejects.toThrow(
     'RAILS PRODUCTION: the rail sandbox is a simulation, so it cannot serve PRODUCTION platforms',
   );
@@ -169,6 +169,6 @@ test.for<readonly [fault: string, text: string, refusal: string]>([
     '{"SANDBOX": {"platforms": {"acme": {"module": "x"}}}}',
     'must be the id of a platform',
   ],
-])('the setting with %s is refused, with the reason', ([, text, refusal]) => {
+])('a setting with %s is refused, with the reason', ([, text, refusal]) => {
   expect(() => readConfig({ RAILS: text })).toThrow(refusal);
 });

@@ -22,7 +22,7 @@ const inside = new Set<string>();
 /** Selects the open transactions that are idle now. */
 const idle = `select pid || ' ' || xact_start as id from pg_stat_activity
   where datname = current_database() and state = 'idle in transaction'`;
-/** How long a call waits for open transactions to end. Any still open after that must be waiting for the call. */
+/** How long a call waits for open transactions to end. One still open after that must be waiting for the call. */
 const waitMs = 3_000;
 
 async function look(method: string): Promise<void> {
@@ -75,7 +75,7 @@ test('every method of the rail is called outside of transactions', async () => {
   expect([...inside]).toEqual([]);
 });
 
-test('this test notices a call inside a transaction', async () => {
+test('a call inside a transaction is detected', async () => {
   const { payments } = two.gateway.gateway;
   const rail = connectedRail(payments, { ...shop.platform, environment: 'PRODUCTION' });
   await inTransaction(payments.database, async ({ client }) => {

@@ -58,7 +58,7 @@ const answers: Readonly<Record<State, RailOutcome>> = {
 /** A mistake that a rail's author can make. */
 export type Mistake = 'new keys' | 'guesses' | 'throws refusals' | 'forgets' | 'believes the last' | 'asks never';
 
-/** Opens a rail for the provider. The rail is correct, or has this mistake. */
+/** Opens a rail for the provider: a correct one, or one with the given mistake. */
 function openRail(provider: Provider, mistake: Mistake | undefined): Rail {
   /** Payments that are known only to this process. */
   const sent = new Set<string>();
@@ -78,7 +78,7 @@ function openRail(provider: Provider, mistake: Mistake | undefined): Rail {
       return { kind: 'pending', checkInMs: Number.POSITIVE_INFINITY };
     // A settled order stays settled, whatever the provider reports afterwards.
     if (order.settled && state === 'failed' && mistake !== 'believes the last')
-      return { kind: 'contradiction', explanation: 'failed, of what was settled' };
+      return { kind: 'contradiction', explanation: 'reported as failed after it had settled' };
     return answers[state];
   };
   return {

@@ -70,7 +70,7 @@ describe("the rates in the sandbox's settings", () => {
   });
 
   it.each<[string, string]>([
-    ['[]', 'must be an object of pairs such as "USD/EUR"'],
+    ['[]', 'must be an object with keys such as "USD/EUR"'],
     ['{"USD": {"rate": "1"}}', 'USD must be the codes of two known currencies, such as "USD/EUR"'],
     ['{"USD/EUR/GBP": {"rate": "1"}}', 'USD/EUR/GBP must be the codes of two known currencies, such as "USD/EUR"'],
     ['{"USD/XAU": {"rate": "1"}}', 'USD/XAU must be the codes of two known currencies, such as "USD/EUR"'],
@@ -92,7 +92,7 @@ describe("the rates in the sandbox's settings", () => {
     ['{"USD/EUR": {"rate": "1", "fixedFee": 1.5}}', 'USD/EUR fixedFee '],
     ['{"USD/EUR": {"rate": "1", "fixedFee": "5"}}', 'USD/EUR fixedFee '],
     ['{"USD/EUR": {"rate": "1", "fixedFee": 9007199254740991}}', 'USD/EUR fixedFee '],
-  ])('are refused with %s, naming the pair, the field and the reason', (setting, message) => {
+  ])('are refused if they are %s, naming the pair, the field and the reason', (setting, message) => {
     expect(() => parseRateOverrides(setting)).toThrow(RangeError);
     expect(() => parseRateOverrides(setting)).toThrow(message);
   });

@@ -46,7 +46,7 @@ const faults = (differences: readonly Data[]) => differences.map(({ fault }) => 
 /** Runs today's comparison as if the day were over. */
 const compareToday = () => reconcileDueDays(gateway.gateway.payments, -24);
 
-test('a difference in balances shows both sides, and is reported until it is explained', async () => {
+test('a difference in balances shows both sides, and is reported until it is closed', async () => {
   await account.fund(await account.ownAccount('USD'), 10_000_000n);
   await books.bringIn(scene, 50_000n);
   await books.payOut(scene, 300n);

@@ -93,7 +93,7 @@ async function toEnd(id: string): Promise<number> {
 
 const deviation = fc.record({ taken: fc.bigInt({ min: -40n, max: 40n }), arrived: fc.bigInt({ min: -40n, max: 40n }) });
 
-test('whatever a provider moves, customers get what was promised, and DIFFERENCES makes the ledgers match', async () => {
+test('whatever a provider moves, customers get what was promised, and postings to DIFFERENCES make the ledgers match', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...Object.keys(ways)),
@@ -192,7 +192,7 @@ test('a payment that several people settle concurrently is settled once', async 
   expect((await differences()).get('USD')).toBe(before - 9n);
 });
 
-/** Settles a payment by hand once the provider has moved these amounts. */
+/** Settles a payment by hand after the provider has moved amounts that deviate in this way. */
 async function settleWith(deviates: Deviation, { id }: Data) {
   provider.deviation = deviates;
   await work();

@@ -28,7 +28,7 @@ test('a rail without simulation refuses every sandbox command', async () => {
   ).rejects.toMatchObject(forbidden);
 });
 
-test('a rail without simulation accepts a payment, but refuses it if it has a sandbox scenario', async () => {
+test('a rail without simulation accepts a payment only if it has no sandbox scenario', async () => {
   const transfer = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 5n };
   await expect(transferOut(real, viewer, { ...transfer, sandboxScenario: { delayMs: 1 } })).rejects.toMatchObject(
     forbidden,

@@ -66,7 +66,7 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
       const period = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) };
       return reconcile(payments, { platformId, environment: 'PRODUCTION' }, period);
     },
-    /** Changes rows in upstream's database, even those that its own triggers protect. */
+    /** Changes rows in upstream's database, even those that are protected by triggers. */
     spoil: (text: string, ...values: unknown[]) =>
       withoutTriggers(upstream.databaseUrl, (client) => client.query(text, values)),
     rail({ platformId }: TestPlatform) {

@@ -223,9 +223,7 @@ test("a lock that upstream no longer knows leaves its order's outcome unknown: a
     // Simulates a restore of upstream's database to a time before the quote.
     lock: { ...known, reference: `Quote:${randomUUID()}` },
   };
-  await expect(rail.payOut?.(order)).rejects.toThrow(
-    'the upstream service no longer knows the quote that it has locked',
-  );
+  await expect(rail.payOut?.(order)).rejects.toThrow('the upstream service no longer has the quote that it locked');
   expect(await rail.findOrder?.(order)).toBe(undefined);
 });
 

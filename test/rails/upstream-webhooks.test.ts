@@ -70,7 +70,7 @@ test('late, duplicate and reordered webhooks settle a payment once, and the rail
   await untilWorkedOn();
   expect(await stored(ids)).toBe(held.length);
   expect(await shop.platform.balanceOf(scene.usd)).toBe(before - 1_000n);
-  // The delivery is reported again. The order still waits for its last poll, which looks for a return.
+  // The delivery is reported again. The order is still waiting for its last poll, which looks for a return.
   const [last] = held.slice(-1);
   const again = `Webhook:${randomUUID()}`;
   if (last) await give({ raw: last.raw, headers: signed(last.raw, again) });
@@ -83,7 +83,7 @@ function signed(raw: string, id = `Webhook:${randomUUID()}`, { at = new Date(), 
   return signedHeaders({ id, body: raw, at }, [by]);
 }
 
-test('a payment is refunded as soon as the upstream reports that its bank has returned it', async () => {
+test('a payment is refunded as soon as upstream reports that the bank has returned it', async () => {
   const before = await shop.platform.balanceOf(scene.usd);
   const id = await pay(returnedAmount);
   expect(await shop.platform.ended(id)).toMatchObject({ status: 'COMPLETED' });
@@ -114,7 +114,7 @@ const statusOf = async (id: string) => (await shop.platform.fieldsOf('customer',
 const untilKyc = (id: string, status: string) =>
   vi.waitFor(async () => expect(await statusOf(id)).toBe(status), 20_000);
 
-/** Decides a customer's identity check upstream, given our id of the customer. */
+/** Decides a customer's identity check upstream, given the customer's id on this side. */
 async function decideUpstream(id: string, kycStatus: string): Promise<void> {
   await shop.account.succeed('sandboxSetKycStatus', { customerId: await two.customerThere(id), kycStatus });
 }
@@ -231,7 +231,7 @@ test("strangers who share a provider's address do not block its webhooks", async
   expect(wrong).toEqual([401, 401, 401, 401, 401, 401, 401]);
   expect((await from(signed(raw))).status).toBe(200);
   // For a platform to which this address has never sent a valid signature, invalid ones still count.
-  const other = await two.connected('a neighbour of the provider');
+  const other = await two.connected('a neighbor of the provider');
   expect((await give({ raw, headers: { 'x-forwarded-for': '198.51.100.3' } }, other.webhookUrl)).status).toBe(429);
   await untilWorkedOn();
 });

@@ -28,7 +28,7 @@ const rail = two.rail(platform);
 const receive = (amount: bigint) => platform.bringIn(scene, amount);
 const both = () => shop.both(scene.usd);
 
-test('money that is received is pulled into the upstream account, and credited to the customer here', async () => {
+test('received money is pulled into the upstream account, and credited to the customer here', async () => {
   const { USD: before } = await held();
   await receive(50_000n);
   expect(await platform.balanceOf(scene.usd)).toBe(50_000n);
@@ -150,7 +150,7 @@ test("an account that upstream refuses is refused here, with upstream's reason",
   await expect(refused).rejects.toThrow(/INVALID_BANK_ACCOUNT: .*suffix 105/);
 });
 
-test('credentials rotate without interruption; while they are wrong, payments wait instead of failing', async () => {
+test('credentials can be rotated without interruption; while they are wrong, payments wait instead of failing', async () => {
   await receive(2_000n);
   expect(await rail.checkConnection?.()).toMatch(/EUR \d+/);
   await shop.connect({ clientId: 'nobody', secret: 'wrong' });

@@ -187,7 +187,7 @@ interface ListOfBoth {
   /** The type of the nodes to compare, if the list's nodes have several types. */
   readonly type?: string;
   readonly asRest: (record: Data) => Data;
-  /** Whether the list can be ordered by last change. */
+  /** Whether the list can be sorted by the time of the last change. */
   readonly isOrdered?: true;
   /** Each filter, in its REST form and in its GraphQL form. */
   readonly filters: readonly (() => readonly [rest: Record<string, unknown>, graphql: object])[];

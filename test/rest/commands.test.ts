@@ -191,7 +191,7 @@ describe('every command', () => {
     }
   });
 
-  test('accepts a key as a plain or structured string, and refuses a header with a wrong name', async () => {
+  test('accepts a key as a plain or structured string, and refuses a misnamed header', async () => {
     const { rest, good } = catalog;
     const { path, body } = await good('createCustomer');
     const first = await rest.call('POST', path, { body, key: 'a"\\b' });

@@ -53,7 +53,7 @@ const before: Readonly<Record<string, () => Promise<unknown>>> = {
   approveTransaction: () => send(find('sandboxReceiveUma', 'announce')),
   rotateToken: () => send(find('createToken', 'view')),
   rejectTransaction: () => send(find('sandboxReceiveUma', 'announce')),
-  // The examples name a receiver on the reader's machine, which does not run during tests.
+  // The examples name a receiver on the reader's machine, and none is running during tests.
   testWebhook: async () => {
     await rest.ask('PATCH', '/config', { webhookEndpoint: null });
     return rest.ask('PATCH', '/config', { webhookEndpoint: receiver.url });
@@ -99,7 +99,7 @@ function sendAll(): Promise<readonly object[]> {
   return sent;
 }
 
-/** Returns a copy of a value in which each omitted member of its schema is null. */
+/** Returns a copy of a value, with null for each member of its schema that the value omits. */
 function withNulls(value: Data, schema: Data): Data {
   const { $ref, oneOf, properties, items } = schema ?? {};
   if ($ref) return withNulls(value, rest.document.components.schemas[$ref.split('/').at(-1)]);
@@ -157,7 +157,7 @@ test('each GET succeeds in the sandbox with the parameters that the console inse
   }
 });
 
-test('null is the same as omission: each example creates its object with null for every other member', async () => {
+test('null is the same as omission: each example creates its object with null for every omitted member', async () => {
   for (const example of examples.filter(({ method }) => method === 'post')) {
     // Earlier examples have used up some objects, so a conflict is allowed.
     const { status, text } = await send(example, withNulls);
@@ -193,7 +193,7 @@ test('a name that must be unique is different each time an example is sent', asy
   for (let time = 0; time < 2; time += 1) expect((await send(first)).status).toBe(201);
 });
 
-test('if a platform has no object of a type, the example ids of that type stay as in the document', async () => {
+test('if a platform has no object of a type, the example ids of that type stay as they are in the document', async () => {
   const few = await findIds(rest.document, getAs(await t.newPlatform('empty')), {});
   expect([...few.keys()].some((id) => id.startsWith('ExternalAccount:'))).toBe(false);
   const quoteExample = ({ paths }: Data) =>

@@ -3,7 +3,7 @@ import { type Data, testGateway } from '../setup/gateway.ts';
 import { restAccount, restClient, restQuote, restScene, restTransfer } from '../setup/rest.ts';
 import { answer, startReceiver, verify } from '../webhooks/receiver.ts';
 
-/** The specification's worked flows, over REST alone. The platform's webhook receiver observes each flow. */
+/** The specification's example flows, over REST alone. The platform's webhook receiver observes each flow. */
 
 const t = await testGateway();
 const rest = await restClient(t.url, t.platform.authorization);

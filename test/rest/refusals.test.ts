@@ -171,7 +171,7 @@ test('a balance above 2^53 is never rounded: REST refuses to return it, and webh
   expect((await t.platform.ended(transaction.id)).status).toBe('FAILED');
   expect(await rest.ask('GET', path, undefined, 400)).toMatchObject({
     code: 'AMOUNT_OUT_OF_RANGE',
-    message: `${2 * most} of ${full.usd.id} is beyond 2^53 and cannot be a JSON integer without loss; read it over GraphQL`,
+    message: `${2 * most} of ${full.usd.id} is beyond 2^53, so a JSON number cannot represent it exactly; read it over GraphQL`,
     details: { accountId: full.usd.id },
   });
   expect((await rest.ask('GET', `${path}&currency=EUR`)).data).toHaveLength(1);
@@ -185,7 +185,7 @@ test('a balance above 2^53 is never rounded: REST refuses to return it, and webh
   expect(webhook).not.toHaveProperty('newBalance');
 });
 
-test('a payment over a policy is refused with the limit, the amount used and the time when enough is free again', async () => {
+test('a payment that exceeds a limit is refused with the limit, the amount used and the time when it will fit', async () => {
   const customer = await restScene(rest, 1_000, 'Ada Lovelace');
   const limits = [{ period: 'LAST_24_HOURS', currency: 'USD', amount: { units: 500 } }];
   await t.platform.succeed('setPolicy', { subjectId: customer.customer.id, limits });

@@ -66,7 +66,7 @@ test('a customer of this installation is found, and the sender must be a custome
   expect(answer).toMatchObject({ code: 'USER_NOT_FOUND', details: { field: 'platformUserId' } });
 });
 
-test('if several customers share a platform id, the sender must be named by customer id', async () => {
+test('if several customers share a platformCustomerId, the sender must be named by customer id', async () => {
   const { umaAddress, platformCustomerId, id } = scene.customer;
   const path = `/receiver/${encodeURIComponent(umaAddress)}?platformUserId=${platformCustomerId}`;
   const body = { customerType: 'INDIVIDUAL', platformCustomerId, fullName: 'Grace Hopper' };
@@ -77,7 +77,7 @@ test('if several customers share a platform id, the sender must be named by cust
     details: { field: 'platformUserId' },
   });
   await rest.ask('GET', `${path}&customerId=${id}`);
-  // Once the twin is deleted, the platform id is unambiguous again.
+  // Once the twin is deleted, the platformCustomerId is unambiguous again.
   await rest.ask('DELETE', `/customers/${twin.id}`);
   await rest.ask('GET', path);
 });
@@ -99,7 +99,7 @@ test('the shorter form of the UMA workflow pays from the customer’s account in
   }
 });
 
-test('the short and the full form count as one request per key, even after the lookup has expired', async () => {
+test('the short and the full form with one key count as the same request, even after the lookup has expired', async () => {
   const lookupId = await lookUp();
   const full = {
     lookupId,

@@ -80,7 +80,7 @@ test('a test returns whatever status the receiver sends, and a repeated key retu
   const nowhere = await rest.ask('POST', '/webhooks/test', { url: `${own.url}/nowhere` }, 400);
   expect(nowhere).toMatchObject({ code: 'WEBHOOK_ENDPOINT_NOT_SET', details: { field: 'url' } });
 
-  // HTTP parsers accept every three-digit number.
+  // HTTP parsers accept any three-digit status code.
   own.answer = answer(999);
   const first = await rest.call('POST', '/webhooks/test', { key: 'one-test' });
   expect(first).toMatchObject({ status: 200, body: { response_status: 999 } });

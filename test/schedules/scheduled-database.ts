@@ -62,7 +62,7 @@ export async function prepareDatabase(client: pg.Client, actors: number): Promis
     grant usage on all sequences in schema schedules to gateway_work`);
 }
 
-/** Returns the statement that creates a function that calls the real function and then stops. */
+/** Returns the statement to create a function that calls the real function and then stops the actor. */
 async function stoppingFunction(client: pg.Client, signature: string, point: string): Promise<string> {
   const { rows } = await client.query<{ parameters: string; result: string; names: string[] | null; table: boolean }>(
     `select pg_get_function_arguments($1::regprocedure) as parameters, pg_get_function_result($1::regprocedure) as result,

@@ -4,10 +4,10 @@ import { actorLock, actorOf, stopNotice } from './scheduled-database.ts';
 /**
  * Runs actors one step at a time, in the order of a schedule. An actor is a function that runs the product's own code
  * on its own connection. It stops before each statement is sent, and at points inside the functions of the database
- * (scheduled-database.ts). Between two steps, every actor is stopped, has ended, or waits for another actor's lock.
+ * (scheduled-database.ts). Between two steps, every actor has stopped or ended, or waits for another actor's lock.
  */
 
-/** The work of one actor. A refusal is a result, too, and the race checks it. */
+/** The work of one actor. A refusal is also a result, which the race checks. */
 export interface Actor {
   readonly name: string;
   /** From 1. */
@@ -39,7 +39,7 @@ interface Player {
 
 /** How long an actor may take between two stops. A busy machine may stall an actor for seconds. */
 const stepMs = 120_000;
-/** How long the scheduler waits for an actor before it checks whether the actor waits for a lock. */
+/** How long the scheduler waits for an actor before it checks whether the actor is waiting for a lock. */
 const lookMs = 2;
 
 export class Scheduler {
@@ -68,7 +68,7 @@ export class Scheduler {
     await this.#control.end();
   }
 
-  /** @throws Error if actors wait for each other, or if one does not return */
+  /** @throws Error if actors are waiting for each other, or if one does not return */
   async play(actors: readonly Actor[], choose: Choose, decidesAlways = false): Promise<Played> {
     const steps: string[] = [];
     const choices: { of: number; taken: number }[] = [];
@@ -125,8 +125,8 @@ export class Scheduler {
   }
 
   /**
-   * Waits until each actor has stopped or ended, or is waiting for a lock that a stopped actor holds. If all wait for
-   * locks, one is about to be granted, or the database will resolve a deadlock. @throws Error if neither happens
+   * Waits until each actor has stopped or ended, or is waiting for a lock that a stopped actor holds. If all are
+   * waiting, a lock is about to be granted, or the database will resolve a deadlock. @throws Error if neither happens
    */
   async #settle(steps: readonly string[]): Promise<void> {
     const deadline = performance.now() + stepMs;
@@ -209,7 +209,7 @@ const isOver = ({ ended, inFlight, held }: Player) => ended && inFlight === 0 &&
 type Intercept = (client: pg.Client, send: (answered: () => void) => void, name: string) => boolean;
 type Query = (this: pg.Client, ...parameters: unknown[]) => unknown;
 
-/** Calls `intercept` before each statement on any connection of this process. Returns a function to remove it. */
+/** Calls `intercept` before each statement on any connection of this process. Returns a function that undoes this. */
 function interceptQueries(intercept: Intercept): () => void {
   const prototype = pg.Client.prototype as unknown as { query: Query };
   const original = prototype.query;

@@ -4,8 +4,8 @@ import { races } from './races.ts';
 import { openWorld } from './world.ts';
 
 /**
- * Runs each of the important races through its share of the schedules: the first half depth-first, the rest at random.
- * SCHEDULES sets the total number. SCHEDULE_SEED replays the seed named in a failure.
+ * Runs each race under its share of the schedules: the first half depth-first, the rest at random. SCHEDULES sets the
+ * total number of schedules. To repeat a schedule that failed, set SCHEDULE_SEED to the seed that the failure names.
  */
 
 const { SCHEDULES, SCHEDULE_SEED } = process.env;

@@ -14,7 +14,7 @@ const maxActors = 4;
 
 export type World = Awaited<ReturnType<typeof openWorld>>;
 
-/** Opens a gateway and a database on which schedules are played, with a connection for each actor. */
+/** Opens a gateway and a database to run schedules on, with a connection for each actor. */
 export async function openWorld() {
   const gateway = await startTestGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 0 });
   const { databaseUrl } = gateway;
@@ -39,7 +39,7 @@ export async function openWorld() {
     makers: [],
     bound: { kind: 'PLATFORM' },
   };
-  // The rail answers immediately, so that only the schedule decides who comes first.
+  // The rail answers immediately, so that the schedule alone decides which actor comes first.
   const perform = async ({ id }: { readonly id: string }): Promise<RailOutcome> => {
     performed.push(id);
     return { kind: 'settled' };

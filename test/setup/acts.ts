@@ -10,7 +10,7 @@ export const transactionFields = `
   timeline { status reason } ledgerEntries { amount { amount currency { code } } account { id } system }
   expectedSettlementAt settledAt description requestedReceiverInformation { name mandatory } approvalDueAt reconciliationReference`;
 
-/** Returns the expected members of a refusal: its code, and the path in the input. */
+/** Returns the expected fields of a refusal: its code, and the path of the refused input. */
 export const refusal = (code: string, ...path: readonly (string | number)[]) => ({ code, path: ['input', ...path] });
 
 /** Builds the input of a transfer between two accounts. The amount is in the currency's smallest unit. */
@@ -32,7 +32,7 @@ export function between(from: string, to: string, amount: number | bigint, rest:
 /** Builds the input of a quote of 10 dollars to the scene's external EUR account, unless `rest` says otherwise. */
 export const usdToEur = ({ usd, outsideEur }: Scene, rest?: object) => between(usd, outsideEur, 1_000, rest);
 
-/** Builds the input of a quote to the external EUR account. The customer funds it with `amount` in this currency. */
+/** Builds the input of a quote to the external EUR account, funded by the customer with `amount` in `currency`. */
 export function fundedIn(
   currency: string,
   { customerId, outsideEur }: Scene,

@@ -57,7 +57,7 @@ interface Entry {
   readonly value: string;
 }
 
-/** Converts metadata from REST's map to the entries of GraphQL's inputs. */
+/** Converts metadata from a REST map to the entries of a GraphQL input. */
 export const entriesOf = (metadata: Readonly<Record<string, string>> | undefined): Entry[] | undefined =>
   metadata && Object.entries(metadata).map(([key, value]) => ({ key, value }));
 
@@ -76,7 +76,7 @@ const namesInRest: { readonly [Name in Operation]?: Readonly<Record<string, stri
   sandboxReceiveUma: { amount: 'receivingCurrencyAmount', currency: 'receivingCurrencyCode' },
 };
 
-/** Returns the REST path of a field of GraphQL's inputs. The field may have a different name in REST. */
+/** Returns the REST path of a field of a GraphQL input. The field may have a different name in REST. */
 function asRestField(
   mutation: Operation,
   [, first = '', ...path]: readonly string[],

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Data } from './gateway.ts';
 
-/** Selects over GraphQL every field that REST returns, and converts it to REST's form without the service's code. */
+/** Selects over GraphQL all that REST returns, and converts it to its REST form without using the service's code. */
 
 const money = '{ amount currency { code name symbol decimals } }';
 const rateDetails = `{ counterpartyMultiplier counterpartyFixedFee ${money} serviceApiMultiplier serviceApiFixedFee ${money} serviceApiVariableFeeRate serviceApiVariableFeeAmount ${money} }`;
@@ -191,7 +191,7 @@ function customerAsRest({ details, metadata, ...customer }: Data): Data {
   return bare({ ...customer, ...rest, ...business, beneficialOwners, metadata: mapOf(metadata) });
 }
 
-/** The records returned by calls: the field that contains them, the fields to select, and their form in REST. */
+/** For each type of record that calls return: the field that contains it, the fields to select, and its REST form. */
 export const results = {
   quote: { name: 'quote', fields: quoteFields, asRest: quoteAsRest },
   transaction: { name: 'transaction', fields: transactionFields, asRest: transactionAsRest },

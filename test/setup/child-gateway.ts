@@ -22,7 +22,7 @@ export function runToEnd(
   return spawnSync(command, args, { cwd: root, encoding: 'utf8', env, timeout: 50_000 });
 }
 
-/** Starts a gateway and waits until it is ready. Only migrations connect as the tables' owner (DATABASE_URL). */
+/** Starts a gateway and waits until it is ready. Only migrations use `environment.DATABASE_URL`, the owner's URL. */
 export async function startChildGateway(
   environment: Readonly<Record<string, string>>,
   [command = '', ...args]: readonly string[] = program,
@@ -55,7 +55,7 @@ export async function startChildGateway(
         if (address) resolve(address);
       });
     }
-    exited.then((code) => reject(new Error(`the gateway ended with ${code}:\n${output}`)));
+    exited.then((code) => reject(new Error(`the gateway exited with ${code}:\n${output}`)));
   });
   return {
     url,
@@ -69,7 +69,7 @@ export async function startChildGateway(
   };
 }
 
-/** Creates a data directory for the test. The user who runs Postgres can enter it even if this process is root. */
+/** Creates a data directory for the test. The user that runs Postgres can enter it even if this process is root. */
 export async function temporaryDataDirectory(): Promise<{ path: string; remove(): Promise<void> }> {
   const directory = await mkdtemp(path.join(tmpdir(), 'gateway-'));
   await chmod(directory, 0o711);

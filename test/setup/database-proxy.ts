@@ -119,7 +119,7 @@ export async function databaseProxy(databaseUrl: string) {
     },
     /** Returns the open connections of an application. */
     of: (application: RegExp) => [...pairs].filter(({ hello = '' }) => application.test(hello)),
-    /** From now on, forwards nothing on new connections of an application. Undefined ends this. */
+    /** From now on, forwards nothing on new connections of this application; with undefined, forwards again. */
     freezeNew(application: RegExp | undefined) {
       freezing = application;
     },
@@ -167,7 +167,7 @@ export async function databaseProxy(databaseUrl: string) {
     /**
      * Loses the response to the next statement whose message matches. The statement is executed, and then its
      * connection is dropped.
-     * @param andAfter if true, this response arrives, but the connection of each later request is dropped instead
+     * @param andAfter if true, that response still arrives, but every later request has its connection dropped
      */
     loseAnswer(to: RegExp, andAfter = false) {
       told = Promise.withResolvers();

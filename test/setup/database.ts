@@ -20,14 +20,14 @@ export async function testDatabase(): Promise<ThrowawayDatabase> {
   return database;
 }
 
-/** Creates a database with every migration applied, and drops it after the running test. */
+/** Creates a database with every migration applied, and drops it when the current test ends. */
 export async function ownDatabase(): Promise<ThrowawayDatabase> {
   const database = await freshDatabase();
   onTestFinished(() => database.drop());
   return database;
 }
 
-/** Creates a database without any table, and drops it after the running test. */
+/** Creates a database without tables, and drops it when the current test ends. */
 export async function emptyDatabase(): Promise<ThrowawayDatabase> {
   const database = await createThrowawayDatabase(inject('server').url);
   onTestFinished(() => database.drop());

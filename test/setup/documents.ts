@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Operation } from '../../src/domain/access/operations.ts';
 
-/** Returns the name of a mutation in the enum MutationName: createQuote is CREATE_QUOTE. */
+/** Returns a mutation's name in the enum MutationName: createQuote becomes CREATE_QUOTE. */
 export const mutationName = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 
 const withScenario: ReadonlySet<Operation> = new Set(['createQuote', 'executeQuote', 'transferOut', 'transferIn']);
@@ -20,7 +20,7 @@ const needsKey: ReadonlySet<Operation> = new Set(['transferOut', 'transferIn', '
 
 const amounts: ReadonlySet<string> = new Set(['amount', 'lockedCurrencyAmount']);
 
-/** Returns a mutation's variables. A number is an amount in the smallest unit. A required idempotency key is added. */
+/** Returns a mutation's variables. Plain amounts are in the smallest unit. Adds an idempotency key where required. */
 export function mutationVariables(name: Operation, input: object): object {
   const { sandboxScenario, ...rest }: { sandboxScenario?: object | null } = input;
   const key = needsKey.has(name) && { idempotencyKey: randomUUID() };

@@ -14,7 +14,7 @@ import {
 } from '../../src/infra/database/embedded/embedded.ts';
 import { temporaryDataDirectory } from './child-gateway.ts';
 
-/** Gives each test of a file its own data directory, and then stops and removes everything that it started. */
+/** Gives each test of a file its own data directory. Afterwards stops what the test started, and removes its files. */
 export class EmbeddedServers {
   parent = '';
   dataDir = '';
@@ -38,7 +38,7 @@ export class EmbeddedServers {
   }
 
   /**
-   * Uses the embedded server from a separate process that leads a process group, like a program run in a terminal.
+   * Starts the embedded server from a separate process that leads a process group, like a program run in a terminal.
    * Returns the process, the server's URL and process id, and the printed warnings.
    * @param wrapper a command that runs its arguments
    */
@@ -105,7 +105,7 @@ export function onDiskOfItsOwn(folder: string, options: string): string[] {
   return ['unshare', '-m', 'sh', '-c', mount, folder];
 }
 
-/** Creates a data directory, and removes it after the running test. */
+/** Creates a data directory, and removes it when the current test ends. */
 export async function ownDataDirectory(): Promise<string> {
   const directory = await temporaryDataDirectory();
   onTestFinished(() => directory.remove());

@@ -73,7 +73,7 @@ export async function startTestGateway(
 
   return {
     url: address,
-    /** Connects the tables' owner. */
+    /** Connects as the tables' owner. */
     databaseUrl: url,
     /** A pool of connections as the tables' owner, for operations that the gateway's roles are denied. */
     owner,
@@ -99,7 +99,7 @@ export async function testGateway(...options: Parameters<typeof startTestGateway
   return t;
 }
 
-/** Returns a gateway's domain, with these parts of its sandbox rail replaced. */
+/** Returns a gateway's services, with these parts of its sandbox rail replaced. */
 export function withRail({ gateway }: TestGateway, parts: Partial<Rail>): Payments {
   const { payments } = gateway;
   return { ...payments, rails: { SANDBOX: Object.assign(Object.create(sandboxOf(payments)), parts) } };
@@ -110,7 +110,7 @@ export function sandboxOf({ rails: { SANDBOX } }: Payments): Rail {
   return SANDBOX;
 }
 
-/** Starts a gateway that is stopped after the running test, whether the test passes or fails. */
+/** Starts a gateway that is stopped when the current test ends, even if the test fails. */
 export async function ownGateway(...options: Parameters<typeof startTestGateway>): Promise<TestGateway> {
   const t = await startTestGateway(...options);
   onTestFinished(() => t.stop());
@@ -130,7 +130,7 @@ export async function openClient(connectionString: string, config: pg.ClientConf
   return client;
 }
 
-/** Opens a connection that is closed after the running test. */
+/** Opens a connection that is closed when the current test ends. */
 export async function ownClient(...options: Parameters<typeof openClient>): Promise<pg.Client> {
   const client = await openClient(...options);
   onTestFinished(() => client.end());
@@ -145,7 +145,7 @@ async function connected<T>(client: pg.Client, work: (client: pg.Client) => Prom
   }
 }
 
-/** Opens a connection, shared by all tests of a file, as the owner of the tables, and closes it afterwards. */
+/** Connects as the tables' owner, for all tests of a file, and closes the connection afterwards. */
 export async function testClient({ databaseUrl }: Pick<TestGateway, 'databaseUrl'>, options = ''): Promise<pg.Client> {
   const client = await openClient(databaseUrl, { options });
   afterAll(() => client.end());

@@ -118,7 +118,7 @@ const acts = [
   ...(['customer', 'rename', 'delete', 'account', 'status', 'cut'] as const),
 ];
 
-/** A step: what is done, and to which existing object. */
+/** A step: an action, and a number that selects the object that it applies to. */
 const step = fc.record({ act: fc.constantFrom(...acts), at: fc.nat({ max: 20 }) });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
@@ -237,7 +237,7 @@ async function take(
       await platform.act('updateCustomer', { customerId, details: { individual: { fullName: `Name ${numbers}` } } });
       return;
     case 'delete':
-      // Never deletes the customer whose accounts pay.
+      // The customer whose accounts fund the payments is never deleted.
       if (customerId !== scene.customerId) await platform.act('deleteCustomer', { customerId });
       return;
     case 'account':

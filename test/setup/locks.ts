@@ -9,7 +9,7 @@ export async function waitForLocks(holder: pg.Client, count: number): Promise<vo
   while (((await holder.query(waiting)).rowCount ?? 0) < count);
 }
 
-/** Locks the customers of a database. A statement that waits longer than its lock timeout (2 s) fails. */
+/** Locks a database's customer table. A statement that waits longer than its lock timeout (2 s) fails. */
 export async function lockedCustomers(databaseUrl: string) {
   const holder = await openClient(databaseUrl);
   await holder.query('begin; lock table customer in access exclusive mode');

@@ -10,7 +10,7 @@ export interface OpsResult {
   readonly err: string;
 }
 
-/** Runs `npm run ops --` in this process, because a separate process takes almost a second to start. */
+/** Runs an `npm run ops` command in this process, because a separate process takes almost a second to start. */
 export async function runOps(
   databaseUrl: string | undefined,
   args: readonly string[],

@@ -53,7 +53,7 @@ export function timeZoneAhead(hours: number): string {
 /** Returns the time zone in which it is noon now, so that no day or month ends there for many hours. */
 export const timeZoneAtNoon = () => timeZoneAhead(12 - new Date().getUTCHours());
 
-/** Makes everything that policies have counted this many hours older. */
+/** Moves everything that policies have counted into the past, by this many hours. */
 export function passHours({ databaseUrl }: TestGateway, hours: number): Promise<void> {
   return withoutTriggers(databaseUrl, async (client) => {
     const by = `interval '${hours} hours'`;
@@ -65,7 +65,7 @@ export function passHours({ databaseUrl }: TestGateway, hours: number): Promise<
   });
 }
 
-/** Lets the approval deadline pass on both sides of a payment, or of all payments that await a second person. */
+/** Makes the approval deadline pass on both sides of a payment or, without an id, of all payments awaiting approval. */
 export async function passApproval(
   { databaseUrl }: Pick<TestGateway, 'databaseUrl'>,
   transactionId?: string,

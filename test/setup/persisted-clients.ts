@@ -68,7 +68,7 @@ const withUrql: SendTwice = async (served, query) => {
   return forms;
 };
 
-/** Clients that use automatic persisted queries, without a manifest, and the names of their libraries. */
+/** Clients that use automatic persisted queries (without a manifest), with the names of their libraries. */
 export const automaticClients = [
   ['Apollo', withApollo],
   ['urql', withUrql],

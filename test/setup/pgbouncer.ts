@@ -10,7 +10,7 @@ import { freePort } from './free-port.ts';
 /** A PgBouncer in transaction mode in front of a database. */
 export type PgBouncer = Awaited<ReturnType<typeof startPgBouncer>>;
 
-/** The program: Debian's package `pgbouncer`, or the one that PGBOUNCER_PATH names. */
+/** The program to run: the installed `pgbouncer`, or the one that PGBOUNCER_PATH names. */
 const program = process.env.PGBOUNCER_PATH ?? 'pgbouncer';
 
 /** Returns the version of the installed PgBouncer, or undefined if there is none. */
@@ -58,7 +58,7 @@ export async function startPgBouncer(databaseUrl: string, poolSize: number) {
       ...user,
     });
     while (!(await query(url.href, 'select').catch(() => undefined))) {
-      if (child.exitCode !== null) throw new Error(`PgBouncer ended with ${child.exitCode}`);
+      if (child.exitCode !== null) throw new Error(`PgBouncer exited with ${child.exitCode}`);
       await delay(20);
     }
   };

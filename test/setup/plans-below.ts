@@ -23,14 +23,14 @@ const tables: Readonly<Record<string, FilledTable>> = {
 /** A list field of a parent type. A list that takes a filter but is not paged returns totals. */
 type ListBelow = (typeof listsBelow)[number];
 
-/** Every list that the schema has below a parent: the fields that are paged or take a filter. */
+/** The schema's lists below a parent. A field is a list if it is paged or takes a filter. */
 export const listsBelow = Object.values(schema.getTypeMap())
   .filter((type) => isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'Node'))
   .flatMap((type) => (isObjectType(type) ? Object.values(type.getFields()).map((field) => ({ type, field })) : []))
   .filter(({ field: { args } }) => args.some(({ name }) => name === 'first' || name === 'filter'))
   .map(({ type, field: { name, args } }) => {
     const table = tables[name];
-    if (!table) throw new Error(`test/setup/plans-below.ts knows no table of ${type.name}.${name}`);
+    if (!table) throw new Error(`test/setup/plans-below.ts has no table for ${type.name}.${name}`);
     const isPaged = args.some(({ name: arg }) => arg === 'first');
     // The cast is unchecked. For a type that is not in `Parents`, reading the list fails.
     return { name: `${type.name}.${name}`, parent: type.name as keyof Parents, field: name, args, isPaged, table };
@@ -41,7 +41,7 @@ function filterFieldsOf(args: readonly GraphQLArgument[]): readonly GraphQLInput
   return isInputObjectType(type) ? Object.values(type.getFields()) : [];
 }
 
-/** Values of the filter fields that name the owner of rows: a parent, or a value that no parent has. */
+/** Values for the filter fields that name the owner of rows: the id of a parent, or a value that no parent has. */
 const namesOf = ({ Customer, InternalAccount, ExternalAccount }: Parents): Readonly<Record<string, string>> => ({
   accountId: InternalAccount,
   customerId: Customer,
@@ -81,7 +81,7 @@ function argumentsOf({ args, isPaged }: ListBelow, other: Parents, cursor: strin
   const values = filterValues(other);
   const filtered = filterFieldsOf(args).flatMap((field) =>
     (enumValuesOf(field) ?? [values[field.name]]).map((value) => {
-      if (value === undefined) throw new Error(`test/setup/plans-below.ts has no value of the filter ${field.name}`);
+      if (value === undefined) throw new Error(`test/setup/plans-below.ts has no value for the filter ${field.name}`);
       return `${isPaged ? 'first: 5, ' : ''}filter: { ${field.name}: ${value} }`;
     }),
   );
@@ -122,13 +122,13 @@ export async function readsTooMuch(
     // Enough for the parent's own accounts and for two index scans. Each scan reads a page of 5 rows, the next row, and
     // a row on the other side of the cursor.
     const most = 30 + (isWhole ? 2 * known : 0);
-    if (!isPlannedAnew && !isPlannedOnce) found.push(`${size}, ${text}: planned as Postgres estimates`);
+    if (!isPlannedAnew && !isPlannedOnce) found.push(`${size}, ${text}: Postgres chooses the kind of plan`);
     if (rowsRead > most) found.push(`${size}, ${text}: ${rowsRead} rows`);
   }
   return found;
 }
 
-/** The lists on Query whose filters name the owner of rows, and the equivalent lists of REST. */
+/** The lists on Query whose filters can name the owner of rows, and the equivalent REST lists. */
 const rootLists = [
   { field: 'transactions', table: 'transaction', rest: '/transactions' },
   { field: 'quotes', table: 'quote', rest: '/quotes' },
@@ -136,7 +136,7 @@ const rootLists = [
   { field: 'accounts', table: 'account', rest: '/customers/external-accounts' },
 ] as const;
 
-/** Returns the lists that also read rows of owners other than the one in their filter. */
+/** Returns the queries that read too many rows although their filter names the owner. */
 export async function readsTooMuchByName(
   t: TestGateway,
   { parents }: Templates,

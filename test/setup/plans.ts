@@ -91,7 +91,7 @@ export interface Templates {
   readonly parents: Readonly<Record<Size, Parents>>;
 }
 
-/** Creates one row of each kind that the lists have, and the parents of these rows. */
+/** Creates the rows that `fillTables` copies, and parents of every size. */
 export async function makePlanScene({ platform }: TestGateway) {
   const receiver = await startReceiver();
   const made = async (size: Size): Promise<Parents> => {
@@ -136,7 +136,7 @@ const changedAt = `now() - (i::bigint * 7919 % 1000003) * interval '1 second'`;
 
 /** @param step one in this many rows belongs to the `many` parents */
 function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, step: number): readonly Filling[] {
-  /** Returns a row's parent of this type. The oldest three rows belong to the `few` parent. */
+  /** Returns the SQL for a row's parent of this type. The oldest three rows belong to the `few` parent. */
   const parent = (type: keyof Parents, other = `'${uuidIn(parents.most[type])}'`) =>
     `case when i <= 3 then '${uuidIn(parents.few[type])}' when i % ${step} = 0 then '${uuidIn(parents.many[type])}' else ${other} end`;
   // Every other payment is incoming.
@@ -227,7 +227,7 @@ function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, 
 export const fillerId = `('00dc' || lpad(to_hex(i), 8, '0') || '7000' || '8000' || lpad(to_hex(i), 12, '0'))::uuid`;
 const isFiller = (table: FilledTable) => `${keyOf(table)} < '00dd0000-0000-0000-0000-000000000000'`;
 
-/** Returns the number of rows of the largest parents, if the tables have that many. */
+/** Returns the number of rows that belong to each of the `many` parents. */
 export const manyOf = (rows: number) => Math.min(rows / 10, 2_000);
 
 /**
@@ -235,7 +235,7 @@ export const manyOf = (rows: number) => Math.min(rows / 10, 2_000);
  * statistics. Triggers and foreign keys are disabled meanwhile.
  * @param rows how many rows each table gets
  * @param as how many rows the planner should assume, if different
- * @param others columns whose values differ from those in the tests of plans, by table
+ * @param others columns that replace or extend the usual ones, by table
  */
 export async function fillTables(
   t: TestGateway,

@@ -101,7 +101,7 @@ export class TestPlatform {
     return this.act(name, input, `transaction { ${shown} }`);
   }
 
-  /** Pays from the scene's internal account to its external one, in US cents, and returns the transaction. */
+  /** Pays US cents from the scene's internal account to its external one, and returns the transaction. */
   async pay({ usd, outsideUsd }: Scene, amount = 100, rest: object = {}): Promise<Data> {
     const input = moving(usd, outsideUsd, amount, rest);
     return (await this.succeed('transferOut', input, 'transaction { id status }')).transaction;
@@ -158,19 +158,19 @@ export class TestPlatform {
     return this.act('executeQuote', { quoteId, ...rest }, 'quote { id status }');
   }
 
-  /** Reads fields of the object with this id, through a field of the query. */
+  /** Reads fields of the object with this id, through the given field of Query. */
   async fieldsOf(field: Getter, id: string, fields: string): Promise<Data> {
     return (await this.ask(`query ($id: ID!) { ${field}(id: $id) { ${fields} } }`, { id }))[field];
   }
 
-  /** Reads fields of the rows in one of the platform's lists that match a filter, at most 100. */
+  /** Reads fields of the rows that match a filter in one of the platform's lists, at most 100 rows. */
   async listed(list: List, filter: object, fields: string): Promise<Data[]> {
     const type = `${list.charAt(0).toUpperCase()}${list.slice(1, -1)}Filter`;
     const query = `query ($filter: ${type}) { ${list}(first: 100, filter: $filter) { edges { node { ${fields} } } } }`;
     return (await this.ask(query, { filter }))[list].edges.map(({ node }: Data) => node);
   }
 
-  /** Reads the ids of the rows in one of the platform's lists that match a filter. */
+  /** Reads the ids of the rows that match a filter in one of the platform's lists. */
   async idsIn(list: List, filter: object): Promise<string[]> {
     return (await this.listed(list, filter, 'id')).map(({ id }) => id);
   }
@@ -198,7 +198,7 @@ export class TestPlatform {
     return values;
   }
 
-  /** Returns the statuses that a transaction has from now on, until it reaches a final one. */
+  /** Returns the statuses that a transaction goes through from now on, up to the final one. */
   async statusesOf(id: string): Promise<string[]> {
     const updates = 'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { status } }';
     return (await this.followed(updates, { id })).map(({ status }) => status);
@@ -267,7 +267,7 @@ export class TestPlatform {
     return (await this.fieldsOf('customer', customerId, 'umaAddress')).umaAddress;
   }
 
-  /** Sends 100 dollars to a customer's UMA address. Returns the quote, and the receiver's payment with this status. */
+  /** Sends 100 dollars to a customer's UMA address. Returns the quote, and the receiver's payment in this status. */
   async payByUma(from: string, customerId: string, status = 'PENDING') {
     const after = await this.feedEnd();
     const made = await this.umaQuote(from, await this.umaAddressOf(customerId));
@@ -334,7 +334,7 @@ export class TestPlatform {
     await this.succeed('sandboxFundAccount', { accountId, amount });
   }
 
-  /** Returns the balance that an internal account can spend, in the currency's smallest unit. */
+  /** Returns the spendable balance of an internal account, in the currency's smallest unit. */
   async balanceOf(accountId: string): Promise<bigint> {
     const { balance } = await this.fieldsOf('account', accountId, '... on InternalAccount { balance { amount } }');
     return BigInt(balance.amount);

@@ -7,11 +7,11 @@ import { startEmbeddedPostgres } from '../../src/infra/database/embedded/embedde
 import { makeServingLogin } from '../../src/infra/database/embedded/serving-login.ts';
 import { type ChildGateway, startChildGateway, temporaryDataDirectory } from './child-gateway.ts';
 
-// `npm run check:production`: installs and starts only the repository's files, in a new folder and with a new home
-// directory, in two ways. The gateway must report that it is ready, and stop on SIGTERM.
-//
-// 1. As in the README: without development packages, with the embedded Postgres. 2. As in the image
-// (deploy/install.sh), for an external Postgres, in production: by an unprivileged user, in a read-only folder.
+// `npm run check:production`: copies only the repository's files to a new folder, installs them there with a new home
+// directory, and starts a gateway, in two ways. Each gateway must report that it is ready, and stop on SIGTERM.
+// 1. As in the README: without development packages, and with the embedded Postgres.
+// 2. As in the image (deploy/install.sh): with NODE_ENV=production and an external Postgres, as an unprivileged user,
+//    and in a read-only folder.
 
 const root = path.resolve(import.meta.dirname, '../..');
 
@@ -31,14 +31,14 @@ async function check(gateway: ChildGateway, how: string): Promise<void> {
   const ended = await gateway.end('SIGTERM');
   const seconds = (performance.now() - start) / 1_000;
   if (ready.status !== 200) throw new Error(`/health/ready answered ${ready.status}`);
-  if (ended !== 0) throw new Error(`${how} ended with ${ended} after SIGTERM:\n${gateway.output()}`);
-  if (seconds > 10) throw new Error(`${how} took ${seconds} s to stop: Docker kills after 10`);
+  if (ended !== 0) throw new Error(`${how} exited with ${ended} after SIGTERM:\n${gateway.output()}`);
+  if (seconds > 10) throw new Error(`${how} took ${seconds} s to stop, but Docker kills it after 10 s`);
 }
 
 /** Runs a program until it exits, and throws its output if it fails. */
 function run([command = '', ...args]: readonly string[], cwd: string, environment: NodeJS.ProcessEnv): void {
   const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8', env: environment });
-  if (status !== 0) throw error ?? new Error(`${command} ${args.join(' ')} ended with ${status}:\n${stdout}${stderr}`);
+  if (status !== 0) throw error ?? new Error(`${command} ${args.join(' ')} exited with ${status}:\n${stdout}${stderr}`);
 }
 
 async function checkSandbox(folder: string, environment: Readonly<Record<string, string>>): Promise<void> {

@@ -11,7 +11,7 @@ export interface Endpoint {
   readonly parameters: readonly Data[];
   /** The body's required fields; undefined if there is no body. */
   readonly required: readonly string[] | undefined;
-  /** Every field that the body can have, with the values that choose between its variants. */
+  /** For each variant of the body, the values that choose it and the other fields that it can have. */
   readonly variants: readonly { readonly chosen: Data; readonly fields: readonly string[] }[];
   readonly bodyIsOptional: boolean;
   readonly keyed: boolean;
@@ -23,7 +23,7 @@ export interface GoodRequest {
   readonly body?: Readonly<Record<string, unknown>>;
 }
 
-/** The parameters that a valid query needs, by the id of the endpoint. */
+/** The query parameters that an endpoint requires, by the endpoint's id. */
 export const neededQuery: Readonly<Record<string, readonly string[]>> = {
   listExchangeRates: ['sourceCurrency=USD'],
   getAccountStatement: ['from=2026-01-01T00:00:00Z', 'to=2026-01-02T00:00:00Z'],
@@ -69,7 +69,7 @@ export async function openCatalog() {
     /** Returns a valid request for a command, a different one each time. */
     async good(id: string) {
       const make = requests[id];
-      if (!make) throw new Error(`no valid request of ${id} is known here`);
+      if (!make) throw new Error(`there is no valid request for ${id} here`);
       return make();
     },
   };

@@ -119,7 +119,7 @@ function responseValidators(document: Data) {
     }
     const { $ref, content } = operation?.responses[answer.status] ?? {};
     if (operation && !$ref && !content) {
-      return answer.text === '' ? undefined : 'the document has no body for this answer';
+      return answer.text === '' ? undefined : 'the document defines no body for this response';
     }
     const pointer =
       operation && !$ref ? placeOf(type, 'responses', String(answer.status)) : '/components/schemas/Error';

@@ -8,7 +8,7 @@ import {
 } from 'graphql';
 import { schema } from '../../src/api/graphql/server/schema.ts';
 
-/** Writes a selection of everything that needs no arguments, `depth` objects deep. */
+/** Writes a selection of all fields without required arguments, `depth` objects deep. */
 export function selection(type: GraphQLOutputType, depth: number): string {
   const named = getNamedType(type);
   // Only a node's id is selected, because its fields could nest endlessly.

@@ -62,7 +62,7 @@ function standbyOf(server: EmbeddedPostgres) {
   return {
     server,
     url: servingUrl(server.url),
-    /** Makes the standby fall behind. It still receives the log, but does not replay it. */
+    /** Makes the standby fall behind. It still receives WAL, but does not replay it. */
     pause: async () => void (await query(server.url, 'select pg_wal_replay_pause()')),
     resume: async () => void (await query(server.url, 'select pg_wal_replay_resume()')),
     /** Delays the standby's replay of each commit by this time, in milliseconds; 0 ends the delay. */

@@ -20,7 +20,7 @@ export interface Sent {
   readonly planning?: Planning;
 }
 
-/** Records all statements sent on a pool's connections, by any sender. */
+/** Records all statements sent on a pool's connections, except those in `ofNoRequest`. */
 export class Statements {
   static readonly #ofPools = new WeakMap<pg.Pool, Statements>();
   readonly #readers = new Set<Sent[]>();

@@ -15,7 +15,7 @@ const taken = (what: string, given: string, text = given, key: string | null = t
 });
 const refused = (what: string, given: string): StrangeText => ({ what, given, text: null, key: null });
 
-/** A table of awkward strings, against which every text field of every API is tested. */
+/** Awkward strings. Every text field of every API is tested with each of them. */
 export const strangeTexts: readonly StrangeText[] = [
   taken('a name', 'Ana'),
   taken('spaces around', ' Ana\u00a0', 'Ana'),
@@ -32,7 +32,7 @@ export const strangeTexts: readonly StrangeText[] = [
   taken('a braille blank within it', 'A\u2800B'),
   taken('a zero-width non-joiner in Persian', 'می\u200cخواهم', undefined, null),
   taken('a zero-width joiner at the end in Malayalam', 'അവന\u0d4d\u200d', undefined, null),
-  taken('a family of emoji', '👨\u200d👩\u200d👧', undefined, null),
+  taken('a family emoji', '👨\u200d👩\u200d👧', undefined, null),
   taken('a heart in color', '❤\ufe0f', undefined, null),
   refused('nothing', ''),
   refused('blanks', '   '),
@@ -66,7 +66,7 @@ export const strangeTexts: readonly StrangeText[] = [
   refused('half a character', 'Ana\ud800'),
 ];
 
-/** Strings of the maximum length, and one that is longer by a character. Characters are counted, not UTF-16 units. */
+/** Strings of the maximum length, and one that is a character longer. Characters are counted, not UTF-16 units. */
 export const longTexts = (most: number): readonly StrangeText[] => [
   taken('as many characters as allowed', '𠮷'.repeat(most)),
   taken('as many characters as allowed, when composed', 'e\u0301'.repeat(most), 'é'.repeat(most)),

@@ -12,7 +12,7 @@ export interface ServerEvent {
 /** An event stream that the test reads, and can abort at any time. */
 export type EventStream = Awaited<ReturnType<typeof openEventStream>>;
 
-/** Opens an event stream: a POST with a document, or a GET without. */
+/** Opens an event stream, with a POST if there is a document and with a GET otherwise. */
 export async function openEventStream(
   url: string,
   authorization: string,

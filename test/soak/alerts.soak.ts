@@ -18,7 +18,7 @@ import { isOnPath } from '../setup/programs.ts';
 // from deploy/prometheus with shortened times. ALERT_FAULTS selects faults.
 
 const isInstalled = isOnPath('prometheus', 'promtool');
-if (!isInstalled) console.warn('Skipped: the alerts in a real Prometheus. Install the package prometheus for them.');
+if (!isInstalled) console.warn('Skipped: the alerts in a real Prometheus. They need the package prometheus.');
 
 const seed = Number(process.env.FAULT_SEED ?? randomInt(1_000_000));
 const wanted = new RegExp(process.env.ALERT_FAULTS ?? '');
@@ -43,7 +43,7 @@ describe.skipIf(!isInstalled)('the alert rules, in a real Prometheus', () => {
     expect(execFileSync('promtool', ['check', 'rules', ...rulesFiles], { encoding: 'utf8' })).toContain('SUCCESS');
   });
 
-  const title = 'see each fault and its end, and nothing is lost or doubled meanwhile, with a replica: $hasReplica';
+  const title = 'detect each fault and its end, while nothing is lost or duplicated, with a replica: $hasReplica';
   test.each(scenes)(title, { timeout: 3_600_000 }, async ({ hasReplica, faults }) => {
     const chosen = Object.entries(faults).filter(([name]) => wanted.test(name));
     if (chosen.length === 0) return;

@@ -129,8 +129,8 @@ async function sessions({ owner }: TestGateway): Promise<Map<number, number>> {
 //   counts, whether it is lower or higher.
 // - The median is taken over the fields without filters, each counted once. Combinations of filters
 //   are far more numerous, and priced for the worst rows: with them, the median would be lower and less meaningful.
-// - Examining all rows takes some twenty milliseconds, a hundred times what a page takes.
-//   Each row has the values of one half (cost/documents.ts): one filter leaves many rows, and two filters leave none.
+// - Examining all rows takes some twenty milliseconds, a hundred times as long as reading a page. Each row has the
+//   values of one half (cost/documents.ts), so one filter matches many rows, and filters for both halves match none.
 
 /** How many rows of each kind the platform has. */
 const rows = Number(process.env.COST_ROWS ?? 30_000);
@@ -182,7 +182,7 @@ function middle(values: readonly number[]): number {
 
 const forPrice = ({ time, cost }: Measured) => time / requestsForCost(cost);
 
-test('no field or filter costs Postgres more than five times the median for its price', async () => {
+test('no field or filter takes Postgres more than five times the median time for its price', async () => {
   const measured: Measured[] = [];
   const refused: string[] = [];
   for (const asked of askedFields(schema, world.material[0], parents)) {

@@ -8,7 +8,7 @@ const t = await testGateway();
 /** The maximum memory that may be retained, in MB. Anything that grows without bound would retain more. */
 const little = 5;
 
-/** Returns how much memory stays allocated after this many acts, in MB. */
+/** Returns how much more memory is allocated after `act` has run `acts` times, in MB. */
 async function leftBehind(acts: number, act: (turn: number) => Promise<void>): Promise<number> {
   const before = heapInUse();
   for (let turn = 0; turn < acts; turn += 1) await act(turn);
@@ -28,17 +28,17 @@ const large = (turn: number) =>
 
 test.each([
   ['long documents', 401, 400, (word: string) => `{ viewer { kind } } # ${word.padEnd(90_000, 'x')}`],
-  ['documents of many tokens', 401, 200, (word: string) => `{ viewer { ${'kind '.repeat(450)} } } # ${word}`],
+  ['documents with many tokens', 401, 200, (word: string) => `{ viewer { ${'kind '.repeat(450)} } } # ${word}`],
   ['long malformed documents', 400, 200, (word: string) => `{ viewer { kind } # ${word.padEnd(90_000, 'x')}`],
   ['short malformed documents', 400, 1_500, (word: string) => `{ viewer { kind } # ${word}`],
-])('strangers who send many %s retain little memory', async (_what, status, count, document) => {
+])('many %s from strangers retain little memory', async (_what, status, count, document) => {
   const send = async () => expect(await sendAsStranger(document(String(Math.random())))).toBe(status);
   // The first round fills the caches for such documents.
   await leftBehind(count, send);
   expect(await leftBehind(count, send)).toBeLessThan(little);
 });
 
-test('unique documents retain little memory, though each is planned and repeated', async () => {
+test('unique documents retain little memory, even if each is sent again and its plan is cached', async () => {
   const ask = async (turn: number) => {
     for (let time = 0; time < often; time += 1) await t.platform.ask(large(turn));
   };

@@ -37,7 +37,7 @@ const trials: Readonly<Record<string, Omit<Survival, keyof typeof usual>>> = {
       'lost answer to a commit': share(crashes, 0.05),
     },
   },
-  'a full or read-only disk and a jumping clock lose and duplicate nothing': {
+  'full or read-only disks and clock jumps lose and duplicate nothing': {
     instances: 2,
     faults: {
       'full disk': others,
@@ -47,7 +47,7 @@ const trials: Readonly<Record<string, Omit<Survival, keyof typeof usual>>> = {
     },
   },
   'a slow disk loses and duplicates nothing': { instances: 2, slowDisk: true, faults: { 'slow disk': others } },
-  'a database whose name cannot be looked up loses and duplicates nothing': {
+  'a database whose name cannot be resolved loses and duplicates nothing': {
     ...{ instances: 2, namedDatabase: true },
     faults: { 'name server that does not know the database': others, 'silent name server': others },
   },

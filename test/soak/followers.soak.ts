@@ -342,7 +342,7 @@ async function throughDisturbance(one: TestGateway, fleet: Fleet, name: string):
   return rows;
 }
 
-test('followers lose nothing and reorder nothing, whatever happens to their connections and instances', async () => {
+test('followers receive everything in order, whatever happens to their connections and instances', async () => {
   const one = await ownGateway({ CORS_ORIGINS: ['*'] });
   const { platform } = one;
   const fleet = await startFleet(one);

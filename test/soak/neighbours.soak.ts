@@ -18,9 +18,9 @@ import { accountQuery, expensive, type Kind, kinds, payment, type Storm } from '
  * Measures how much a storm of 300 connections from one platform slows down another platform. Three situations
  * alternate: only the measured platform is active; the other platform is polite and sends as much as its limit allows,
  * so that nothing is refused; the other platform storms, sending as fast as it gets responses. The test compares the
- * median p99 of the rounds with the storm to the higher of the other two medians. So requests within the limit may slow
- * down the measured platform, but a storm may add little to that. To show the noise, the odd and the even rounds in
- * which the platform is alone are compared. Rounds in which other processes were busy are discarded and repeated.
+ * median p99 with the storm to the higher of the other two medians, so requests within the limit may slow down the
+ * measured platform, but a storm may add little to that. To show the noise, the odd rounds without the other platform
+ * are compared to the even ones. Rounds in which other processes were busy are repeated.
  */
 
 const connections = 300;
@@ -117,11 +117,10 @@ const summary = (rounds: readonly Measured[]) => {
 };
 
 /**
- * Returns how many acts of a storm per second stay within the limit. A document counts as several requests, and a
- * socket as two: its opening and its query. Wrong credentials have a limit of their own, per address and minute.
+ * Returns how many acts per second a storm may perform within the limit. A document counts as several requests at once,
+ * so its rate must be slightly lower. A socket counts as two requests: its opening and its query.
  */
 function politeRate(kind: Kind, perSecond: number): number {
-  // A document counts as several requests at once. At a slightly lower rate, none is refused.
   if (kind === 'documents') return (0.95 * perSecond) / documentRequests;
   if (kind === 'sockets') return perSecond / 2;
   return kind === 'wrong credentials' ? wrongPerMinute / 60 : perSecond;
@@ -191,7 +190,8 @@ const cases = (Object.keys(neighbours) as Neighbour[]).flatMap((neighbour) =>
   (Object.keys(ways) as Way[]).flatMap((way) => kinds.map((kind) => [kind, way, neighbour] as const)),
 );
 
-test.each(cases)('a storm of %s %s, beside a %s neighbor', { timeout: 1_200_000 }, async (kind, way, neighbour) => {
+const title = 'a storm of %s %s leaves a %s neighbor responsive';
+test.each(cases)(title, { timeout: 1_200_000 }, async (kind, way, neighbour) => {
   const measured = await measure(neighbour, kind, way);
   console.log(`${kind} ${way}, ${neighbour}: ${JSON.stringify(measured)}`);
   expect(measured.refused).toBe(0);

@@ -34,8 +34,8 @@ const answering = 10;
 /** Alerts that may also fire merely because other work keeps this machine busy. */
 const ofBusyMachines = /^Payments(RequestsSlow|LoadRefused|PoolWaits|EventLoopHangs|FeedBehind|FiguresMissing)$/;
 
-describe.skipIf(!isInstalled)('an operator who knows the pages', { timeout: 7_200_000 }, () => {
-  const all = 'ends each night, and nothing is lost or doubled meanwhile, with a standby: %s';
+describe.skipIf(!isInstalled)('an operator who follows the documentation', { timeout: 7_200_000 }, () => {
+  const all = 'repairs each fault, while nothing is lost or duplicated, with a standby: %s';
   test.each([false, true])(all, async (hasStandby) => {
     const group = Object.entries(nights).filter(
       ([name, night]) => wanted.test(name) && (night.hasStandby ?? false) === hasStandby,

@@ -8,10 +8,10 @@ import { ownClient, startTestGateway, type TestPlatform } from '../setup/gateway
 import { pgBouncerVersion, startPgBouncer } from '../setup/pgbouncer.ts';
 import type { Scene } from '../setup/scene.ts';
 
-// A real PgBouncer in transaction mode: Debian's package `pgbouncer`, or the one that PGBOUNCER_PATH names.
+// Uses a real PgBouncer in transaction mode: the installed `pgbouncer`, or the one that PGBOUNCER_PATH names.
 
 const version = pgBouncerVersion();
-if (version === undefined) console.log('skipped: no pgbouncer is installed, and PGBOUNCER_PATH names none');
+if (version === undefined) console.log('skipped: PgBouncer is neither installed nor named by PGBOUNCER_PATH');
 else console.log({ pgbouncer: version });
 const here = test.runIf(version !== undefined);
 

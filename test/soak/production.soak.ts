@@ -25,7 +25,7 @@ function machineTrouble(): string | undefined {
   const missing = ['debootstrap', 'systemd-nspawn', 'nsenter'].filter((program) => !isOnPath(program));
   return missing.length === 0
     ? undefined
-    : `${missing.join(' and ')} is not installed (Debian: debootstrap, systemd-container)`;
+    : `${missing.join(' and ')} must be installed (Debian: debootstrap, systemd-container)`;
 }
 
 /** A new Debian machine with systemd, in a container that shares this machine's network. */

@@ -36,15 +36,15 @@ describe.skipIf(!hasSolver)('the rounding laws of prices', () => {
 
 const small = { QUOTES: 1, COMMANDS: 2 };
 
-describe.skipIf(!hasChecker)('every order of the steps of the model', () => {
+describe.skipIf(!hasChecker)("a search through all orders of the model's steps", () => {
   test.each([
-    ['two lanes, three commands, a crash and the expiry', { WORKERS: 0, SEQUENCERS: 0 }, 'sound'],
-    ['a crash, the expiry, two workers and the end of a lease', { ...small, SEQUENCERS: 0 }, 'sound'],
-    ['the expiry, two workers and two sequencers', { ...small, CRASHES: 0 }, 'sound'],
-    ['the same: no process is stuck', { ...small, CRASHES: 0 }, 'states'],
-    ['each command is answered', { ...small, SEQUENCERS: 0, WORKERS: 0 }, 'answers'],
-    ['each quote ends', { ...small, SEQUENCERS: 0, WORKERS: 1, LEASE_ENDS: 0 }, 'ends'],
-    ['the feed ends', { ...small, CRASHES: 0, WORKERS: 1, LEASE_ENDS: 0 }, 'tells'],
+    ['finds no error with two lanes, three commands, a crash and expiry', { WORKERS: 0, SEQUENCERS: 0 }, 'sound'],
+    ['finds no error with a crash, expiry, two workers and a lease that ends', { ...small, SEQUENCERS: 0 }, 'sound'],
+    ['finds no error with expiry, two workers and two sequencers', { ...small, CRASHES: 0 }, 'sound'],
+    ['finds no stuck process with expiry, two workers and two sequencers', { ...small, CRASHES: 0 }, 'states'],
+    ['finds that each command is answered', { ...small, SEQUENCERS: 0, WORKERS: 0 }, 'answers'],
+    ['finds that each quote ends', { ...small, SEQUENCERS: 0, WORKERS: 1, LEASE_ENDS: 0 }, 'ends'],
+    ['finds that the feed ends', { ...small, CRASHES: 0, WORKERS: 1, LEASE_ENDS: 0 }, 'tells'],
   ] as const)('%s', (name, size, property) => {
     const { errors, states, output } = verify(size, property);
     verified.push(`${name} (${property}): ${states} states, ${errors} errors`);
@@ -53,11 +53,11 @@ describe.skipIf(!hasChecker)('every order of the steps of the model', () => {
 
   test.each([
     ['without the lock of the quote', { ...small, NO_ROW_LOCK: '', SEQUENCERS: 0, WORKERS: 0 }, 'sound'],
-    ['with an expiry of PROCESSING quotes', { ...small, EXPIRES_PROCESSING: '', SEQUENCERS: 0, WORKERS: 0 }, 'sound'],
+    ['if PROCESSING quotes expire', { ...small, EXPIRES_PROCESSING: '', SEQUENCERS: 0, WORKERS: 0 }, 'sound'],
     ['without the lock of the sequencer', { ...small, NO_STEP_LOCK: '', WORKERS: 0 }, 'sound'],
-    ['without workers, quotes do not end', { ...small, CRASHES: 0, SEQUENCERS: 0, WORKERS: 0 }, 'ends'],
-    ['without sequencers, the feed does not end', { ...small, CRASHES: 0, SEQUENCERS: 0, WORKERS: 0 }, 'tells'],
-  ] as const)('a run breaks the model %s', (_name, size, property) => {
+    ['without workers, because quotes do not end', { ...small, CRASHES: 0, SEQUENCERS: 0, WORKERS: 0 }, 'ends'],
+    ['without sequencers, because the feed does not end', { ...small, CRASHES: 0, SEQUENCERS: 0, WORKERS: 0 }, 'tells'],
+  ] as const)('finds an error %s', (_name, size, property) => {
     expect(verify(size, property).errors).toBe(1);
   });
 });
@@ -79,7 +79,7 @@ describe.skipIf(!hasChecker)('the real functions', () => {
       const choose = (decision: number, ready: readonly string[]) => {
         const position = ready.indexOf(actors[decision] ?? '');
         if (position === -1)
-          throw new Error(`step ${decision} of ${steps.join(', ')}: only ${ready.join(', ')} can go`);
+          throw new Error(`step ${decision} of ${steps.join(', ')}: only ${ready.join(', ')} can run`);
         return position;
       };
       const played = await playOne(world, modelled, `the model's seed ${seed}`, choose, true);

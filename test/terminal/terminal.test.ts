@@ -47,7 +47,7 @@ function startIn(environment: Record<string, string>, args: readonly string[]) {
       looks.add(look);
       look();
       const never = done.then((code) => {
-        throw new Error(`it ended with ${code}, and never printed ${wanted}:\n${[...out, ...err].join('\n')}`);
+        throw new Error(`it exited with ${code}, and never printed ${wanted}:\n${[...out, ...err].join('\n')}`);
       });
       return Promise.race([promise, never]);
     },
@@ -250,7 +250,7 @@ describe('listen', () => {
     await running.line(/ACCOUNT_STATUS .* 204 /);
     await receiver.stop();
     await platform.fund(usd, 1n);
-    await running.line(/nothing listens there/);
+    await running.line(/nothing is listening there/);
     expect(running.out.join()).not.toContain(secret);
     for (const one of receiver.received) expect(verify(secret, one)).toEqual(one.body);
     running.stop();

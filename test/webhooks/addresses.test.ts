@@ -166,7 +166,7 @@ test('a loopback URL of a production platform is not connected to, even if it ha
   await sender.close();
 });
 
-test('TLS gets the host name, and proxy variables are ignored', async () => {
+test('the TLS handshake contains the host name, and proxy variables are ignored', async () => {
   const greetings: string[] = [];
   const server = createServer((socket) => {
     socket.on('error', () => undefined);

@@ -92,7 +92,7 @@ describe('200', () => {
   });
 });
 
-test('a scenario that decides is not preceded by the error of a receiver that cannot', async () => {
+test('a payment that a scenario approves completes, even if the receiver fails', async () => {
   receiver.answer = answer(500);
   const { customerId } = scene;
   for (let n = 0; n < 20; n++) {

@@ -33,7 +33,7 @@ const faults: Readonly<Record<string, Answer>> = {
 };
 
 test.for(Object.entries(faults))(
-  'a receiver that %s gets every event once it has recovered, and each id once',
+  'a receiver that %s gets every event exactly once after it has recovered',
   async ([, fault]) => {
     const receiver = await ownReceiver(fault);
     const scene = await t.platform.makeScene(0n);

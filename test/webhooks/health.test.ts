@@ -32,7 +32,7 @@ test("a receiver's Retry-After is respected, up to a day", async () => {
   expect(await pauseAfter({ 'retry-after': date })).toBeGreaterThanOrEqual(scaled(7_100));
 });
 
-test('an endpoint that fails becomes FAILING, and is disabled after days, with a notice; a replay sends all it missed', async () => {
+test('an endpoint that keeps failing becomes FAILING, and is later disabled with a notice; a replay sends all missed events', async () => {
   const fast = await ownGateway({ WEBHOOK_TIME_SCALE: 200_000 });
   const receiver = await ownReceiver(answer(500));
   const scene = await fast.platform.makeScene(0n);
@@ -93,7 +93,7 @@ test('a late failure does not count if the endpoint has succeeded or moved in th
   for (const response of late) response.writeHead(410).end();
   for (const { id } of [healthy, moved])
     await endpointUntil(serving.platform, id, ({ deliveries }) => deliveries[0].status === 'FAILED');
-  // The attempts of a FAILED delivery are recorded. Stopping the gateway aborts the unanswered test of the new URL.
+  // The attempts of a FAILED delivery are recorded. Stopping the gateway aborts the unanswered request to the new URL.
   await silent.until((received) => received.length === 1);
   await working.gateway.stop();
   for (const { id } of [healthy, moved]) {

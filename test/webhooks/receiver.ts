@@ -34,7 +34,7 @@ export async function testReceiver(first?: Answer): Promise<Receiver> {
   return receiver;
 }
 
-/** Starts a receiver that is stopped after the current test, whether the test passes or fails. */
+/** Starts a receiver that is stopped when the current test ends, even if the test fails. */
 export async function ownReceiver(first?: Answer): Promise<Receiver> {
   const receiver = await startReceiver(first);
   onTestFinished(() => receiver.stop());

@@ -59,7 +59,7 @@ describe('a backward step of the clock', () => {
     return (answers as pg.QueryResult[]).at(-1)?.rows[0].step;
   }
 
-  /** For each table whose rows are due at a certain time, the SQL of a row. */
+  /** For each table whose rows have a due time, the columns and values of a row. */
   const waiting: Readonly<Record<string, string>> = {
     rail_order: `(platform_id, id, transaction_id, kind, created_at, due_at, attempts)
       values (uuid_v7(), uuid_v7(), uuid_v7(), 'PAYOUT', clock_timestamp() + interval '1 hour', $due, 0)`,
@@ -71,7 +71,7 @@ describe('a backward step of the clock', () => {
     rail_connection: `(platform_id, sealed, deposits_due_at) values (uuid_v7(), '', $due)`,
   };
 
-  /** Inserts a row that is due after this interval. Returns by how many minutes a backward clock step shifts it. */
+  /** Inserts a row that is due after this interval. Returns the number of minutes by which a backward step moves it. */
   async function movedBy(table: string, after: string, step: string): Promise<number> {
     const row = waiting[table]?.replace('$due', `now() + interval '${after}'`);
     const column = table === 'rail_connection' ? 'deposits_due_at' : 'due_at';
@@ -95,7 +95,7 @@ describe('a backward step of the clock', () => {
     ['1 second', '4 seconds', 0],
     ['8 seconds', '4 seconds', 0.1],
   ])(
-    'moves rows due in %s, at a step of %s, by %s minutes: rows due within both ten seconds and half of the step stay',
+    'moves a row due in %s, if the step is %s, by %s minutes: rows due within ten seconds and within half the step stay',
     async (due, step, moved) => {
       expect(await movedBy('account_check', due, step)).toBe(moved);
     },

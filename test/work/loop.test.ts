@@ -45,7 +45,7 @@ test('a loop that is woken several times during its pause runs one round, and th
   expect(two - one).toBeGreaterThanOrEqual(99);
 });
 
-test('a loop that has always failed still reports its failures and the time that the alert compares', async () => {
+test('a loop that has always failed still reports its failures and the timestamp that the alert uses', async () => {
   const failing = Promise.withResolvers<void>();
   const loop = startLoop('failing', pino({ level: 'silent' }), async () => {
     failing.resolve();

@@ -1,5 +1,5 @@
--- The database of the service: functions that column defaults call, types, tables with their indexes, foreign keys, functions,
--- then everything that Prisma cannot express. prisma/functions describes each function.
+-- Creates the database: some functions, including those that column defaults call; then types, tables with their
+-- indexes, foreign keys, the other functions, and what Prisma cannot express. prisma/functions describes each function.
 --
 -- A primary key that begins with the platform is created after the other indexes that do. While a table is empty, all of
 -- them cost the same, and Postgres plans with the newest; sessions keep such a plan until the table is analyzed.
@@ -3062,7 +3062,7 @@ end
 $$;
 
 -- Check constraints. On the busiest tables they are functions of the row (see is_sound_account for the reason).
--- Pages of accounts keep free space for heap-only updates; updates of quotes and transactions never are (bench/LOG.md).
+-- Account pages keep free space for heap-only updates; updates to quotes and transactions never qualify (bench/LOG.md).
 alter table account add constraint account_sound check (is_sound_account(account)), set (fillfactor = 75);
 alter table quote add constraint quote_sound check (is_sound_quote(quote));
 alter table transaction add constraint transaction_sound check (is_sound_transaction(transaction));
@@ -3070,15 +3070,15 @@ alter table posting
   add constraint posting_amount check (amount <> 0),
   add constraint posting_side check ((account_id is null) <> (system is null)),
   add constraint posting_chain check ((account_id is null) = (balance_after is null) and (account_id is null) = (account_version is null));
--- A rate limit has both its numbers or neither.
+-- The two numbers of a rate limit are either both set or both null.
 alter table platform
   add constraint platform_rate check (num_nulls(rate_limit, rate_burst) <> 1 and least(rate_limit, rate_burst) > 0),
   add constraint platform_api_token_rate check (num_nulls(api_token_rate_limit, api_token_rate_burst) <> 1 and least(api_token_rate_limit, api_token_rate_burst) > 0),
   add constraint platform_client_token_rate check (num_nulls(client_token_rate_limit, client_token_rate_burst) <> 1 and least(client_token_rate_limit, client_token_rate_burst) > 0);
--- Frequent updates to columns without an index: new row versions stay on the same page, and vacuum has little to do
+-- Free space keeps the versions of a frequently updated row on one page, which leaves vacuum little to do
 alter table resume_point set (fillfactor = 50);
 alter table platform_fee add constraint platform_fee_range check (fixed_fee >= 0 and variable_fee_rate >= 0 and variable_fee_rate < 1);
--- 1 to 255 printable ASCII characters. A count up to 255 in the regular expression took most of the time to write a record.
+-- 1 to 255 printable ASCII characters. Checking the length by regular expression took most of the time of an insert.
 alter table idempotency_record add constraint idempotency_key_form check (length(key) between 1 and 255 and key !~ '[^\x21-\x7e]');
 -- A client token is bound to exactly one record, and never has a permission that is only for a platform's server. A
 -- token that is bound to a customer is revoked when that customer is deleted.
@@ -3125,10 +3125,9 @@ alter table rail_deposit add constraint rail_deposit_sound check (
 -- Prisma sees events as a view, and cannot declare a foreign key to the table behind it.
 alter table webhook_delivery add constraint webhook_delivery_event foreign key (platform_id, event_sequence) references stored_event (platform_id, sequence);
 
--- One internal account per owner and currency; one external account that is not INACTIVE per owner, currency, bank and
--- identifier;
--- one default for incoming UMA payments per customer; one customer that is not deleted per UMA address; one endpoint of
--- REST's settings per platform.
+-- At most one internal account per owner and currency; one external account per owner, currency, type, bank and
+-- identifier, not counting INACTIVE ones; one default for incoming UMA payments per customer; one customer per UMA
+-- address, not counting deleted ones; and one endpoint of REST's settings per platform.
 create unique index account_internal_owner on account (platform_id, customer_id, currency) nulls not distinct where kind = 'INTERNAL';
 create unique index account_external_identifier on account (platform_id, customer_id, currency, account_type, bank, identifier) nulls not distinct where kind = 'EXTERNAL' and status <> 'INACTIVE';
 create unique index account_default_uma_deposit on account (platform_id, customer_id) where default_uma_deposit_account;
@@ -3140,7 +3139,7 @@ create unique index posting_chain_of_account on posting (platform_id, account_id
 -- A customer's own events, without those of its payments
 create index event_of_customer_itself on stored_event (platform_id, customer_id, sequence) where type in ('KYC_STATUS', 'CUSTOMER_CHANGE');
 
--- Events of transactions and quotes have no account, and events of accounts no transaction: nulls are left out
+-- Events of transactions and quotes have no account, and events of accounts have no transaction, so nulls are left out
 create index event_of_transaction on stored_event (platform_id, transaction_id, sequence) where transaction_id is not null;
 create index event_of_account on stored_event (platform_id, account_id, sequence) where account_id is not null;
 -- Events are rarely looked up by id. Ids are ordered by time, so page ranges (BRIN) are enough to find one
@@ -3160,9 +3159,9 @@ create index rail_connection_deposits_due on rail_connection (deposits_due_at);
 create index reconciliation_difference_open on reconciliation_difference (platform_id, period_from) where closed_at is null and gone_at is null;
 -- Refunds that wait in suspense, for the operator
 create index transaction_refund_waits on transaction (refund_initiated_at) where refund_reference is not null and refund_settled_at is null;
--- Old lookups that no quote refers to are deleted; a token's unexpired lookups are counted
+-- For deleting old lookups that no quote refers to
 create index quote_lookup on quote (platform_id, lookup_id) where lookup_id is not null;
--- Filters of lists (docs/lists.md): partial indexes, so that rows without a value cost nothing
+-- For the filters of lists (docs/lists.md). The indexes are partial, so that rows without a value cost nothing
 create index account_status on account (platform_id, status, id) where status is not null;
 create index account_account_type on account (platform_id, account_type, id) where account_type is not null;
 create index account_verification on account (platform_id, beneficiary_verification_status, id) where beneficiary_verification_status is not null;
@@ -3212,12 +3211,12 @@ create trigger announce_moved after update on quote referencing old table as was
 create trigger announce after insert on transaction referencing new table as now_is for each statement execute function announce_transaction();
 create trigger announce_moved after update on transaction referencing old table as was new table as now_is for each statement execute function announce_transaction();
 
--- A leg on an account changes its balance; each statement checks its legs once; a journal must balance when it commits
+-- A leg on an account changes the account's balance. Legs are checked once per statement, and journals at commit
 create trigger apply before insert on posting for each row when (new.account_id is not null) execute function apply_posting();
 create trigger legs after insert on posting referencing new table as leg for each statement execute function check_legs();
 create constraint trigger balance after insert on journal deferrable initially deferred for each row execute function check_journal();
 
--- Only sequence_outbox writes the feed; triggers write the outbox, and rows from anywhere else are checked
+-- Only sequence_outbox writes to the feed. Triggers write to the outbox; rows from any other source are checked
 create trigger guard before insert on outbox for each row when (pg_trigger_depth() = 0) execute function guard_outbox();
 create trigger guard before insert on stored_event for each statement execute function guard_feed();
 
@@ -3258,8 +3257,9 @@ create view event with (security_invoker = true) as
     e.epoch
   from stored_event e;
 
--- Roles and privileges (docs/database-roles.md). Two roles serve: gateway_serving answers requests and sees one platform
--- at a time, gateway_work does background work for all platforms. Neither owns a table. A login is a member of them.
+-- Roles and privileges (docs/database-roles.md). There are two service roles: gateway_serving answers requests and sees
+-- one platform at a time, and gateway_work does background work for all platforms. Neither owns a table. Login roles
+-- are members of one or both of them.
 do $$
 declare
   v_role text;
@@ -3289,15 +3289,15 @@ begin
     revoke all on _prisma_migrations from public;
     grant select on _prisma_migrations to gateway_serving, gateway_work;
   end if;
-  -- Only its owner may do this; if that is a different role, prisma/roles.sql does it.
+  -- Only the schema's owner may do this. If that is a different role, prisma/roles.sql does it.
   if pg_has_role((select nspowner from pg_namespace where nspname = 'public'), 'USAGE') then
     revoke all on schema public from public;
   end if;
 end
 $$;
 
--- Plain records of a platform. Money, statuses and events change only in commit_batches and sequence_outbox. Locking a row
--- requires the right to update one of its columns; for a customer this is the version, which a trigger sets anyway
+-- Both roles may write plain records. Money, statuses and events change only in commit_batches and sequence_outbox. To
+-- lock a row, a role must be allowed to update one of its columns: for a customer, the version, which a trigger sets
 grant insert on api_token, client_token, idempotency_record, lookup, webhook_endpoint, webhook_delivery, outbox
   to gateway_serving, gateway_work;
 grant select (event_id) on outbox to gateway_serving;
@@ -3316,7 +3316,7 @@ grant insert, delete on trusted_document to gateway_serving, gateway_work;
 grant insert, update, delete on policy to gateway_serving, gateway_work;
 grant delete on policy_use to gateway_serving, gateway_work;
 
--- Requests store webhooks that a rail has recognized as its provider's; only background work reads, processes and deletes them
+-- Requests store webhooks whose signatures a rail has verified; only background work reads, processes and deletes them
 grant insert (platform_id, webhook_id, body) on rail_webhook to gateway_serving;
 
 -- Background work and the operator's commands. Approving an adjustment moves money, so only commit_batches does it
@@ -3337,8 +3337,8 @@ grant update (due_at, attempts) on account_check to gateway_work;
 grant update (expires_at) on lookup to gateway_work;
 grant delete on idempotency_record, client_token, lookup, webhook_delivery, key_in_use, rail_connection, rail_webhook, identity_check to gateway_work;
 
--- Closed to PUBLIC: only the service's roles may call functions (docs/database-roles.md). The two roles may call the functions
--- that run with the caller's privileges; nobody may call trigger functions.
+-- PUBLIC may not call functions (docs/database-roles.md). The two roles may call all that run with the caller's
+-- privileges, and nobody may call trigger functions.
 do $$
 declare
   v_function record;
@@ -3355,18 +3355,18 @@ begin
   end loop;
 end
 $$;
--- Objects that later migrations of the same owner create
+-- The same applies to functions that later migrations of the same owner create
 alter default privileges revoke execute on functions from public;
 alter default privileges in schema public grant execute on functions to gateway_serving, gateway_work;
 
--- These functions run with the owner's privileges
+-- These run with the owner's privileges
 grant execute on function commit_batches(jsonb), find_api_token(text), find_token_rights(uuid[], uuid[]),
   find_receiver(text, environment), wake_orders(uuid, uuid), oldest_waiting(), read_position(), has_replayed(pg_lsn, text)
   to gateway_serving, gateway_work;
 grant execute on function sequence_outbox(int), follow_clock(), follow_server(), mark_restore(),
   set_frozen(text, uuid, boolean, text, text) to gateway_work;
 
--- Row-level security, on platform and every table with a platform_id. Without a platform no row is visible. The owner sees all
+-- Row-level security. The owner sees all rows; the serving role sees only those of the platform that is currently set
 do $$
 declare
   v_table regclass;
@@ -3381,14 +3381,14 @@ begin
     execute format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', v_table);
     execute format('CREATE POLICY "all_platforms" ON %s TO "gateway_work" USING (true)', v_table);
     execute format('CREATE POLICY "one_platform" ON %s TO "gateway_serving" USING (%I = %s)%s', v_table, v_column, v_platform,
-      -- Only triggers announce changes of money; an event that no trigger writes is a test event.
+      -- The serving role itself may write only test events. Triggers write all others.
       case v_table when 'outbox'::regclass then format(' WITH CHECK (%I = %s AND "type" = ''TEST'')', v_column, v_platform) end);
   end loop;
 end
 $$;
 
--- The serving role reads these four through views of the same name, which its search path finds first (docs/database-roles.md,
--- "Cost"): with row-level security, no index serves a condition on an enum, because the comparison is not leakproof
+-- The serving role reads these tables through views of the same name, which come first in its search path. With RLS, no
+-- index can serve a condition on an enum, because the comparison is not leakproof (docs/database-roles.md, "Cost")
 create schema serving;
 grant usage on schema serving to gateway_serving;
 create view serving.transaction as

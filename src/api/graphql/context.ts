@@ -9,7 +9,7 @@ import type { Feed } from '../../domain/events/feed.ts';
 import type { ResumePoint } from '../../domain/events/resume-points.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
-/** Sends the reason to the client before an event stream's connection is cut. */
+/** Tells the client of an event stream why its connection is about to be cut. */
 export type Farewell = (refusal: { readonly errors: readonly object[] }) => void;
 
 /** An operation's connection: its credentials, its state, and the functions that close it. */
@@ -38,7 +38,7 @@ export interface Context
   readonly clientTokens: ClientTokens;
   /** The maximum age of a stream's cursor, in days. */
   readonly retentionDays: number;
-  /** Whether the client disconnected or the operation timed out. Then no work begins; a running command completes. */
+  /** Whether the client is gone or the operation timed out. If so, no work starts, but a running command completes. */
   isAbandoned: () => boolean;
   /** The maximum number of bytes that one read may add to a response. */
   readonly maxAnswerBytes: number;

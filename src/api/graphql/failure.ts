@@ -52,7 +52,7 @@ export function tooManyRequests({ message, retryAfter }: RateLimited): GraphQLEr
 
 /** Creates the error for a field that had not started when the client disconnected or the operation timed out. */
 export function abandoned(): GraphQLError {
-  return failure('TIMEOUT', 'the client disconnected or the operation timed out before this field began');
+  return failure('TIMEOUT', 'the client disconnected or the operation timed out before this field started');
 }
 
 /** Creates an INVALID_INPUT error for an argument. `field` is its path, such as `input.amount`. */

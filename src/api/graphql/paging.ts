@@ -16,13 +16,13 @@ export type CursorArgument = 'after' | 'before';
  * (https://relay.dev/graphql/connections.htm) defines them. The page contains the first or the last of the rows between
  * the cursors `after` and `before`.
  *
- * - A cursor names a position in the list's order. It stays valid when its row no longer matches the filter or is gone.
+ * - A cursor marks a position in the list's order. It stays valid when its row no longer matches the filter or is gone.
  * - If the cursor `before` precedes the cursor `after`, the page is empty, as in graphql-relay, the reference
  * implementation. Taken literally, the specification would ignore `before`.
  * - If `first` and `last` are both omitted, the page has the default size. It contains the last rows before `before` if
  * that is the only cursor, and otherwise the first rows.
  *
- * @throws GraphQLError INVALID_INPUT for a size outside 0 to 100, for `first` and `last` together, and for a cursor of
+ * @throws GraphQLError INVALID_INPUT for a size not from 0 to 100, for `first` and `last` together, and for a cursor of
  * a different list
  */
 export function parsePage<Key>(

@@ -26,7 +26,7 @@ export interface Service {
   readonly servesStrangers?: boolean;
   /** Whether bodies must be JSON, as in our own APIs. Providers choose the content type of their signed webhooks. */
   readonly takesJson: boolean;
-  /** Refuses a request without valid credentials; by default `work` does so. */
+  /** Refuses a request without valid credentials. If undefined, `work` must do so. */
   readonly refuseStranger?: (() => void) | undefined;
   /** Handles an admitted request. The body is undefined if it was too long. */
   readonly work: (body: Buffer | undefined) => Promise<void>;
@@ -34,8 +34,8 @@ export interface Service {
 
 /**
  * Checks a request's form, credentials and limits, in the order given in docs/limits.md, and passes it to its API or
- * refuses it. A known caller's request is refused before its body is read. An unknown caller's request is counted once
- * there is capacity to look the caller up.
+ * refuses it. If the caller is known, the request is counted before its body is read; if not, it is counted once there
+ * is capacity to look the caller up.
  */
 export async function admit(admission: Admission, response: WatchedResponse, service: Service): Promise<void> {
   const { req: request } = response;
@@ -91,7 +91,7 @@ export async function admit(admission: Admission, response: WatchedResponse, ser
 /** How long to wait for the API's own response after a request's deadline, in milliseconds. */
 const graceMs = 250;
 
-/** Responds to a request whose API missed the deadline. The API may have made the changes nevertheless. */
+/** Responds to a request whose API missed the deadline. The API may nevertheless have made the changes. */
 function answerLate(response: ServerResponse, api: Api): void {
   const { method } = response.req;
   const { message, code } = outcomeUnknown();
@@ -100,7 +100,7 @@ function answerLate(response: ServerResponse, api: Api): void {
   else answer(response, 504, errorBody(api, 504, message, { code: api === 'REST' ? code : 'TIMEOUT' }));
 }
 
-/** Refuses a malformed request, after a delay if its client sends many. It does not count towards rate limits. */
+/** Refuses a malformed request, after a delay if its client sends many. Does not count it toward rate limits. */
 export async function refuseForm({ callers }: Admission, response: ServerResponse, status: number, body: object) {
   holdBody(response);
   await callers.waitToRefuse(response.req, callers.find(response.req));

@@ -6,11 +6,11 @@ import { endGently, lingerMs } from './connections.ts';
 /** The maximum size of a request body, in bytes. */
 export const bodyBytes = 100 * 1024;
 
-/** How many bodies are read at once, for platforms and for unknown callers. Together they take at most 100 MB. */
+/** How many bodies from platforms and from unknown callers are read at once. Together they take at most 100 MB. */
 export const maxReads = 900;
 export const maxStrangers = 100;
 
-/** How many chunks are joined at a time. Until joined, small chunks take far more memory than their content. */
+/** How many chunks are joined at a time. Small chunks take far more memory than their content until they are joined. */
 const maxChunks = 64;
 
 /** A request's whole body, or why it is missing: it is too long, or reading it was abandoned in favor of others. */
@@ -23,8 +23,8 @@ export function isTooLong({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Leaves the body of a refused request unread until `discardRest`, unless a read has begun. A body whose declared
- * length is too large is not read to its end, so the connection ends after the response.
+ * Leaves the body of a refused request unread until `discardRest`, unless it is already being read. A body whose
+ * declared length is too large is not read to its end, so the connection ends after the response.
  */
 export function holdBody(response: ServerResponse): void {
   const { req: request } = response;

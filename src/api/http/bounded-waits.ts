@@ -1,4 +1,4 @@
-/** Limits the number of concurrent waits for clients. One too many evicts the oldest wait in the largest group. */
+/** Limits the number of concurrent waits for clients. A wait above the limit evicts the oldest in the largest group. */
 export class BoundedWaits {
   readonly #max: number;
   readonly #maxOfGroup: number;

@@ -29,7 +29,7 @@ export interface CallerOptions extends Pick<GraphqlOptions, 'credentials' | 'lim
 
 export type Callers = ReturnType<typeof openCallers>;
 
-/** Identifies the caller of a request before its API does, to apply the caller's share and rate limits. */
+/** Identifies a request's caller before the API does, to apply rate limits and the caller's share of the capacity. */
 export function openCallers({ credentials, limits, pace, addressOf, now }: CallerOptions) {
   const bySocket = new WeakMap<Socket, Known>();
 
@@ -95,7 +95,7 @@ export function openCallers({ credentials, limits, pace, addressOf, now }: Calle
     /**
      * Authenticates and counts a request whose caller is unknown to `find`. Wrong credentials are removed from the
      * request, so that the API treats it like a request without credentials and does not look them up again.
-     * @returns the refusal of a request beyond the limit; STRANGER for a request without valid credentials
+     * @returns the refusal if the request exceeds a limit; STRANGER if it has no valid credentials
      */
     async identify(response: ServerResponse): Promise<EarlyRefusal | 'STRANGER' | undefined> {
       try {
@@ -106,7 +106,7 @@ export function openCallers({ credentials, limits, pace, addressOf, now }: Calle
       } catch (error) {
         if (error instanceof RateLimited) return error;
         const refusal = refusalIn(error);
-        // Any failure other than a refusal occurs again in the request's API, which reports it.
+        // Any other failure will recur in the request's API, which then reports it.
         return refusal && unavailable(refusal.message);
       }
     },

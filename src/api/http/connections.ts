@@ -11,7 +11,7 @@ export interface ConnectionLimits {
   readonly most: number;
   /** Returns a client's address; undefined for a trusted proxy, which connects on behalf of many clients. */
   readonly addressOf: (socket: Socket) => string | undefined;
-  /** Called for each connection that is closed immediately. */
+  /** Called for each connection that is refused because of a limit. */
   readonly onRefusal: (address: string | undefined) => void;
 }
 
@@ -34,7 +34,7 @@ export const lingerMs = 500;
 /** Tracks and limits a server's connections, and ends them when the server stops. */
 export class Connections {
   readonly #limits: ConnectionLimits;
-  /** The connections without valid credentials. Above the limit, the oldest of the address with the most is closed. */
+  /** Connections without valid credentials. Above the limit, the address with the most of them loses its oldest one. */
   readonly #strangers: BoundedWaits;
   readonly #all = new Map<Socket, Connection>();
   /** Whether responses announce that their connection will end. */
@@ -55,7 +55,7 @@ export class Connections {
     server.closeIdleConnections = () => undefined;
   }
 
-  /** Counts a response as open. Returns false for a request after the connection's final one (RFC 9112, 9.6). */
+  /** Counts a response as open. Returns false if the connection's last response has been chosen (RFC 9112, 9.6). */
   begin(response: ServerResponse): boolean {
     const connection = this.#all.get(response.req.socket);
     if (!connection || connection.last) {
@@ -78,7 +78,7 @@ export class Connections {
     this.#all.get(socket)?.endStranger?.();
   }
 
-  /** Adds `Connection: close` to each connection's last response that has not begun; that response then ends it. */
+  /** Makes each connection end with its last response, by adding `Connection: close` unless that response has begun. */
   announceEnd(): void {
     this.announcing = true;
     for (const connection of this.#all.values()) {

@@ -3,7 +3,7 @@ import { isIPv4 } from 'node:net';
 import type { Logger } from 'pino';
 import { boundedCache } from '../../core/bounded-cache.ts';
 
-/** Which pages from other origins may call this server. It never accepts cookies as credentials. */
+/** Which pages from other origins may call this server. The server never accepts cookies as credentials. */
 interface OriginOptions {
   /** The origins in the CORS_ORIGINS setting, or `*` for all. */
   readonly origins: readonly string[];
@@ -85,7 +85,7 @@ export function protectResponse(response: ServerResponse): void {
 
 /**
  * Returns whether a request names this machine in its Host header. A page from another site can make its host name
- * resolve to this machine (DNS rebinding). The page then has the service's origin, but its requests name its own host.
+ * resolve to this machine (DNS rebinding). The page then counts as same-origin, but its requests name its own host.
  */
 export function namesThisMachine({ headers: { host = '' } }: IncomingMessage): boolean {
   return isThisMachine(URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : '');

@@ -20,7 +20,7 @@ const maxUnread = 256;
 
 /**
  * Limits the requests in flight. A request beyond the limit is refused immediately, because a queue would delay all
- * requests. While the average processing time is above `slowMs`, only an eighth of `maxInFlight` is admitted. A request
+ * requests. While the average processing time is above `slowMs`, the limit is an eighth of `maxInFlight`. A request
  * counts from the end of its body to the end of its response, or to the beginning of a stream, but not while it waits
  * for an external service (core/outside-wait.ts). At the limit, requests of a tenant below its share are still
  * admitted, up to twice `maxInFlight` in total, so that one tenant's load does not cause another's requests to be

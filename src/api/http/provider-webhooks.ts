@@ -35,7 +35,7 @@ interface ProviderWebhookOptions extends Pick<CallerOptions, 'pace' | 'addressOf
  */
 export class ProviderWebhooks {
   readonly #options: ProviderWebhookOptions;
-  /** Addresses that have sent a platform valid signatures. They are not slowed down, even if others share them. */
+  /** Addresses that have sent a platform valid signatures. They are not slowed down, even if other senders use them. */
   readonly #proven = boundedCache<true>(proven.max, proven.ttlMs);
 
   constructor(options: ProviderWebhookOptions) {

@@ -45,9 +45,9 @@ interface HttpOptions {
   readonly providers: ProviderWebhooks;
   readonly pages: Pages;
   readonly readiness: ReadinessWatch;
-  /** The log that gets a line about each request when its response ends; undefined to log none. */
+  /** The log that gets a line about each request when its response ends; undefined if requests are not logged. */
   readonly requestLog: Logger | undefined;
-  /** Whether a platform's credentials are publicly known. If so, a request's Host must be this machine. */
+  /** Whether a platform's credentials are publicly known. If so, a request's Host must name this machine. */
   readonly isSandbox: boolean;
   /** The limits on requests in flight. A request beyond them gets a 503 response and may be sent again. */
   readonly admission: AdmissionLimits;
@@ -86,7 +86,7 @@ export async function startHttpServer(options: HttpOptions) {
   const { headersMs = connectionLimits.headersTimeout } = options;
   const server = createServer({
     ServerResponse: WatchedResponse,
-    // Other upgrades are ignored (RFC 9110, 7.8). Java's client asks for HTTP/2 in every first request without TLS.
+    // Other upgrades are ignored (RFC 9110, 7.8). Without TLS, Java's client asks for HTTP/2 in its first request.
     shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
     ...connectionLimits,
     headersTimeout: headersMs,

@@ -10,7 +10,7 @@ export interface Tenant {
 
 interface AtWork {
   count: number;
-  /** The work that waits for its turn, in order. */
+  /** The work that is waiting for its turn, in order. */
   readonly waiting: (() => void)[];
 }
 
@@ -51,7 +51,7 @@ export class Turns {
     return new Turn(this, tenant);
   }
 
-  /** Begins the work on a request; `end` must follow. Returns a promise of its turn if it must wait. */
+  /** Begins the work on a request; `end` must follow. If the request must wait for its turn, returns a promise. */
   begin(tenant: Tenant): Promise<void> | undefined {
     this.#note(tenant);
     return this.#begin(tenant.key, this.#mostOf(tenant));

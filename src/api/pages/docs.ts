@@ -51,7 +51,7 @@ export async function openDocs() {
   const rendered = new Map<string, Page>();
   const fileAt = (requested: string) => requested.slice(docsPath.length + 1) || listFile;
   return {
-    /** Renders a file, by default the list of all pages; undefined for an unknown path. */
+    /** Renders a file (by default, the list of all pages). Returns undefined for an unknown path. */
     page(requested: string): Page | undefined {
       const file = fileAt(requested);
       const text = files.get(file);
@@ -111,7 +111,7 @@ function filePage(file: string, text: string, files: ReadonlyMap<string, unknown
     html`${
       sections.length > 2 &&
       html`<details class="contents"><summary>On this page</summary><ul>${sections.map(({ title, anchor }) => html`<li><a href="#${anchor}">${title}</a></li>`)}</ul></details>`
-    }<main>${raw(contents)}</main><nav class="beside" aria-label="Pages beside this one"><span>${before && html`← ${linkTo(before, titles)}`}</span><span>${after && html`${linkTo(after, titles)} →`}</span></nav>`,
+    }<main>${raw(contents)}</main><nav class="beside" aria-label="Previous and next page"><span>${before && html`← ${linkTo(before, titles)}`}</span><span>${after && html`${linkTo(after, titles)} →`}</span></nav>`,
     title,
   );
 }
@@ -137,7 +137,7 @@ function sectionsOf(file: string, pageTitle: string, text: string, isInternal: b
   return parts.map((part) => {
     const [heading = '', ...lines] = part.split('\n');
     const title = heading.replaceAll('`', '').trim();
-    // Without lines of drawings and Markdown markup.
+    // Removes Markdown markup and the lines of drawings.
     const plain = lines
       .join('\n')
       .replaceAll(/^.*[\u2500-\u25ff].*$|^[-:| ]+$|^\||\|$|^```\w*|^ *- |[`*#]|\]\([^)]*\)|!?\[/gm, '')
@@ -147,7 +147,7 @@ function sectionsOf(file: string, pageTitle: string, text: string, isInternal: b
   });
 }
 
-/** Words that a search ignores if it contains others, because almost every section contains them. */
+/** Words that a search ignores if it has other words, because almost every section contains them. */
 const common = new Set(
   `an and are as at be by can do does for from how if in is it make many much my of on or per right show that the to
    was what when where which who why with you`.split(/\s+/),
@@ -207,8 +207,8 @@ interface Heading {
 }
 
 /**
- * Renders Markdown without embedded HTML, whose tags are shown as text. A link to a file that is not shown, such as a
- * source file, becomes plain text. Returns the HTML, and the page's sections: its second-level headings.
+ * Renders Markdown. Embedded HTML is shown as text. A link to a file that is not shown, such as a source file, becomes
+ * plain text. Returns the HTML, and the page's sections: its second-level headings.
  * @param file its path in the repository
  * @param known the files that are shown
  */

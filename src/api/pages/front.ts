@@ -15,7 +15,7 @@ export function frontLinks({ sandbox, lab, documents, metricsUrl }: Shown) {
   const isSandbox = sandbox !== undefined;
   const all = [
     [lab, 'PAGE', 'lab', '/lab', 'Lab', 'Make a payment step by step in GraphiQL.'],
-    [isSandbox, 'PAGE', 'wallet', '/wallet', 'Wallet', 'Pay like a customer, in an example app.'],
+    [isSandbox, 'PAGE', 'wallet', '/wallet', 'Wallet', 'Pay as a customer would, in an example app.'],
     [documents, 'PAGE', 'rest_console', consolePath, 'REST console', 'Explore and try every REST endpoint.'],
     [documents, 'PAGE', 'docs', docsPath, 'Docs', 'How to start, and how everything works.'],
     [true, 'API', 'graphql', '/graphql', 'GraphQL', 'Queries, mutations and streams, over HTTP and WebSocket.'],
@@ -115,7 +115,7 @@ function firstMinutes({ sandbox, lab, documents }: Shown) {
 <li>Read why: click the event FAILED in the lab. The tab <b>Timeline</b> opens: press its button ▶.</li>
 <li>Take the request with you: press “Copy as curl”.</li>
 </ol>
-${documents ? html`<p>The same steps <a href="${docsPath}/docs/guides/first-five-minutes.md">with pictures</a>.</p>` : ''}
+${documents ? html`<p>The docs show the same steps <a href="${docsPath}/docs/guides/first-five-minutes.md">with pictures</a>.</p>` : ''}
 </section>`;
 }
 

@@ -89,7 +89,7 @@ ${before}
   };
 }
 
-/** Builds the policy of a page that runs its own files. It loads nothing else, and connects only to this server. */
+/** Builds the policy of a page that loads only its own files and connects only to this server. */
 const scriptPolicy = (name: Bundled['name']) =>
   [
     "default-src 'none'",
@@ -108,8 +108,8 @@ const scriptPolicy = (name: Bundled['name']) =>
 const ownAddress = /( (?:href|src|action)=|"\w+":)"\/(?!\/)/g;
 
 /**
- * Sends a page, and returns true. Makes the page's addresses relative to its path, so that it also works behind a proxy
- * that adds a prefix.
+ * Sends a page, and returns true. Makes the URLs in the page relative, so that they work even behind a proxy that adds
+ * a prefix.
  */
 export async function sendPage(response: ServerResponse, status: number, { html, policy }: Page): Promise<true> {
   const [path = '/'] = (response.req.url ?? '/').split('?', 1);

@@ -129,8 +129,8 @@ function wantsPage({ headers: { accept } }: IncomingMessage): boolean {
 const listPath = '/llms.txt';
 
 /**
- * Responds with a page of the documentation: as HTML for browsers, as Markdown for programs. Replaces the sandbox's
- * usual address in it with the one at which the sandbox listens.
+ * Responds with a page of the documentation: HTML for browsers, Markdown for programs. Replaces the sandbox's default
+ * address in the page with the one on which it is listening.
  */
 async function answerDocs(response: ServerResponse, docs: Docs, path: string, { sandbox }: Shown): Promise<boolean> {
   const { localPort } = response.req.socket;

@@ -29,7 +29,7 @@ export function internalAccountRecord(row: Account) {
 /** Converts a row to an external account's record. The table's constraints guarantee the required columns. */
 export function externalAccountRecord(row: Account) {
   if (row.status === null || row.accountType === null) throw new Error(`account ${row.id} is not an external account`);
-  // createExternalAccount writes these columns in these forms.
+  // createExternalAccount stores both columns in these forms.
   const info = trustedJson<Readonly<Record<string, string>>>(row.accountInfo);
   const beneficiary = trustedJson<Beneficiary | null>(row.beneficiary) ?? undefined;
   return {

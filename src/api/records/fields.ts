@@ -23,7 +23,7 @@ export class UnrepresentableAmount extends RangeError {
 
   constructor(amount: bigint, of?: string) {
     const where = of === undefined ? '' : ` of ${of}`;
-    super(`${amount}${where} is beyond 2^53 and cannot be a JSON integer without loss; read it over GraphQL`);
+    super(`${amount}${where} is beyond 2^53, so a JSON number cannot represent it exactly; read it over GraphQL`);
     this.name = 'UnrepresentableAmount';
     this.of = of;
   }

@@ -47,7 +47,7 @@ type SourceColumns = Pick<Quote | Transaction, 'sourceKind' | 'sourceAccountId' 
 
 /**
  * Returns a payment's source, or undefined if it is unknown. `withCustomer` adds the paying customer to a source
- * account, as in quotes. `currency` is that of a source other than an account.
+ * account, as in quotes. `currency` applies to sources other than accounts.
  */
 function sourceRecord(
   payment: SourceColumns,
@@ -82,7 +82,7 @@ function destinationRecord(payment: DestinationColumns, parties: PaymentParties,
   const { destinationUmaAddress: umaAddress, destinationAccountId } = payment;
   if (umaAddress !== null) return { destinationType: 'UMA_ADDRESS' as const, umaAddress, currency };
   if (destinationAccountId === null || !parties.destinationAccount) {
-    throw new Error('a payment goes to an account or to a UMA address');
+    throw new Error('the payment has neither a destination account nor a destination UMA address');
   }
   const accountId = accountPublicId(parties.destinationAccount.kind, destinationAccountId);
   return { destinationType: 'ACCOUNT' as const, accountId, currency };
@@ -132,7 +132,7 @@ function rateDetailsRecord(column: unknown): RateDetailsRecord | undefined {
 
 /**
  * Converts a row to a payment's record, for REST responses and webhook bodies. Unknown values are omitted, except
- * `settledAt` and the two ids of a platform's own payment, which are null.
+ * `settledAt` and the two customer ids of a platform's own payment, which are null.
  * @throws UnrepresentableAmount beyond 2^53
  */
 export function transactionRecord(row: Transaction, parties: PaymentParties) {

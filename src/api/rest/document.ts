@@ -45,7 +45,7 @@ export function restDocument(app: RestApp) {
     required: false,
     schema: { type: 'string', maxLength: 255 },
     description:
-      'The entity tag (`ETag`) of the record as you last read it. If the tag has changed since then, nothing is changed and the response is 412. `*` matches any.',
+      'The entity tag (`ETag`) of the record as you last read it. If the tag has changed since then, nothing is changed and the response is 412. `*` matches any tag.',
   });
   documentErrors(registry);
   documentWebhooks(registry);
@@ -165,7 +165,7 @@ const webhooks = {
 } as const satisfies Record<(typeof webhookTypes)[number], object>;
 
 const signature = z.object({
-  'webhook-id': string('The same as `webhookId`: process each id only once.'),
+  'webhook-id': string('The same as `webhookId`. Process each id only once.'),
   'webhook-timestamp': string(
     'When this attempt was made, in seconds since 1970. Reject attempts more than a few minutes old.',
   ),

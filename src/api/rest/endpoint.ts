@@ -45,7 +45,7 @@ interface ServedEndpoint<Params, Query, Body, Item> extends Endpoint<Params, Que
   readonly access?: keyof typeof accesses;
   /** The operation that callers must be allowed to run; replaces `access`. */
   readonly operation?: Operation;
-  /** The schema of the response, or `null` if it has no body, and its description. */
+  /** The schema of the response (`null` if it has no body) and its description. */
   readonly answer: readonly [z.ZodType<Item> | null, string];
   /** Whether the response has an entity tag, which `run` sets. */
   readonly isTagged?: true;
@@ -70,7 +70,7 @@ interface RecordEndpoint<Row extends { readonly version: number }, Item>
 interface CommandEndpoint<Params, Query, Body, Row, Item> extends Endpoint<Params, Query, Body> {
   /** The operation id in the document; the command's name by default. */
   readonly operationId?: string;
-  /** The status of the successful response, its schema, or `null` if it has no body, and its description. */
+  /** The status of the successful response, its schema (`null` if it has no body) and its description. */
   readonly answer: readonly [200 | 201, z.ZodType<Item>, string] | readonly [204, null, string];
   /** Whether the response contains a secret and therefore cannot be replayed. */
   readonly isSecret?: true;
@@ -290,7 +290,7 @@ const reasons: Readonly<Record<number, string>> = {
 const commonErrors = [400, 401, 403, 429, 500, 503];
 const commandErrors = [409, 413, 415, 422, 504];
 
-/** Returns references to error responses, including the common ones. No result type has them: handlers throw errors. */
+/** Returns references to error responses, including common ones. They are untyped, because handlers throw errors. */
 export function errorResponses(...statuses: readonly number[]): Record<never, never> {
   const all = [...new Set([...commonErrors, ...statuses])].sort();
   return Object.fromEntries(all.map((status) => [status, { $ref: `#/components/responses/Error${status}` }]));

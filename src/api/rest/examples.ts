@@ -150,8 +150,8 @@ export function examplesOf(operationId: string) {
 }
 
 /**
- * Tells the console where to find the platform's ids for the examples. `payer` has those of the sandbox's paying
- * customer. `ids` has requests whose responses begin with an id of the same type. Later entries replace earlier ones.
+ * Tells the console how to find the platform's own ids for the examples. `payer` names those of the sandbox's paying
+ * customer. `ids` lists requests whose responses begin with an id of that type. Later entries replace earlier ones.
  */
 export const exampleGuide = {
   unique: '1001',

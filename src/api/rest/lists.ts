@@ -45,7 +45,7 @@ export const requiredMoment = (description: string) =>
     .transform((text, context) => {
       const time = parseTimestamp(text);
       if (time) return time;
-      context.addIssue('must be RFC 3339 with a time zone, such as 2026-01-31T09:30:00Z');
+      context.addIssue('must be an RFC 3339 timestamp with a time zone, such as 2026-01-31T09:30:00Z');
       return z.NEVER;
     })
     .openapi({ type: 'string', format: 'date-time', description });

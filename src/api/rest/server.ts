@@ -175,7 +175,7 @@ async function answerByFetch(handle: RestApp['fetch'], response: ServerResponse,
   // No handler uses the host, which the client can set to anything.
   const request = new Request(`http://localhost${incoming.url}`, {
     method,
-    // Admission has checked that a body is JSON. The router's own check would refuse some valid media types of JSON.
+    // Admission has checked that a body is JSON. The router's own check would refuse some valid JSON media types.
     headers: Object.entries({ ...incoming.headers, ...(hasBody && { 'content-type': 'application/json' }) }).map(
       ([name, value]): [string, string] => [name, String(value)],
     ),

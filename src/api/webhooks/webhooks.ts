@@ -23,7 +23,7 @@ interface WebhookSettings {
   readonly ACCESS_LOG?: boolean;
 }
 
-/** Creates the service's webhooks from its settings. `parts.resolve` replaces DNS in tests. */
+/** Sets up the service's webhooks from its settings. `parts.resolve` replaces DNS in tests. */
 export function openWebhooks(
   payments: Payments,
   settings: WebhookSettings,

@@ -3,11 +3,11 @@ import { concatMap, EMPTY, type Observable, of } from 'rxjs';
 
 /**
  * Creates the handler of a link for Apollo Client 4 that keeps older data from replacing newer data. Put it first: `new
- * ApolloLink(newestVersions())`. A stream message whose objects are all older is dropped. A query is resent, at most
- * three times, if its response contains an object for which a stream has delivered a newer version in the meantime.
+ * ApolloLink(newestVersions())`. A stream message is dropped if newer versions of all its objects are known. A query is
+ * resent, at most three times, if a newer version of an object in its response has arrived in the meantime.
  */
 export function newestVersions(): ApolloLink.RequestHandler {
-  /** The highest version seen of each object. */
+  /** The highest version seen so far for each object. */
   const highest = new Map<string, number>();
   return (operation, forward) => {
     const { operationType } = operation;

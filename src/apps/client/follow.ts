@@ -47,7 +47,7 @@ export interface Following {
   readonly stop: () => void;
 }
 
-/** Refusals that are retried. A refused cursor makes the stream start again; all other refusals end it. */
+/** Refusals after which the stream is retried. A refused cursor makes it start again; all other refusals end it. */
 const passing = new Set(['UNAUTHENTICATED', 'RATE_LIMITED', 'SERVICE_UNAVAILABLE', 'TIMEOUT', 'INTERNAL_SERVER_ERROR']);
 const ofCursor = new Set(['CURSOR_EXPIRED', 'INVALID_INPUT']);
 
@@ -125,7 +125,7 @@ class Final extends Error {
   }
 }
 
-/** Decides what follows a refusal: the stream restarts, is retried, or ends. `begun` is a cursor read just before. */
+/** Decides whether a refused stream restarts, is retried, or ends. `begun` is the cursor that `begin` has just read. */
 function restart(resuming: Resuming, error: StreamRefusedError, begun: string | undefined): void {
   // The service would not refuse a cursor that it has just returned, so something else in the request is invalid.
   const isNew = error.code === 'INVALID_INPUT' && resuming.after === begun;

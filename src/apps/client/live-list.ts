@@ -18,11 +18,11 @@ export interface LiveList<R extends Row> {
   readonly rows: readonly R[];
   /** Whether more rows follow these. */
   readonly hasMore: boolean;
-  /** The highest version seen of each row, including rows that have left the list. */
+  /** The highest version seen so far for each row, including rows that have left the list. */
   readonly versions: ReadonlyMap<string, number>;
 }
 
-/** Applies a message to a list. Ignores a change that is older than its row in the list. */
+/** Applies a message to a list. Ignores a change that is older than the listed version of its row. */
 export function applyChanges<R extends Row>(
   list: LiveList<R> | undefined,
   { snapshot, changes }: ListMessage<R>,

@@ -100,8 +100,8 @@ export function useFollow<Result, Variables, Value>(
 export type LiveTransaction = FollowTransactionSubscription['transactionUpdates']['transaction'];
 
 /**
- * Follows a transaction's newest version until its status is terminal. Follows nothing if `id` is undefined. Amounts
- * are formatted for `locale`.
+ * Follows a transaction until its status is terminal, and returns its newest version. Follows nothing if `id` is
+ * undefined. Amounts are formatted for `locale`.
  */
 export function useTransaction(id: string | undefined, locale = 'en'): Live<LiveTransaction> {
   return useFollow(

@@ -3,7 +3,7 @@ export interface SubscribingClient {
   subscribe(request: never, sink: never, ...rest: never[]): () => void;
 }
 
-/** A request as graphql-ws and graphql-sse accept it. */
+/** A request in the form that graphql-ws and graphql-sse accept. */
 interface Request {
   readonly extensions?: Record<string, unknown> | null | undefined;
 }

@@ -1,6 +1,6 @@
 /** The scalars of the schema as TypeScript types, for the `scalars` setting of GraphQL Code Generator. */
 export const scalars = {
-  /** Digits in JSON; an input may also be a whole number. Calculate with `BigInt(value)`: `number` would round it. */
+  /** A string of digits; an input may also be a whole number. Calculate with `BigInt`, because `number` is inexact. */
   BigInt: { input: 'string | number', output: 'string' },
   CurrencyCode: { input: 'string', output: 'string' },
   Date: { input: 'string', output: 'string' },
@@ -22,7 +22,7 @@ export interface ParsedScalars {}
 /** A scalar as a string. Its type includes the scalar's name, so that `Parsed` can replace it. */
 export type ScalarText<Scalar extends string> = string & { readonly __scalar?: Scalar };
 
-/** Replaces the type of each scalar in JSON, mostly a string, with the type that the app's cache parses it into. */
+/** Replaces the JSON type of each scalar, usually string, with the type that the app's cache parses it into. */
 export type Parsed<Value> = keyof ParsedScalars extends never
   ? Value
   : Value extends string

@@ -37,8 +37,8 @@ export class PaymentsSocket {
 
   /**
    * A graphql-ws client with resumable subscriptions, for Apollo's GraphQLWsLink, urql's subscriptionExchange and
-   * `follow`. Created on first access, which throws if there is no WebSocket class. Apps that send only requests need
-   * no such class.
+   * `follow`. Created on first access, which throws if there is no WebSocket class. Apps that send only requests do
+   * not need one.
    */
   get client(): Client {
     this.#client ??= resumingClient(this.#connect());
@@ -82,7 +82,7 @@ export class PaymentsSocket {
       },
       ...(webSocketImpl !== undefined && { webSocketImpl }),
       connectionParams: async () => ({ authorization: await tokens.authorization(signal) }),
-      // The defaults give up after five attempts, and immediately if the first one fails.
+      // By default, graphql-ws gives up after five attempts, and immediately if the first one fails.
       retryAttempts: Number.POSITIVE_INFINITY,
       shouldRetry: () => !signal.aborted,
       // When the wait ends, for whatever reason, graphql-ws continues. A disposed client does not connect again.

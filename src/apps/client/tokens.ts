@@ -15,7 +15,7 @@ const usedShare = 0.7;
 
 interface Held {
   readonly token: string;
-  /** When a newer token is due, in milliseconds as `performance.now()` returns them. */
+  /** When a newer token is due, in milliseconds on the clock of `performance.now()`. */
   readonly renewAt: number;
 }
 

@@ -1,10 +1,10 @@
 import { relayPagination } from '@urql/exchange-graphcache/extras';
 import { connections, embedded, possibleTypes } from './generated/schema-facts.ts';
 
-/** The type of a Graphcache resolver, taken from the library's function so that its own types need not be imported. */
+/** The type of a Graphcache resolver, inferred from `relayPagination` instead of imported from the library. */
 type Resolver = ReturnType<typeof relayPagination>;
 
-/** Joins a list's pages. Pages read from the list's end form a list of their own, as in Apollo's settings. */
+/** Joins a list's pages. Pages read from the list's end form a separate list, as in Apollo's settings. */
 const listOf = (): Resolver => {
   const pagination = relayPagination();
   return (parent, args, cache, info) => {

@@ -3,7 +3,7 @@ interface Guide {
   readonly unique: string;
   /** Example ids, each with the name of the payer's id that replaces it in the sandbox. */
   readonly payer: Readonly<Record<string, string>>;
-  /** Other example ids, each with the path of a GET whose response contains an id of the same type. */
+  /** Other example ids, each with the path of a GET request whose response contains an id of the same type. */
   readonly ids: readonly (readonly [id: string, path: string])[];
 }
 

@@ -1,4 +1,4 @@
-/** A collection of Immutable.js, in which Swagger UI keeps the groups of operations. */
+/** An Immutable.js collection, in which Swagger UI keeps the groups of operations. */
 interface Collection {
   readonly size: number;
   get(name: 'operations'): Collection;

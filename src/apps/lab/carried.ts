@@ -19,7 +19,7 @@ export class CarriedValues {
     if (value !== undefined && value !== this.#newest(name)) this.#collected.push([name, value]);
   }
 
-  /** Writes into a tab's variables (JSON) the values that are new to it. Returns undefined if nothing changes. */
+  /** Writes the values that a tab has not taken yet into its variables (JSON). Returns undefined if nothing changes. */
   fill(tabId: string, variables: string): string | undefined {
     const added = Object.fromEntries(this.#collected.slice(this.#taken.get(tabId)));
     this.#taken.set(tabId, this.#collected.length);

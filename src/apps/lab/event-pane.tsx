@@ -13,8 +13,8 @@ const stateWords = { connecting: 'connecting …', live: 'live', paused: 'paused
 const shown = 200;
 
 /**
- * Follows the platform's feed until it is paused or refused: first its latest events, then each new one, even after a
- * reconnect. After a pause, continues after the newest event shown.
+ * Follows the platform's feed until it is paused or refused: first its latest events, then each new one, including
+ * those missed while disconnected. After a pause, continues after the newest event shown.
  */
 function useFeed(socket: Client) {
   const [state, setState] = useState<keyof typeof stateWords>('connecting');
@@ -60,7 +60,7 @@ const dataOf = <Result, Variables extends Record<string, unknown>>(
     mergeMap(({ data, errors }) => (data ? of(data) : throwError(() => errors))),
   );
 
-/** Returns the id of the payment that an event is about, including for an event about a quote. */
+/** Returns the id of the payment that an event is about, either directly or through its quote. */
 export function paymentOf({ subject }: FeedEvent): string | undefined {
   if (!subject) return undefined;
   if ('transaction' in subject) return subject.transaction.id;
@@ -96,7 +96,7 @@ export function EventPane({ socket, onPick }: EventPaneProps) {
         <button
           type="button"
           onClick={() => setState(isStopped ? 'connecting' : 'paused')}
-          title={isStopped ? '' : 'Stop the stream. When you resume it, you get everything that it missed.'}
+          title={isStopped ? '' : 'Stop the stream. When you resume it, you get everything that you missed.'}
         >
           {isStopped ? 'Resume' : 'Pause'}
         </button>

@@ -12,7 +12,7 @@ const canPay = ({ node: { frozenAt, customer, balance } }: Data) =>
 export const firstSteps: readonly WrittenStep[] = [
   {
     title: 'First payment',
-    about: 'Pays 100.00 USD to a euro account: one request locks the rate and executes. Press the button ▶ to send it.',
+    about: 'Pays 100.00 USD to a euro account: one request locks the rate and executes the quote. Press ▶ to send it.',
     docs: 'docs/guides/concepts.md',
     query: quoteMutation({
       head: 'Pay($source: ID!, $destination: ID!)',
@@ -25,7 +25,7 @@ export const firstSteps: readonly WrittenStep[] = [
   {
     title: 'Watch',
     about:
-      'Follows the payment: first its current state, then every change, until it is final. It continues while you are in other tabs.',
+      'Follows the payment: first its current state, then every change, until it is final. The stream continues while you are in other tabs.',
     docs: 'docs/streams.md',
     query: `subscription Watch($transaction: ID!) {
   transactionUpdates(of: { transactionId: $transaction }, until: FINAL) ${selection('previousStatus status terminal occurredAt cursor')}
@@ -109,7 +109,7 @@ export const firstSteps: readonly WrittenStep[] = [
   },
   {
     title: 'Quote',
-    about: 'Locks the rate and all fees for 100.00 USD to a euro account. The sandbox keeps them for five minutes.',
+    about: 'Locks the rate and fees for sending 100.00 USD to a euro account. The sandbox keeps them for five minutes.',
     docs: 'docs/interface-specification.md',
     query: quoteMutation({
       head: 'LockRate($source: ID!, $destination: ID!, $amount: Decimal!)',
@@ -122,7 +122,7 @@ export const firstSteps: readonly WrittenStep[] = [
   },
   {
     title: 'Execute',
-    about: 'Executes the quote before it expires. The events show the payment moving.',
+    about: 'Executes the quote before it expires. The events show how the payment progresses.',
     query: `mutation Execute($quote: ID!) {
   executeQuote(input: { quoteId: $quote }) ${selection(`... on ExecuteQuoteSuccess { replayed quote { status transaction { id status } } } ${refused}`)}
 }

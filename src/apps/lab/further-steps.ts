@@ -13,7 +13,7 @@ import {
 const furtherSteps: readonly WrittenStep[] = [
   {
     title: 'Fund in real time: quote',
-    about: 'A quote to be paid by a deposit. The answer says where to send the money, and with which reference.',
+    about: 'A quote to be funded by a deposit. The answer says where to send the money, and with which reference.',
     query: quoteMutation({
       head: 'QuoteForDeposit($customer: ID!, $destination: ID!)',
       source: '{ realtimeFunding: { customerId: $customer, currency: "USD" } }',
@@ -154,7 +154,7 @@ const furtherSteps: readonly WrittenStep[] = [
   {
     title: 'Deliveries',
     about:
-      'What was sent to the newest endpoints, and how they responded: first a test, then the payments that you make.',
+      'What was sent to the newest endpoints (first a test, then the payments that you make), and how they responded.',
     docs: 'src/api/webhooks/README.md',
     query: `query Deliveries {
   webhookEndpoints(first: 5) ${selection(`edges { node {

@@ -123,7 +123,7 @@ export class Operations {
     this.#byTab.delete(tab);
   }
 
-  /** Returns the tabs with an operation in progress: a new set after each change. */
+  /** Returns the tabs with an operation in progress, as a new set after each change. */
   readonly running = (): ReadonlySet<string> => this.#running;
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
@@ -212,7 +212,7 @@ function refusedIn(headers: Record<string, string>): string | undefined {
   return undefined;
 }
 
-/** Sets the name of the operation to run. Right after a switch of tabs, GraphiQL may send the previous tab's name. */
+/** Sets the name of the operation to run. Right after a tab switch, GraphiQL may send the previous tab's name. */
 function withOwnName(request: SubscribePayload): SubscribePayload {
   const only = operationIn({ query: request.query });
   return only ? { ...request, operationName: only.name?.value ?? null } : request;

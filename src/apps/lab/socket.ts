@@ -20,6 +20,6 @@ export const openSocket = (authorization: string): Client =>
     }),
   );
 
-/** Sends an operation each time the observable is subscribed to. It emits the results. */
+/** Returns an observable that, on each subscription, sends the operation and emits its results. */
 export const resultsOf = <Result>(socket: Client, request: SubscribePayload) =>
   new Observable<ExecutionResult<Result>>((sink) => socket.subscribe<Result>(request, sink));

@@ -38,7 +38,7 @@ export interface WrittenStep {
   /** The values of variables that no response provides. */
   readonly variables?: Readonly<Record<string, string>>;
   /**
-   * Extracts from the step's response the values that other tabs use; undefined if it contains none.
+   * Returns the values in the step's response that other tabs use; undefined if there are none.
    * @param source the id of the paying account
    */
   readonly gives?: (
@@ -47,7 +47,7 @@ export interface WrittenStep {
   ) => Partial<Record<CarriedName, string | undefined>> | undefined;
 }
 
-/** A step with its operation's name, which identifies the tab, and its variables as JSON, in declared order. */
+/** A step with its operation's name, which identifies the tab, and its variables as JSON, in declaration order. */
 export type Step = ReturnType<typeof stepFrom>;
 
 export function stepFrom({ variables: given, ...written }: WrittenStep) {

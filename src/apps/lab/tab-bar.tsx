@@ -109,10 +109,10 @@ export function bringIntoSight(element: Element | null | undefined): void {
   if (main && main.scrollHeight > main.clientHeight) element?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
 }
 
-/** Returns the title of a tab. GraphiQL's title of a tab without an operation is "<untitled>". */
+/** Returns the title of a tab. GraphiQL titles a tab without an operation "<untitled>". */
 const titleOf = ({ title }: Tab) => title.replace('<untitled>', 'New tab');
 const nameOf = ({ operationName, title }: Tab) => operationName ?? title;
 
-/** Returns the step that a tab belongs to. A copy of a step's document is a tab like any other. */
+/** Returns the step that a tab belongs to. Further tabs with the same operation belong to no step. */
 export const stepIn = (tab: Tab, tabs: readonly Tab[]) =>
   tab === tabs.find((other) => nameOf(other) === nameOf(tab)) ? stepOf(nameOf(tab)) : undefined;

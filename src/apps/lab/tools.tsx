@@ -145,7 +145,7 @@ const copies: readonly (Copy & { readonly title: string })[] = [
   { title: 'Copy as code', what: 'the program', write: asCode },
 ];
 
-/** Chooses the theme. GraphiQL stores it in this browser. */
+/** Lets the user choose the theme. GraphiQL stores it in this browser. */
 export function ThemeChoice() {
   const { setTheme } = useGraphiQLActions();
   const { theme } = useGraphiQL(pick('theme'));
@@ -174,11 +174,11 @@ const shortcuts: readonly (readonly [keys: string, effect: string])[] = [
   [KEY_MAP.prettify.key, 'Prettify the document, variables and headers'],
   [KEY_MAP.mergeFragments.key, 'Merge fragments into the operation'],
   [KEY_MAP.copyQuery.key, 'Copy the document'],
-  ['Ctrl-Space', 'Complete what is typed'],
+  ['Ctrl-Space', 'Complete what you are typing'],
   [formatShortcutForOS(KEY_MAP.searchInEditor.key, 'Cmd'), 'Search in the editor'],
   [formatShortcutForOS(KEY_MAP.searchInDocs.key, 'Cmd'), 'Search the schema, when it is open'],
   [KEY_MAP.refetchSchema.key, 'Load the schema again'],
-  ['← → Home End', 'Open another tab, with the focus on the tabs'],
+  ['← → Home End', 'Open another tab, when the focus is on the tabs'],
   ['Delete', 'Close a tab that you added'],
   ['Enter', 'Type in the editor that has the focus'],
   ['Ctrl-M', 'Let Tab leave the editor'],

@@ -100,7 +100,7 @@ const abouts: Readonly<Record<string, string>> = {
   ...eventTypes,
   TRANSFER_OUT: 'money goes to a bank account in the same currency',
   TRANSFER_IN: 'money comes from a bank account in the same currency',
-  REAL_TIME_PAYMENT: 'a deposit pays a quote, which is then executed',
+  REAL_TIME_PAYMENT: 'a deposit funds a quote, which is then executed',
 };
 
 /** All triggers by name: the event types, and other ways to pay. A trigger may cause several events. */
@@ -202,7 +202,7 @@ async function newCustomer(service: Service, ownId: string) {
   return (await service.mutate(CreateCustomer, variables)).customer;
 }
 
-/** Accounts whose numbers end in 000: payments to them succeed in the sandbox. */
+/** Accounts whose numbers end in 000, so that payments to them succeed in the sandbox. */
 const accountInfo = {
   USD: { usAccount: { accountNumber: '1234567000', routingNumber: '021000021', accountCategory: 'CHECKING' } },
   EUR: { iban: { iban: 'DE89370400440532013000', swiftBic: 'COBADEFF' } },

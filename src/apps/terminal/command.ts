@@ -29,12 +29,12 @@ export function withService<Args extends [...unknown[], object]>(work: Work<Args
 
 /** The event types, each with its description. */
 export const eventTypes: Readonly<Record<EventTypeName, string>> = {
-  OUTGOING_PAYMENT: 'an outgoing payment was created or changed its status',
-  INCOMING_PAYMENT: 'an incoming payment was created or changed its status',
-  QUOTE_STATUS: 'a quote was created or changed its status',
+  OUTGOING_PAYMENT: 'an outgoing payment was created or changed status',
+  INCOMING_PAYMENT: 'an incoming payment was created or changed status',
+  QUOTE_STATUS: 'a quote was created or changed status',
   ACCOUNT_STATUS: 'a balance changed',
   ACCOUNT_CHANGE: 'an account changed in any other way',
-  EXTERNAL_ACCOUNT_STATUS: 'an external account was created or changed its status',
+  EXTERNAL_ACCOUNT_STATUS: 'an external account was created or changed status',
   KYC_STATUS: 'an identity check was decided',
   CUSTOMER_CHANGE: 'a customer changed in any other way',
   WEBHOOK_DELIVERY: 'a webhook delivery ended',
@@ -45,7 +45,7 @@ export const eventTypes: Readonly<Record<EventTypeName, string>> = {
 /** Converts a name to the schema's form: `outgoing-payment` becomes OUTGOING_PAYMENT. */
 export const schemaName = (name: string) => name.toUpperCase().replaceAll('-', '_');
 
-/** Returns the event type that a user names. Throws an InvalidArgumentError for any other name. */
+/** Returns the event type that the user named. Throws an InvalidArgumentError for an unknown name. */
 export function eventTypeOf(name: string): EventTypeName {
   const type = schemaName(name);
   if (!(type in eventTypes))

@@ -69,7 +69,7 @@ export const resend: Work<[string, ResendOptions]> = async (job, id, { to, endpo
     const target = targetOf(to);
     const event = await eventOf(service, `Event:${uuid}`);
     const { secret, isNew } = secretOf(job);
-    if (isNew && !json) screen.out(`It is signed with a new secret: ${secret}`);
+    if (isNew && !json) screen.out(`The webhook is signed with a new secret: ${secret}`);
     return { exitCode: (await post(job, target, secret, event)) ? 0 : 1 };
   }
   const endpointId = endpoint ?? (await onlyEndpoint(service));

@@ -24,7 +24,7 @@ function addWatching(program: Program): void {
     .addOption(
       new Option(
         '--until <end>',
-        'its first terminal status, or the point after which nothing more can follow (such as a refund)',
+        "the payment's first terminal status, or the point after which nothing more (such as a refund) can follow",
       )
         .choices(['TERMINAL', 'FINAL'])
         .default('TERMINAL'),
@@ -44,11 +44,11 @@ function addWatching(program: Program): void {
 function addWebhooks(program: Program): void {
   program
     .command('listen')
-    .description('post each event as a signed webhook to a program on this machine, at once; needs no public address')
+    .description('post events live, as signed webhooks, to a program on this machine; needs no public address')
     .argument('<to>', 'a port, a port with a path (3000/webhooks), or a URL')
     .option('--after <cursor>', 'start after this cursor, instead of now')
     .option('--type <type...>', 'only of these types')
-    .addHelpText('after', '\nIt signs with WEBHOOK_SECRET, or with a new secret, which it prints.')
+    .addHelpText('after', '\nWebhooks are signed with WEBHOOK_SECRET or, if unset, a new secret, which is printed.')
     .action(withService(listen));
   program
     .command('logs')
@@ -61,10 +61,10 @@ function addWebhooks(program: Program): void {
     .action(withService(logs));
   program
     .command('resend')
-    .description('send a delivery again, or the webhook of an event: to an endpoint, or to a program on this machine')
+    .description("resend a delivery, or an event's webhook, to an endpoint or to a program on this machine")
     .argument('<id>', 'WebhookDelivery:…, Event:… or Webhook:…')
     .option('--to <to>', 'the port or URL to send to, as in listen')
-    .option('--endpoint <id>', 'to this endpoint; required if the platform has several')
+    .option('--endpoint <id>', 'the endpoint to send to; required if the platform has several')
     .action(withService(resend));
 }
 

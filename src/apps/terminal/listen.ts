@@ -24,7 +24,7 @@ export const listen: Work<[string, ListenOptions]> = async (job, to, { after, ty
   const begin = after ?? (await service.whoami()).feedCursor;
   if (json) screen.out(JSON.stringify({ target: target.href, ...(isNew && { secret }) }));
   else {
-    screen.out(`Webhooks of ${service.origin} go to ${target.href}. Press Ctrl-C to stop.`);
+    screen.out(`Webhooks from ${service.origin} go to ${target.href}. Press Ctrl-C to stop.`);
     screen.out(
       isNew ? `They are signed with the secret of this session: ${secret}` : 'They are signed with WEBHOOK_SECRET.',
     );
@@ -102,5 +102,5 @@ export function secretOf({ screen }: Job): { readonly secret: string; readonly i
 function reasonOf(error: unknown): string {
   const cause = causeOf(error);
   if (cause.name === 'TimeoutError') return `no answer within ${timeoutMs / 1_000} s`;
-  return 'code' in cause && cause.code === 'ECONNREFUSED' ? 'nothing listens there' : cause.message;
+  return 'code' in cause && cause.code === 'ECONNREFUSED' ? 'nothing is listening there' : cause.message;
 }

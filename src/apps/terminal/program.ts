@@ -5,7 +5,7 @@ import { type Answer, Failure, jsonOf } from './answer.ts';
 export interface Screen {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly out: (text: string) => void;
-  /** Writes a part of a long output, as fast as it is consumed. */
+  /** Writes a part of a long output, no faster than it is consumed. */
   readonly write: (text: string) => Promise<void>;
   /** Writes lines about progress or errors. */
   readonly err: (text: string) => void;

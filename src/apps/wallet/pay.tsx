@@ -40,7 +40,7 @@ export function Pay() {
   const listed = customer?.payees.edges.flatMap(({ node }) => ('accountInfo' in node ? [node] : [])) ?? [];
   // The chosen payee may be on a page that has not been loaded.
   const isListed = !chosen || listed.some(({ id }) => id === chosen.id);
-  // The chosen payee stays in the list even if it can no longer be paid, so that no other one takes its place.
+  // The chosen payee stays in the list even if it can no longer be paid, so that no other payee takes its place.
   const paid = [...(isListed ? [] : [chosen]), ...listed].filter(
     ({ id, status }) => status === 'ACTIVE' || id === chosen?.id,
   );
@@ -54,7 +54,7 @@ export function Pay() {
       () => payeeField.current?.focus(),
       (error) => setRefusal({ message: reasonOf(error) }),
     );
-  /** Counts the changes to the fields, so that a response about earlier values is not shown. */
+  /** Counts the changes to the fields, so that a response for earlier values is not shown. */
   const changes = useRef(0);
   const drop = () => {
     changes.current += 1;
@@ -274,7 +274,7 @@ interface QuoteCardProps {
   readonly onEnd: (reason?: string) => void;
 }
 
-/** Moves the focus to the element that replaces a button, so that the keyboard focus continues from there. */
+/** Moves the focus to the element that replaces a button, so that keyboard navigation continues from there. */
 export const focused = (element: HTMLElement | null) => element?.focus({ preventScroll: true });
 
 /** Moves the focus to a payment, and keeps its end in view as it grows, because on a phone it is below the quote. */
@@ -361,5 +361,5 @@ function QuoteCard({ quoted, available, limits, payee, onEnd }: QuoteCardProps) 
   );
 }
 
-/** Returns a number of seconds in minutes: "4:59 min". */
+/** Formats a number of seconds as minutes: "4:59 min". */
 const minutesText = (seconds = 0) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} min`;

@@ -60,7 +60,7 @@ export const inView = (element: HTMLElement | null) => element?.scrollIntoView({
 type Form = PayeeFormQuery['externalAccountForms'][number];
 type Field = Form['fields'][number];
 
-/** The outcome of submitting the form: the errors by field name, and the message about the whole form. */
+/** The outcome of submitting the form: the errors by field name, and a message about the whole form. */
 interface Outcome {
   readonly faults?: Readonly<Record<string, string>>;
   readonly refusal?: string;

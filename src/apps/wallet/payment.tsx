@@ -46,7 +46,7 @@ function nextOf({ timeline, final, approvalDueAt, expectedSettlementAt, refund }
   switch (timeline.at(-1)?.status) {
     case 'CREATED':
     case 'PENDING':
-      return approvalDueAt ? `Next: an approval, until ${timeText(approvalDueAt)}` : 'Next: execution or funding';
+      return approvalDueAt ? `Next: approval, due by ${timeText(approvalDueAt)}` : 'Next: execution or funding';
     case 'PROCESSING':
       return `Next: delivery${expectedSettlementAt ? `, expected by ${timeText(expectedSettlementAt)}` : ''}`;
     case 'COMPLETED':

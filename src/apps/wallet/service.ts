@@ -58,7 +58,7 @@ const times = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 
 
 /** Returns a payment's status, or a sentence about it if the payment awaits approval. */
 export function statusText({ status, approvalDueAt }: { status: string; approvalDueAt?: string | null }): string {
-  return status === 'CREATED' && approvalDueAt ? `waits for approval until ${timeText(approvalDueAt)}` : status;
+  return status === 'CREATED' && approvalDueAt ? `waiting for approval until ${timeText(approvalDueAt)}` : status;
 }
 
 /** Returns why a request failed. Without a connection, `fetch` throws a TypeError with the browser's own text. */

@@ -6,12 +6,12 @@ import type { Caller } from './caller.ts';
  * The operations of all APIs, each with the permission it requires. An operation's name is also the name of its GraphQL
  * mutation and the scope of its idempotency keys, so that a key means the same thing in every API.
  * - `or`: an alternative permission. The command defines what the alternative permits.
- * - `client`: apps may run the operation, too, within the scope of their tokens. Otherwise only platforms may.
+ * - `client`: apps may also run the operation, within the scope of their tokens. Otherwise, only platforms may.
  * - `grant`: a customer's app may run it for that customer, even without the permission, if the platform included this
  *   grant in the token.
  * - `reads`: the operation determines who receives the platform's events, so it also requires VIEW.
  * - `showsExisting`: the operation may return an existing record unchanged, so it also requires VIEW.
- * - `changes`: the operation changes a record named in its input, and accepts the version that the caller expects.
+ * - `changes`: the operation changes a record named in its input, and therefore accepts an expected version.
  */
 export const operations = {
   createCustomer: { permission: 'MANAGE' },

@@ -10,7 +10,7 @@ export interface Operator {
   readonly reason?: string | undefined;
 }
 
-/** Compares only letters and digits, without case, accents or width. SQL's same_person ignores only case and spaces. */
+/** Compares only letters and digits, ignoring case, accents and width. SQL's same_person ignores case and spaces. */
 export function isSamePerson(one: string, other: string): boolean {
   return lettersOf(one) === lettersOf(other);
 }
@@ -54,7 +54,7 @@ export async function recordAct(
   });
 }
 
-/** Makes a change by hand, and records it in the same transaction. `change` gets the database's time. */
+/** Makes an operator's change, and records it in the same transaction. `change` gets the database's time. */
 export function actByHand(
   database: Database,
   operator: Operator,

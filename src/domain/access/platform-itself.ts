@@ -4,7 +4,7 @@ import type { Caller } from './caller.ts';
 
 /**
  * Returns the caller for actions taken on a platform's behalf without a token: setting it up, and applying its
- * responses to webhooks. This caller has full access, so no API may import this file (.dependency-cruiser.cjs).
+ * responses to webhooks. This caller has full access, so no API may import this file (see .dependency-cruiser.cjs).
  */
 export function platformItself({ platformId, environment }: Tenant, operator?: Caller['operator']): Caller {
   return {

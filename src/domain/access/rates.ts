@@ -53,7 +53,7 @@ export function changedColumns(changes: RateChanges): Partial<RateColumns> {
 
 const most = 1_000_000;
 
-/** Parses `100/500`: 100 per second, in bursts of up to 500. `100` alone allows bursts of up to 200. */
+/** Parses a limit such as `100/500`: 100 requests per second, with bursts of up to 500. `100` alone means `100/200`. */
 export function parseRate(text: string): Rate | undefined {
   const [, first, second] = /^(\d{1,7})(?:\/(\d{1,7}))?$/.exec(text) ?? [];
   if (first === undefined) return undefined;

@@ -61,7 +61,7 @@ export function recordCommand<Input extends object, Answer>(
 
 /**
  * Runs a command on plain records once per idempotency key, in the transaction that stores the key. (Commands that move
- * money or change statuses are plans: commands/command.ts.)
+ * money or change statuses are plans; see commands/command.ts.)
  * @throws Refusal FORBIDDEN (the caller may not run it), IDEMPOTENCY_MISMATCH, CONFLICT (the first call with the key is
  *   still running), and whatever the command throws. If another transaction holds a row that the effect needs, the
  *   failure is temporary: the caller gets SERVICE_UNAVAILABLE.
@@ -126,7 +126,7 @@ async function answerRepeat<Answer>(first: FirstCall | undefined, { repeat }: Pi
   return { ...(await repeat(trustedJson<StoredResult>(first.result ?? {}))), replayed: true };
 }
 
-/** Counts a command in the metrics by its outcome: done, replayed, or its refusal. */
+/** Counts a command in the metrics by its outcome: done, replayed, failed, or the code of its refusal. */
 export async function countCommand<Result extends { readonly replayed: boolean }>(
   operation: Operation,
   running: Promise<Result>,

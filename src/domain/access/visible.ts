@@ -22,7 +22,7 @@ const rules = {
   // A token for one payment gives access to the payment, but not to its customer.
   customer: { CUSTOMER: 'id', PAYMENT: null },
   account: { CUSTOMER: 'customerId', PAYMENT: null },
-  // Events of quotes contain the id of their transaction, so one field serves for both.
+  // A quote's events contain the id of its transaction, so `transactionId` matches them, too.
   event: { CUSTOMER: 'customerId', PAYMENT: 'transactionId' },
   // A customer's app sees lookups for its payments, but only if it may look up receivers.
   lookup: { CUSTOMER: 'senderCustomerId', PAYMENT: null },
@@ -38,10 +38,7 @@ export const visibleCustomers = (scope: Scope): Prisma.CustomerWhereInput => whe
 export const visibleAccounts = (scope: Scope): Prisma.AccountWhereInput => where(rules.account, scope);
 export const visibleEvents = (scope: Scope): Prisma.EventWhereInput => where(rules.event, scope);
 
-/**
- * Returns the condition for the lookups that a caller may see. It matches none for a caller who may not look up
- * receivers.
- */
+/** Returns the condition for the lookups that a caller may see, which matches none if `seesLookups` is false. */
 export function visibleLookups(caller: Caller): Prisma.LookupWhereInput {
   return seesLookups(caller) ? where(rules.lookup, caller) : { AND: [matchesNothing] };
 }
@@ -72,7 +69,7 @@ export function visibleClientTokens(viewer: Viewer): Prisma.ClientTokenWhereInpu
   return viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;
 }
 
-/** With MANAGE, a viewer sees all policies. Without it, a viewer sees those of customers and of the platform. */
+/** A server sees all policies with MANAGE, else those of customers and the platform. An app sees its customer's. */
 export function visiblePolicies({ platformId, bound, permissions }: Viewer): Prisma.PolicyWhereInput {
   if (bound.kind === 'CUSTOMER') return { platformId, subjectId: bound.customerId };
   if (bound.kind === 'PAYMENT') return { AND: [matchesNothing] };
@@ -99,7 +96,7 @@ export function maySee(noun: Noun, { bound }: Pick<Scope, 'bound'>, row: Readonl
   return field !== null && row[field] === idOf(bound);
 }
 
-/** Returns whether a caller with this kind of bound can see records of this kind at all. */
+/** Returns whether a caller with this kind of bound can see any records of this kind. */
 export function seesAny(noun: Noun, { bound }: Pick<Scope, 'bound'>): boolean {
   return bound.kind === 'PLATFORM' || rules[noun][bound.kind] !== null;
 }
@@ -159,7 +156,7 @@ const perTurn = {
   batchScheduleFn: (run: () => void) => void setImmediate(run),
 };
 
-/** Returns the SQL condition for use in a `forCaller` statement: the rows of `alias` that the caller may see. */
+/** Returns an SQL condition for `forCaller` statements. It selects the rows of `alias` that the caller may see. */
 export function visibleRow(noun: Noun, alias: string): string {
   const { CUSTOMER: ofCustomer, PAYMENT: ofPayment } = rules[noun];
   const bound = (parameter: string, field: string | null) =>

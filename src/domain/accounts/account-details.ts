@@ -27,7 +27,7 @@ interface GivenAccount {
 /**
  * Validates all of an account's details against the rules for its type and the requested currency. Only PRODUCTION
  * requires valid check digits, because the sandbox's magic suffixes make them invalid.
- * @param now the time by the database's clock, which decides whether an invoice has expired
+ * @param now the database's time, which decides whether an invoice has expired
  * @returns the details as stored, and the account's identifier
  * @throws Refusal INVALID_BANK_ACCOUNT with the field and its expected form, INVALID_CURRENCY
  */
@@ -166,7 +166,7 @@ type SaidOfOwner = Pick<
   'explanation' | 'comparedName' | 'verification' | 'verifiedName'
 >;
 
-/** Returns the rail's explanation of an account's status and, if the names differ, both of them; null if neither. */
+/** Returns the rail's explanation of an account's status and, if names differ, both names; null if there is neither. */
 export function reasonOf(check: SaidOfOwner, name: string | undefined): string | null {
   const { explanation, comparedName = name, verification, verifiedName } = check;
   const differs = verification === 'NOT_MATCHED' || verification === 'PARTIAL_MATCH';

@@ -40,7 +40,7 @@ export interface CreateExternalAccount {
   readonly accountType: ExternalAccountType;
   readonly details: AccountDetails;
   readonly beneficiary?: Beneficiary | null | undefined;
-  /** The customer who owns it; if omitted, the platform itself. */
+  /** The customer who owns the account; if omitted, the platform itself owns it. */
   readonly customerId?: string | null | undefined;
   readonly platformAccountId?: string | null | undefined;
   readonly defaultUmaDepositAccount: boolean;
@@ -113,7 +113,7 @@ async function readOwner(payments: Payments, caller: Caller, input: CreateExtern
   return parties;
 }
 
-/** Makes the customer of an app the account's owner. @throws Refusal FORBIDDEN for a default deposit account */
+/** Makes an app's customer the account's owner. @throws Refusal FORBIDDEN for a default deposit account */
 function ofApp({ bound }: Caller, input: CreateExternalAccount): CreateExternalAccount {
   if (bound.kind !== 'CUSTOMER') return input;
   if (input.defaultUmaDepositAccount) {
@@ -147,7 +147,7 @@ function checkBeneficiary({ environment }: Caller, input: CreateExternalAccount,
   const { beneficiary, accountType } = input;
   const isOwned = accountTypes[accountType].beneficiary;
   if (isOwned !== Boolean(beneficiary)) {
-    const words = isOwned ? 'needs a beneficiary' : 'has no beneficiary';
+    const words = isOwned ? 'needs a beneficiary' : 'cannot have a beneficiary';
     throw invalid(`an account of type ${accountType} ${words}`, at('beneficiary'));
   }
   if (!beneficiary) return null;
@@ -267,8 +267,8 @@ const postpone = postponing(checks);
 export const nextAccountCheck = untilNext(checks);
 
 /**
- * Checks up to `limit` due accounts with the rails, and commits each result. If a check fails, or its account changes
- * in the meantime, the check is repeated later.
+ * Runs up to `limit` due account checks with the rails, and commits each result. If a check fails, or its account
+ * changes in the meantime, the check is repeated later.
  * @returns the number of accounts processed
  */
 export function checkDueAccounts(payments: Payments, limit: number): Promise<number> {
@@ -289,7 +289,7 @@ async function check({ database, rails }: Payments, due: DueCheck): Promise<void
   if (outcome.kind !== 'done') await postpone(database.pool, [{ lease: due, dueInMs: retryMs(attempts) }]);
 }
 
-/** Converts an account, as stored by createExternalAccount, to the form that the rail checks. */
+/** Converts an account, as stored by createExternalAccount, to the form in which rails check it. */
 function accountToCheck(
   { id, currency, beneficiary: stored }: Pick<Account, 'id' | 'currency' | 'beneficiary'>,
   railAccount: RailAccount,

@@ -46,7 +46,7 @@ type DecisionInput<Kind extends 'approve' | 'reject'> = Named & Omit<Extract<Dec
 const at = pathsIn<DecisionInput<'approve'> & DecisionInput<'reject'>>();
 
 /**
- * Approves a payment that a policy holds for a second person (requires APPROVE), or an incoming payment on behalf of
+ * Approves a payment that a policy holds, as a second person (requires APPROVE), or an incoming payment on behalf of
  * its platform (requires TRANSACT). The latter fails with MISSING_MANDATORY_PAYEE_DATA if mandatory receiver
  * information is neither given nor in the customer's record.
  * @throws Refusal TRANSACTION_NOT_FOUND, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL, INVALID_INPUT,
@@ -68,9 +68,9 @@ function deciding<Input extends Named>(decisionOf: (input: Input) => Decision): 
 }
 
 /**
- * Decides on an incoming payment on behalf of its platform, from the approval webhook's response or from a scenario.
- * Does nothing if the payment does not await this decision: for example, someone has decided (perhaps an attempt whose
- * process then died), the deadline has passed, or the payment's scenario decides instead of the webhook.
+ * Decides on an incoming payment on behalf of its platform, based on the approval webhook's response or on a scenario.
+ * Does nothing if the payment is not awaiting this decision: for example, because it has been decided (perhaps by a
+ * process that then died), its deadline has passed, or its scenario decides instead of the webhook.
  * @param transactionId the bare uuid
  * @throws Refusal TRANSACTION_NOT_FOUND, INVALID_INPUT (malformed receiver information)
  */
@@ -182,7 +182,7 @@ const notPending = ({ status }: Transaction, why: string) =>
 async function planRequest(payments: Payments, caller: Caller, found: PendingApproval, decision: Decision) {
   requirePermission(caller, 'APPROVE');
   const { transaction, source, destination, orderId } = found;
-  if (transaction.status !== 'CREATED') throw notPending(transaction, 'this transaction does not await approval');
+  if (transaction.status !== 'CREATED') throw notPending(transaction, 'this transaction is not awaiting approval');
   const waiting = {
     ...found,
     sourceAccountId: source?.id ?? null,
@@ -270,7 +270,7 @@ function informationOf(customer: Customer | null): Information {
   );
 }
 
-// Payments that a policy holds for approval by a second person. They are CREATED until then (commands/command.ts).
+// Payments that a policy holds until a second person approves them. Until then, they are CREATED (commands/command.ts).
 
 /** A payment that awaits approval, with the data that is needed to end it. */
 interface Waiting {

@@ -57,7 +57,7 @@ interface DirectPayment {
   readonly fundingAccountId: string | null;
 }
 
-/** Plans the receiving transaction of a direct payment, which needs no approval because its own platform sends it. */
+/** Plans a direct payment's receiving transaction, which needs no approval because the receiver's platform sends it. */
 export function directArrival(payment: DirectPayment, to: Pick<Party, 'id' | 'customerId' | 'currency'>): Plan {
   const { platformId, transaction, newId: id } = payment;
   const amount = receivedAmount(transaction);
@@ -98,7 +98,7 @@ export function receiverMove(
   return { id, from: [status], to, reason, ...(to === 'FAILED' && { set: { failureReason } }) };
 }
 
-/** Creates the journals for an incoming payment: the money is credited here, or passed on to an external account. */
+/** Creates an incoming payment's journals, which credit an internal account or pass the money on to an external one. */
 export function arrivalJournals({ transaction, destination }: Incoming): Journal[] {
   const { id, receivedCurrency } = transaction;
   const amount = receivedAmount(transaction);

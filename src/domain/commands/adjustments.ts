@@ -19,7 +19,7 @@ import { commitPlanOn, type PlanRefusal } from '../ledger/commit.ts';
 import { adjustment as journalOf } from './movements.ts';
 import { planRefusal } from './plan-refusals.ts';
 
-/** Balance corrections by operators: one operator proposes, another approves. Not offered by any API. */
+/** Balance corrections by operators: one operator proposes, another approves. No API offers them. */
 
 const openMs = 7 * 86_400_000;
 

@@ -54,7 +54,7 @@ export interface Payments {
 /** What a rolled-back command would have done. */
 export interface Validated {
   readonly row: SnapshotRows[ResultType];
-  /** The limits that would count the payment, with the payment included. Only those that the caller may see. */
+  /** The limits that would count the payment, with the payment included, as far as the caller may see them. */
   readonly limits: readonly LimitState[];
   readonly approvalDueAt: Date | null;
 }
@@ -112,7 +112,7 @@ export type CommandPlan = Omit<Plan, 'claim' | 'result'> & { readonly result: st
 export interface Command<Type extends ResultType> extends RefusalOptions {
   readonly operation: Operation;
   readonly type: Type;
-  /** The input without the key. A repeated request must repeat it. `expectedVersion` refers to the result's row. */
+  /** The input without the key, identical in repeated requests. `expectedVersion` refers to the result's row. */
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
   /** The input field for the amount, and the amount's currency, which is needed to compare decimals with integers. */
@@ -223,7 +223,7 @@ async function orWaiting<Done extends { readonly outcome: Outcome }>(
   return carryOut(waitingPlan(plan, refusal), new Date(refusal.dueAt));
 }
 
-/** Creates the claim. Decimal amounts are converted to integers, so that both forms of an amount are equal. */
+/** Creates the claim. Decimal amounts are converted to integers, so that both forms of an amount compare as equal. */
 async function claimFor(caller: Caller, command: Command<ResultType>): Promise<Claim | undefined> {
   const { input, amount, idempotencyKey } = command;
   const given = amount && (input as Readonly<Record<string, GivenAmount | null | undefined>>)[amount.field];

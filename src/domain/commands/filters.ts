@@ -23,8 +23,8 @@ import {
 import { normalUmaAddress } from './uma-addresses.ts';
 
 /**
- * List filters, which are the same in every API. Given fields are combined with AND, a list of values matches any of
- * them, and date ranges include both ends. A malformed id, or an id that belongs to another platform, matches nothing.
+ * List filters, which are the same in every API. Given fields are combined with AND, a list matches any of its values,
+ * and date ranges include both ends. A malformed id, or an id that belongs to another platform, matches nothing.
  * A condition on data that the caller may not see also matches nothing, because a match would reveal the data.
  */
 
@@ -49,7 +49,7 @@ export interface TransactionFilter
   readonly executed?: Given<boolean>;
 }
 
-/** A range for the amount sent or received in a currency, in its smallest unit. Both ends are inclusive. */
+/** An inclusive range for the amount sent or received in a currency, in the currency's smallest unit. */
 export interface AmountRange {
   readonly currency: string;
   readonly min?: Given<bigint>;

@@ -91,7 +91,7 @@ export function checkApplicable(
   const faultOf = (name: string): string | undefined => {
     if (requested) {
       const isKnown = checks.has(name) || requested.some((field) => field.name === name);
-      return isKnown ? undefined : `unknown name ${name}; the known ones are ${[...checks.keys()].join(', ')}`;
+      return isKnown ? undefined : `unknown name ${name}; the known names are ${[...checks.keys()].join(', ')}`;
     }
     if (name !== 'PURPOSE_OF_PAYMENT') return `${name} is only for payments to UMA addresses`;
     return isInternal ? `${name} is only for payments to UMA addresses or external accounts` : undefined;
@@ -113,8 +113,8 @@ export const maxEntries = 20;
 const maxKeyLength = 40;
 
 /**
- * Returns the value for the column: null if the metadata is empty, undefined if none is given. Only platforms may set
- * it, so that their servers can rely on it. @throws Refusal INVALID_INPUT with the entry's path; FORBIDDEN for an app
+ * Returns the column's value: null if the metadata is empty, undefined if it is omitted. Only platforms may set it, so
+ * that their servers can rely on it. @throws Refusal INVALID_INPUT with the entry's path; FORBIDDEN for an app
  */
 export function checkMetadata(caller: Pick<Caller, 'kind'>, given: Metadata | null | undefined, path: FieldPath) {
   if (!given) return undefined;
@@ -176,7 +176,7 @@ function checking<Value extends string | number>(
 /** Validates a country. @throws Refusal INVALID_INPUT */
 export const checkCountry = checking('a country', countryFault);
 
-/** The checks by field name. A field has the same name in every input. */
+/** The checks, by field name. Fields have the same names in all inputs. */
 const factChecks: Readonly<Record<string, FactCheck>> = {
   fullName: text(longest.name),
   legalName: text(longest.name),
@@ -187,7 +187,7 @@ const factChecks: Readonly<Record<string, FactCheck>> = {
   address: (address: Address | null | undefined, path, now) => address && checkFacts(address, path, now),
   title: text(longest.word),
   emailAddress: text(longest.email),
-  phoneNumber: checking('a phone number', fitting(/^\+[1-9]\d{1,14}$/, 'in E.164 form, such as +14155550123')),
+  phoneNumber: checking('a phone number', fitting(/^\+[1-9]\d{1,14}$/, 'in E.164 format, such as +14155550123')),
   percentageOwnership: checking('a share', (share: number) =>
     share < 0 || share > 100 ? 'must be between 0 and 100 percent' : undefined,
   ),
@@ -200,14 +200,14 @@ const factChecks: Readonly<Record<string, FactCheck>> = {
 };
 
 /**
- * Returns the facts as stored. `now` is the database's clock.
+ * Validates facts, and returns them as they are to be stored. `now` is the database's time.
  * @throws Refusal INVALID_INPUT with the path of each invalid fact
  */
 export function checkFacts<Given extends object>(given: Given, path: FieldPath, now: Date): Given {
   const fields = Object.entries(factChecks).filter(([name]) => Reflect.has(given, name));
   const checked = checkEach(fields, ([name, check]) => [
     name,
-    // The compiler does not relate a name's check to the type of its value.
+    // The compiler cannot tell that the check for a name fits the type of the value.
     check(Reflect.get(given, name) as never, [...path, name], now),
   ]);
   return { ...given, ...Object.fromEntries(checked) };

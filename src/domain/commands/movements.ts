@@ -28,7 +28,7 @@ export interface Flow {
 export function flowOf(transaction: Transaction, sourceAccountId: string | null, lock: RateLock | undefined): Flow {
   const { id, sentAmount, sentCurrency, receivedAmount } = transaction;
   if (sentAmount === null || sentCurrency === null || receivedAmount === null || sourceAccountId === null) {
-    throw new Error(`outgoing transaction ${id} lacks one of its sides`);
+    throw new Error(`outgoing transaction ${id} has no source account, or lacks an amount`);
   }
   return {
     transactionId: id,
@@ -97,7 +97,7 @@ export function refundOf({ id, sentAmount }: Pick<Transaction, 'id' | 'sentAmoun
 }
 
 /**
- * Credits external money to an internal account. `times` is how many deposits of the same amount the plan makes. They
+ * Credits external money to an internal account. `times` is the number of deposits of this amount in the plan. They
  * share a journal, because the auditor reports a second journal of this kind for a payment as a double credit.
  */
 export function deposit(
@@ -135,12 +135,12 @@ export function resumption(flow: Flow): Journal {
   return reversed(suspension(flow), 'resumption');
 }
 
-/** Reverses a delivery that the bank returned, before a refund. */
+/** Reverses the delivery of a payment that the bank returned, so that it can be refunded. */
 export function bankReturn(flow: Flow): Journal {
   return reversed(delivery(flow), 'return');
 }
 
-/** Applies an approved adjustment to an account's balance: a positive amount is a credit. */
+/** Applies an approved adjustment to an account's balance. A positive amount is a credit. */
 export function adjustment(accountId: string, currency: string, amount: bigint): Journal {
   const legs = move({ account: accountId }, { system: 'ADJUSTMENTS' }, { currency, amount: -amount });
   return { kind: 'adjustment', legs };
@@ -153,8 +153,8 @@ export interface Moves {
 }
 
 /**
- * Books to DIFFERENCES by how much the provider's amounts differ from the promised ones. A debit is a loss for the
- * operator. Returns undefined if the amounts agree.
+ * Books to DIFFERENCES the difference between the promised amounts and those that the provider has moved. A debit is a
+ * loss for the operator. Returns undefined if the amounts agree.
  */
 export function difference(transactionId: string, promised: Moves, moved: Moves): Journal | undefined {
   const legs = (['out', 'in'] as const).flatMap((side): Leg[] => {
@@ -220,7 +220,7 @@ function nonZero(legs: readonly Leg[]): Leg[] {
   return [...merged.values()].filter((leg) => leg.amount !== 0n);
 }
 
-/** The rate locked by the rail, as stored with a quote: amounts are strings of digits. */
+/** The rate locked by the rail, as stored with a quote. Amounts are strings of digits. */
 export type StoredLock = { readonly [Field in keyof RateLock]: string };
 
 export function storedLock({ reference, sent, received, rate, fees }: RateLock): StoredLock {

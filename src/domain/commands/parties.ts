@@ -67,14 +67,14 @@ const partiesStatement = sharedForCallers(
   ),
 );
 
-/** Reads a transfer's accounts. An account is null if the caller may not see it, or if it is of a different kind. */
+/** Reads a transfer's accounts. An account is null if the caller may not see it, or if it is not of the named kind. */
 export async function readTransferParties(on: Queryable, caller: Scope, names: Named): Promise<TransferParties> {
   const { source, destination, ids } = names;
   const row = await transferPartiesStatement(on, caller, source?.id ?? null, destination?.id ?? null, ids);
   return transferPartiesOf(row, names);
 }
 
-/** Reads a quote's parties. A party is null if the caller may not see it, or if it is of a different kind. */
+/** Reads a quote's parties. A party is null if the caller may not see it, or if it is not of the named kind. */
 export async function readParties(
   on: Queryable,
   caller: Scope,
@@ -91,7 +91,7 @@ const platformFeeStatement = statement<PlatformFeeRow>(
   'select fixed_fee::text, variable_fee_rate::text from platform_fee where platform_id = $1 and sending_currency = $2',
 );
 
-/** Returns a platform's fee for payments in a currency, or undefined. */
+/** Returns a platform's fee for payments in a currency; zero if none is set. */
 export async function readPlatformFee(on: Queryable, { platformId }: Scope, currency: string) {
   const [row] = await platformFeeStatement(on, platformId, currency);
   return feeOf(row);
@@ -116,7 +116,7 @@ function transferPartiesOf({ source, destination, ids }: TransferParties, names:
   };
 }
 
-/** Returns one of the ids that were created together with the parties. @throws Error if there are fewer */
+/** Returns one of the ids that were created together with the parties. @throws Error if there is none at `position` */
 export function idAt(parties: Pick<TransferParties, 'ids'>, position: number): string {
   const id = parties.ids[position];
   if (id === undefined) throw new Error(`no id at ${position}`);
@@ -148,7 +148,7 @@ export type Party = Pick<
   'id' | 'kind' | 'customerId' | 'currency' | 'accountType' | 'identifier' | 'accountInfo'
 >;
 
-/** Converts an external account to the rail's form; undefined for an internal account. */
+/** Converts an external account to the form that rails use; undefined for an internal account. */
 export function toRailAccount(account: Party): RailAccount | undefined {
   return account.kind === 'EXTERNAL' && account.accountType !== null && account.identifier !== null
     ? {

@@ -17,7 +17,7 @@ export interface RefusalOptions {
   readonly path?: FieldPath;
   /** The path of the cause in the input, or a function that finds it by the id in the refusal. */
   readonly paths?: Partial<Record<PlanRefusal['code'], FieldPath | ((id: string) => FieldPath)>>;
-  /** CONFLICT and a general reason by default. */
+  /** Defaults to CONFLICT with a general reason. */
   readonly conflict?: { readonly code?: RefusalCode; readonly reason?: string };
 }
 
@@ -44,7 +44,7 @@ const plainMessages = {
   QUOTE_NOT_FOUND: 'no such quote',
   TRANSACTION_NOT_FOUND: 'no such transaction',
   FORBIDDEN:
-    'a payment cannot be approved by the token that requested it, by a token that created that one or was created by it, or by a token that the same policy limits',
+    'a payment cannot be approved by the token that requested it, by a token that created that token or was created by it, or by a token that the same policy limits',
   LOOKUP_REQUEST_NOT_FOUND: lookupExpired,
 } as const;
 
@@ -113,7 +113,7 @@ function partsOf(
       return { code, message: 'a policy of the platform does not allow this payment now' };
     case 'INVALID_BANK_ACCOUNT': {
       const { status } = refusal;
-      // An app can pay to another customer's account through a quote that its platform created.
+      // An app can pay into another customer's account through a quote that its platform created.
       return mayRead && maySee('account', caller, refusal)
         ? { code, message: `the external account is ${status}; it must be ACTIVE`, facts: { status } }
         : { code, message: 'an external account in this payment is not ACTIVE' };
@@ -143,7 +143,7 @@ function conflictParts(
 ): RefusalParts {
   const message = dueAt
     ? `the deadline for a decision was ${new Date(dueAt).toISOString()}`
-    : `${status === 'CREATED' ? 'the payment waits for an approval' : reason}: it is ${status}`;
+    : `${status === 'CREATED' ? 'the payment is awaiting approval' : reason}: it is ${status}`;
   return { code, message, facts: { status, ...(type && { existingId: publicId(type, id) }) } };
 }
 
@@ -212,7 +212,7 @@ export function fullAccount({ id, limit, currency }: Extract<PlanRefusal, { code
   return `${publicId('InternalAccount', id)} may hold at most ${inMajor(limit, currency)}, and this would exceed it`;
 }
 
-/** Formats an amount, such as "125.50 USD". Takes the digits in the smallest unit of a stored currency. */
+/** Formats an amount, such as "125.50 USD", from its digits in the currency's smallest unit. */
 export function inMajor(digits: string, currency: string): string {
   const known = currencyOf(currency);
   return known ? formatMajor(BigInt(digits), known) : `${digits} ${currency}`;

@@ -19,7 +19,7 @@ const machines: ReadonlySet<string> = new Set([
 /** Domains reserved for tests and examples (RFC 2606, RFC 6761). */
 const fictional = ['test', 'example', 'example.com', 'example.net', 'example.org'] as const;
 
-/** Returns a domain name in lower-case ASCII (Punycode); undefined for a bare host, IP address, port or local name. */
+/** Returns a domain name in lower-case ASCII (Punycode); undefined for a bare host name, IP address or local name. */
 export function normalDomain(domain: string): string | undefined {
   if (!writtenName.test(domain)) return undefined;
   const ascii = domainToASCII(domain);
@@ -59,7 +59,7 @@ export function checkUmaAddress(address: string, path: FieldPath): string {
   if (stored !== undefined) return stored;
   const rule = addressForm.test(address)
     ? 'end in a domain name such as pay.example.com, not in a bare host name, an IP address or a port'
-    : 'have the form $name@domain, with a-z 0-9 - _ . + in the name';
+    : 'have the form $name@domain, with only a-z, 0-9, -, _, . and + in the name';
   throw new Refusal('INVALID_UMA_ADDRESS', `a UMA address must ${rule}`, { path, value: address });
 }
 

@@ -117,7 +117,7 @@ export const createCustomer = command((payments, caller, input: CreateCustomer) 
   paths: { UMA_ADDRESS_EXISTS: at('umaAddress') },
 }));
 
-/** A business without a name gets an empty name, which validation refuses, because a business must have a name. */
+/** A business must have a name, so a missing name is replaced by an empty one, which validation refuses. */
 function withName(details: CustomerDetails): CustomerDetails {
   return details.customerType === 'BUSINESS' ? { ...details, legalName: details.legalName ?? '' } : details;
 }
@@ -268,7 +268,7 @@ const customerStatement = forCaller(
   ),
 );
 
-/** Finds a customer (null if there is none), the UMA domain of the caller's platform, and the database's clock. */
+/** Reads a customer (null if there is none), the UMA domain of the caller's platform, and the database's time. */
 async function findCustomer(payments: Payments, caller: Caller, customerId: string) {
   const uuid = uuidOf(customerId, 'Customer') ?? null;
   const [found] = await customerStatement(payments.database.pool, caller, uuid);
@@ -324,8 +324,8 @@ export const wakeIdentityCheck = statement<object>(
 );
 
 /**
- * Checks the identities of up to `limit` due customers with their rails, and commits the results. A customer is checked
- * again if its name has changed in the meantime, or if a webhook has made its check due.
+ * Runs up to `limit` due identity checks with the rails, and commits the results. A customer is checked again if its
+ * name has changed in the meantime, or if a webhook has made its check due.
  * @returns the number of customers processed
  */
 export function checkDueIdentities(payments: Payments, limit: number): Promise<number> {

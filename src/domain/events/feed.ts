@@ -26,7 +26,7 @@ const portion = 25;
 /** How long a replay waits for its reader to consume a page before the next replay takes its turn, in milliseconds. */
 const turnMs = 100;
 
-/** Replays the feed to a subscriber that is behind. Replays take turns by page; live events and requests go first. */
+/** Replays the feed to a lagging subscriber. Replays take turns by page, and yield to live events and requests. */
 async function catchUp(reads: FeedReads, hub: Hub, subscriber: Subscriber): Promise<void> {
   const { channel } = subscriber;
   while (subscriber.position < hub.head && !channel.ended) {
@@ -98,7 +98,7 @@ class FeedListener extends OwnConnection {
       },
     );
     const faults = FaultStates.of(log);
-    this.#reconnect = singleFlight(() => faults.watch('notifications of the feed, which polls instead', this.get()));
+    this.#reconnect = singleFlight(() => faults.watch('feed notifications (the feed polls instead)', this.get()));
   }
 
   missed(): void {
@@ -218,8 +218,8 @@ export class Feed {
   }
 
   /**
-   * Returns the latest event of each row, all as of the same moment, once they have reached the given versions. Omits
-   * rows whose events do not arrive in time because no sequencer is running.
+   * Returns the latest event of each row, all as of the same moment, once the rows have reached the given versions.
+   * Omits rows whose events do not arrive in time because no sequencer is running.
    */
   async latest(platformId: string, noun: FollowedNoun, versions: ReadonlyMap<string, number>) {
     const deadline = Date.now() + latestMs;
@@ -250,7 +250,7 @@ export class Feed {
             ...{ platformId, head: sequence, epoch, target: sequence },
             subscribers: new Set<Subscriber>(),
             live: new SubscriberIndex(),
-            // One read at a time preserves the feed's order.
+            // Reads run one at a time, which preserves the feed's order.
             read: singleFlight(() => FaultStates.of(this.#log).watch('feed', this.#readToTarget(hub))),
           };
           return hub;

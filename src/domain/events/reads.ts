@@ -93,7 +93,7 @@ export class FeedReads {
   /** For live reads. */
   readonly pool: pg.Pool;
   readonly recent = new RecentEvents();
-  /** Replays take turns, so that each has a connection. */
+  /** Limits the number of concurrent replays, so that each has a connection. */
   readonly replayTurns = new Slots(replayConnections);
   readonly #replays: pg.Pool;
 
@@ -136,7 +136,7 @@ export class FeedReads {
   }
 }
 
-/** The maximum total size for all platforms, in bytes of JSON. In memory, events take up two to four times as much. */
+/** The maximum total size of the events kept, in bytes of JSON. In memory, they take up two to four times as much. */
 const maxBytes = 16 * 1024 * 1024;
 
 /** The newest events of all feeds, for readers that were disconnected briefly. */
@@ -176,7 +176,7 @@ function nameOf({ platformId, epoch }: Pick<Event, 'platformId' | 'epoch'>, sequ
 
 export type FollowedNoun = 'Transaction' | 'Quote' | 'Account' | 'Customer';
 
-/** How to find a row's events: by an indexed id of the feed, and by type. */
+/** How to find a row's events: by an indexed id column of the feed, and by type. */
 export const eventsOfNoun = {
   Transaction: { of: 'transaction', types: ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT'] },
   Quote: { of: 'transaction', types: ['QUOTE_STATUS'] },
@@ -203,7 +203,7 @@ export function subjectIdOf(event: Event): string {
 
 type Found = Event & { readonly subjectId: string; readonly before: bigint };
 
-/** The types are literals in the SQL, so that Postgres uses the index of a customer's own events. */
+/** The types are literals in the SQL, so that Postgres uses the index on a customer's own events. */
 const latestStatement = (noun: FollowedNoun) => {
   const { of, types } = eventsOfNoun[noun];
   return statement<Found>(
@@ -236,7 +236,7 @@ function readLatest(pool: Queryable, platformId: string, noun: FollowedNoun, row
 
 const endOfFeed = 2n ** 62n;
 
-/** Reads the latest events of distinct rows as of the same moment. */
+/** Reads the latest event of each row, all as of the same moment. The rows must be distinct. */
 export async function latestEventsOf(pool: Queryable, platformId: string, noun: FollowedNoun, ids: readonly string[]) {
   const rows = ids.map((id) => ({ id, before: endOfFeed }));
   const found = await readLatest(pool, platformId, noun, rows);

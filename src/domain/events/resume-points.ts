@@ -59,8 +59,8 @@ const beginStatement = statement<{ key: Buffer }>(
 );
 
 /**
- * Stores acknowledgements from any of the client's connections. An abandoned connection may be opened after a newer one
- * and take over the key, so the events sent on a connection do not show what the client has received.
+ * Stores acknowledgements from any of the client's connections. An abandoned connection may reach the server after its
+ * successor and take over the key, so the events sent on a connection do not show what the client has received.
  */
 const writeStatement = statement<{ key: Buffer }>(
   'write_resume_points',
@@ -228,14 +228,14 @@ export class ResumePoints {
 
 type Stream = Pick<ResumePoint, 'key' | 'streamId'>;
 
-/** A client's progress in a stream that it can resume with a key. After a crash, it may be slightly out of date. */
+/** A client's progress in a stream that it can resume with a key. A crash may lose the most recent progress. */
 export class ResumePoint {
   readonly key: ResumeKey;
   readonly streamId: string;
   readonly #store: ResumePoints;
   readonly #found: Found | undefined;
   state: 'open' | 'closed' | 'ended' = 'open';
-  /** The position at which the stream began; null if it resumes an earlier one, or if it starts over when reopened. */
+  /** The position at which the stream began; null if it resumes an earlier stream, or starts over when reopened. */
   begun: bigint | null = null;
   #isBegun: boolean;
   #acknowledged: FeedPosition | null = null;

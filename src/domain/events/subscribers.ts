@@ -7,7 +7,7 @@ export type Subject = { readonly of: 'customer' | 'transaction' | 'account'; rea
 export interface EventFilter {
   readonly wants: (event: Event) => boolean;
   readonly subject?: Subject | undefined;
-  /** Every wanted event has the subject and one of these types, so catching up reads only such events. */
+  /** Every wanted event has the subject and one of these types, so a subscriber catches up by reading only these. */
   readonly types?: readonly EventType[] | undefined;
 }
 

@@ -41,12 +41,12 @@ export type Audit = Awaited<ReturnType<typeof auditOnce>>;
 /** The error for an audit that could not run on a standby; its message says why. */
 export class ReplicaUnfit extends Error {}
 
-/** How many times an audit is attempted if a standby cancels its statements. */
+/** The maximum number of attempts at an audit if a standby cancels its statements. */
 const attempts = 3;
 
 /**
  * Checks the ledger, and stores the result on the primary. A sound audit becomes the checkpoint from which the next
- * audit continues: it checks only later rows, and rows that may still change.
+ * audit continues. That audit then checks only later rows, and rows that may still change.
  * @throws ReplicaUnfit
  */
 export async function runAudit(database: Database, options: AuditOptions = {}): Promise<Audit> {
@@ -224,7 +224,7 @@ const checkpointLock = 0x61756469;
 /**
  * Stores an audit on the primary and, if it was sound, the checkpoint of its snapshot, in one transaction.
  * @param client the connection in whose snapshot the audit has read
- * @returns whether this audit is now the checkpoint; false if it was not sound, or another one has replaced `before`
+ * @returns whether this audit is now the checkpoint; false if it was not sound, or another audit has replaced `before`
  */
 async function storeAudit(
   database: Database,

@@ -81,8 +81,8 @@ function addPlan(keys: ConflictKeys, platformId: string, plan: Plan): void {
     for (const key of ['balances', 'new payments', 'payments under way']) keys.reads.add(key);
   }
 
-  // The capacity of an account depends on its balance and on the payments to it that are in flight. It therefore
-  // conflicts with new payments to the account, and with any payment whose status changes.
+  // The capacity of an account depends on its balance and on the payments to it that are in flight. A plan that needs
+  // capacity therefore conflicts with new payments to the account, and with any payment whose status changes.
   for (const { account } of plan.capacity ?? []) {
     keys.reads.add(rowKey('Account', account));
     keys.reads.add(`payments to ${account}`);

@@ -41,7 +41,7 @@ interface Commit<Outcome> {
 const maxPlans = 16;
 /** The number of pool connections per lane. A lane uses only one of them. The others serve reads. */
 const connectionsPerLane = 3;
-/** In milliseconds. A transaction that takes longer is probably waiting for another process's locks. */
+/** A transaction that takes longer than this, in milliseconds, is probably waiting for another process's locks. */
 const slowMs = 50;
 
 /**

@@ -17,7 +17,7 @@ export type Outcome =
   | { readonly kind: 'refused'; readonly replayed: boolean; readonly refusal: PlanRefusal }
   | { readonly kind: 'mismatch' };
 
-/** A policy limit, with the used and remaining parts: amounts as strings of digits, or numbers of payments. */
+/** A policy limit, and how much of it is used and left, as amounts (strings of digits) or numbers of payments. */
 export interface LimitState
   extends Readonly<Record<'currency' | 'amount' | 'usedAmount' | 'leftAmount' | 'renewsAt', string | null>>,
     Readonly<Record<'payments' | 'usedPayments' | 'leftPayments', number | null>> {
@@ -63,7 +63,7 @@ interface RefusalFacts
   AMOUNT_OUT_OF_RANGE: Readonly<Record<'limit' | 'balance' | 'coming' | 'currency', string>>;
 }
 
-/** A policy requires an approval by a deadline. `reserves`: the money is taken from the account in the meantime. */
+/** A policy requires an approval by a deadline. `reserves`: whether the money is already taken from the account. */
 export interface ApprovalRequired {
   readonly code: 'APPROVAL_REQUIRED';
   readonly id?: undefined;
@@ -243,7 +243,7 @@ function serialize(batches: readonly (readonly PlanGroup[])[]): string {
   return JSON.stringify(plans, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
 }
 
-/** Converts a plan's field names to the database's. JSON within a row keeps its field names. */
+/** Converts a plan's field names to the database's column names. JSON within a row keeps its field names. */
 function inColumns(plan: object): object {
   return Object.fromEntries(
     Object.entries(plan).map(([field, value]) => {

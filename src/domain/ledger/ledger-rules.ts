@@ -19,7 +19,7 @@ export const policyRules: readonly Rule[] = [
         or u.released_at is not null and t.status not in ('FAILED', 'REJECTED', 'EXPIRED', 'REFUNDED')`,
   },
   {
-    rule: 'no window of a policy was ever exceeded by the payments that it has allowed since it was set',
+    rule: 'no window of a policy was ever exceeded by the payments allowed since the policy was set',
     // Each payment counts from the moment when it was allowed until its window ends or the policy releases it.
     offenders: () => `select platform_id, policy_id, transaction_id, period, currency, maximum, used from (
         select u.platform_id, u.policy_id, u.transaction_id, l.period, l.currency, l.maximum, e.more > 0 and u.used_at > p.updated_at as is_allowed,
@@ -135,7 +135,7 @@ export const ledgerRules: readonly Rule[] = [
         or f.sequence > coalesce(m.sequence, 0) and max(e.sequence) is distinct from f.sequence`,
   },
   {
-    rule: 'each change of a transaction has one event, and the changes follow the allowed moves',
+    rule: 'each change to a transaction has one event, and the changes follow the allowed moves',
     ofPayments: true,
     offenders: ({ eventsOfPayments }) => `select * from (
         select platform_id, transaction_id, version, status, previous_status,

@@ -51,7 +51,7 @@ const payment = ({ payments }: Scope) => `payment as materialized (
       case when s.kind = 'INTERNAL' then s.id else (
         select f.id from account f
         where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
-          -- Each of the two is a condition of the index.
+          -- Unlike IS NOT DISTINCT FROM, both = and IS NULL can use the index.
           and case when s.id is null then t.customer_id else s.customer_id end = f.customer_id
         union all select f.id from account f
         where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency

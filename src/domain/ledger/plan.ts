@@ -32,10 +32,10 @@ export interface Plan {
   };
   readonly quotes?: readonly QuoteMove[];
   readonly transactions?: readonly TransactionMove[];
-  /** Customers to change. A customer who is deleted must hold no money and have no payment in flight. */
+  /** Customers to change. A customer who is to be deleted must hold no money and have no payment in flight. */
   readonly customers?: readonly { readonly id: string; readonly set: Changes<model.Customer> }[];
   readonly accounts?: readonly AccountMove[];
-  /** In milliseconds from now; null if the rail's last answer was final. */
+  /** When the rail checks accounts again, in milliseconds from now; null if its last answer was final. */
   readonly checks?: readonly { readonly accountId: string; readonly dueInMs: number | null }[];
   readonly journals?: readonly Journal[];
   /** The approval of a balance correction. The plan's only journal makes the correction. */
@@ -43,7 +43,7 @@ export interface Plan {
   /** The case that is settled, and its order, which is then concluded. The plan's only journal books the difference. */
   readonly cases?: readonly SettledCase[];
   /**
-   * When the rail is queried again for an order, in milliseconds from now; null once the order has its outcome.
+   * When to query the rail again about an order, in milliseconds from now; null once the order has its outcome.
    * `begins`: whether the order waited for an approval, so that its age counts from now on.
    */
   readonly orders?: readonly { readonly id: string; readonly dueInMs: number | null; readonly begins?: boolean }[];
@@ -123,7 +123,7 @@ export interface TransactionMove extends Move<model.TransactionStatus> {
   readonly set?: Changes<model.Transaction>;
   /** Whether the refund that `set` starts has to wait in suspense. It then has no settlement time yet. */
   readonly refundWaits?: boolean | undefined;
-  /** Whether to pay the refund that waits in suspense. Refused if there is none. `to` must be the current status. */
+  /** Whether to pay the refund held in suspense. Refused if there is none. `to` must be the current status. */
   readonly paysRefund?: boolean | undefined;
   /** When settlement is expected, in milliseconds from now. */
   readonly expectedInMs?: number | undefined;
@@ -135,7 +135,7 @@ export interface TransactionMove extends Move<model.TransactionStatus> {
   readonly makers?: readonly string[];
 }
 
-/** A change to an external account. A deleted account cannot change. */
+/** A change to an external account. A deleted account cannot be changed. */
 export interface AccountMove extends Omit<Move<model.ExternalAccountStatus>, 'to' | 'isNew'> {
   readonly to?: model.ExternalAccountStatus;
   /** A new default deposit account replaces the previous one. */
@@ -148,7 +148,7 @@ export interface Approval {
   readonly reason?: string | undefined;
 }
 
-/** Closes a case. An operator settles the payment although the provider moved a different amount. */
+/** Closes a case whose payment an operator settles although the provider moved a different amount. */
 export interface SettledCase {
   readonly orderId: string;
   readonly by: string;
@@ -197,7 +197,7 @@ export type Place =
     }
   | { readonly system: model.SystemAccount };
 
-/** One leg of a movement: a positive amount is a credit, a negative one a debit. */
+/** One leg of a movement. A positive amount is a credit, a negative one a debit. */
 export type Leg = Money & Place;
 
 /** Merges plans in order; lists are concatenated. @throws Error if two have a claim, a result or an alternative */

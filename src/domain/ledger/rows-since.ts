@@ -11,7 +11,7 @@ import type { Scope } from './rule.ts';
  * new event, even if it was committed late or the clock was set back.
  */
 
-/** How much older a journal can be than its first event: a hundred times the usual duration of a transaction. */
+/** The longest delay between a journal and its first event: a hundred times the usual duration of a transaction. */
 const margin = '5 minutes';
 
 /** The platforms, with the point where their new rows begin (`since`), and the payments to check now (`chunk`). */

@@ -4,8 +4,8 @@ import { hyphenated } from '../../core/ids.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Operation } from '../access/operations.ts';
 
-// The ids of orders serve as idempotency keys at providers. They are derived from values that a client repeats. A
-// payment that is repeated after a restore of the database therefore gets the same order id as before.
+// The ids of orders serve as idempotency keys at providers. They are derived from values that a client sends again when
+// it retries a payment. A payment that is retried after a restore of the database therefore gets its previous order id.
 
 /** Returns the id of a command's order. The same idempotency key gives the same id. Without a key, it is `fresh`. */
 export function orderIdOfKey(

@@ -27,10 +27,10 @@ interface LeasedRow extends Lease {
   readonly transaction: Transaction;
   readonly source: Party | null;
   readonly destination: Party | null;
-  /** The internal account that pays an outgoing payment: if the source is external, its owner's account. */
+  /** The internal account that pays an outgoing payment. If the source is external, this is its owner's account. */
   readonly fundingAccountId: string | null;
   readonly platformFee: bigint | null;
-  /** The platform's account for its share of the fees. `canReturnFee`: it holds enough to return that share. */
+  /** The platform's account for its share of the fees. `canReturnFee`: whether it holds enough to return that share. */
   readonly platformAccountId: string | null;
   readonly canReturnFee: boolean | null;
   /** The information about the sender that was given with the quote, and the sender's UMA address. */
@@ -46,7 +46,7 @@ interface LeasedRow extends Lease {
   readonly incomingDestination: Party | null;
   /** An id for the receiving transaction, if one is created. */
   readonly newId: string;
-  /** The time left to approve the payment, in milliseconds; null if it awaits no approval. */
+  /** The time left to approve the payment, in milliseconds; null if no approval is pending. */
   readonly approvalLeftMs: number | null;
   readonly approvalDeferred: boolean;
   readonly rateLock: Prisma.JsonValue;
@@ -85,7 +85,7 @@ export async function leaseOrders(on: Queryable, limit: number): Promise<DueOrde
   return rows.map((row) => ({ ...row, lock: lockOf(row.rateLock), incoming: incomingOf(row) }));
 }
 
-/** Ends the leases of orders without an outcome, except those that were made due or concluded in the meantime. */
+/** Ends the leases of orders that have no outcome yet, unless they were made due or concluded in the meantime. */
 export const postponeOrders = postponing(orders);
 
 /**
@@ -144,7 +144,7 @@ function incomingOf(row: LeasedRow): Incoming | undefined {
 
 export const nextOrderDue = untilNext(orders);
 
-/** Makes an order due now, instead of at the deadline, if it waits for the decision on a platform's transaction. */
+/** Makes an order due now, instead of at the deadline, if it is waiting for a decision on a platform's transaction. */
 export const wakeOrders = statement<object>('wake_orders', 'select wake_orders($1, $2)');
 
 const lockOrderStatement = statement<object>(
@@ -161,8 +161,8 @@ const wakeOrderStatement = statement<object>(
 );
 
 /**
- * Makes an order due now if it waits for its rail. An order that has its outcome, or is unknown, stays unchanged. A
- * settled order has only one query left, so it is woken only if its money may have come back (`alsoSettled`). A query
+ * Makes an order due now if it is waiting for its rail. An order that has its outcome, or is unknown, stays unchanged.
+ * A settled order has only one query left, so it is woken only if its money may have come back (`alsoSettled`). A query
  * that came too early would miss money that is returned later.
  * @param on a transaction
  */
@@ -174,7 +174,7 @@ export async function wakeOrder(
   if (locked.length > 0) await wakeOrderStatement(on, platformId, orderId, alsoSettled);
 }
 
-/** Records that a platform has deferred its decision on a transaction, so that it is rejected at the deadline. */
+/** Records that a platform has deferred its decision on a transaction, which is then rejected at the deadline. */
 export const deferApproval = statement<object>(
   'defer_approval',
   `update rail_order set approval_deferred = true
@@ -189,7 +189,7 @@ export const deferApproval = statement<object>(
 );
 
 /**
- * How long a rail may take to answer, in milliseconds, so that one unresponsive rail does not block all other work.
+ * The time limit for a rail's answer, in milliseconds. It prevents one unresponsive rail from blocking all other work.
  * Leases of account checks last longer and leases of orders are renewed, so no other process takes the work before its
  * result is written.
  */
@@ -210,7 +210,7 @@ export async function railAnswer<Answer>(answer: Promise<Answer>): Promise<Answe
 
 /**
  * Waits for a rail's answer that a request needs before anything is written.
- * @throws Refusal SERVICE_UNAVAILABLE if the rail throws or does not answer in time: nothing has happened
+ * @throws Refusal SERVICE_UNAVAILABLE if the rail throws or does not answer in time
  */
 export async function neededOf<Answer>({ log }: { readonly log: Logger }, answer: Promise<Answer>): Promise<Answer> {
   try {
@@ -230,7 +230,7 @@ function storable(value: unknown): unknown {
   return isPlain ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, storable(one)])) : value;
 }
 
-/** Converts an order to the rail's form. `settled`: the rail has answered `settled` before. */
+/** Converts an order to the form that rails use. `settled`: whether the rail has answered `settled` before. */
 export function railRequest(order: DueOrder, settled: boolean): RailOrder {
   const { id, kind, transaction, lock, ageMs, attempts, scenario } = order;
   const { sentAmount, sentCurrency, receivedAmount, receivedCurrency } = transaction;
@@ -241,7 +241,7 @@ export function railRequest(order: DueOrder, settled: boolean): RailOrder {
   // If the rate was locked for an external receiver, the money goes there, even if a customer here has taken the
   // address since.
   const staysHere = order.receiverCustomerId !== null && !lock;
-  // The order of a pull is for the sent amount. All other orders are for the received amount.
+  // A pull's order is for the sent amount. All other orders are for the received amount.
   const isSent = isPull(order) && sentAmount !== null && sentCurrency !== null;
   return {
     ...{ id, kind, lock, settled, ageMs, scenario },
@@ -266,7 +266,7 @@ export async function performOrder(payments: Payments, order: DueOrder, settled:
   return railOf(payments, order, 'collect').collect(request);
 }
 
-/** Queries an order, without sending it if the rail supports that. Returns undefined if the rail has no such order. */
+/** Looks up an order, or sends it again if the rail has no lookup. Returns undefined if the rail has no such order. */
 export async function findOrder(payments: Payments, order: DueOrder): Promise<RailOutcome | undefined> {
   const find = connectedRail(payments, order)?.findOrder;
   return find ? find(railRequest(order, false)) : performOrder(payments, order, false);
@@ -290,7 +290,7 @@ interface Course {
 const depositFailures: readonly FailureReason[] = ['QUOTE_EXPIRED', 'QUOTE_EXECUTION_FAILED'];
 
 /**
- * Validates a caller's scenario and returns it as stored with the order, or null.
+ * Validates a caller's scenario, and returns it as it is to be stored with the order; null if there is none.
  * @throws Refusal FORBIDDEN (the tenant's rail has no simulation), INVALID_INPUT with the path of the field
  */
 export function checkScenario(

@@ -172,7 +172,7 @@ export interface PlatformSettings extends Expecting {
 
 const at = pathsIn<PlatformSettings>();
 
-/** The settings, which are the same for every currency. Amounts are in the currency's smallest unit. */
+/** The settings that all currencies have in common. Amounts are in the currency's smallest unit. */
 export const currencySettings = {
   minAmount: 1n,
   maxAmount,

@@ -243,7 +243,7 @@ function checkHours(from: string | null, to: string | null): void {
     throw invalid('hours must have a start and an end, at different times', at('hoursTo'));
 }
 
-/** Accepts only IANA names. Postgres would also accept a made-up zone such as FOO+3, and Intl an offset. */
+/** Accepts only IANA names. Postgres would also accept made-up zones such as FOO+3, and Intl would accept offsets. */
 function checkTimeZone(timeZone: string): void {
   try {
     if (!/^(UTC|[A-Z].*\/.*)$/i.test(timeZone)) throw new RangeError(timeZone);

@@ -1,6 +1,6 @@
 import type { CurrencyCode } from '../../core/currencies.ts';
 
-/** The payment rails that deliver each currency, with their display names. */
+/** The payment rails that deliver currencies, with their descriptions in the GraphQL schema. */
 export const paymentRails = {
   RTP: 'RTP, real-time payments in the United States.',
   SEPA_INSTANT: 'SEPA Instant, in the euro area.',

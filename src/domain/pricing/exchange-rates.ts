@@ -21,7 +21,7 @@ export interface RatesQuery {
 const at = pathsIn<RatesQuery>();
 
 /**
- * Returns indicative rates for an amount (in the source currency's smallest unit), once for each destination. An amount
+ * Returns indicative rates for an amount (in the source currency's smallest unit), one for each destination. An amount
  * that is out of range for a destination is refused if the query names the destination; otherwise, that destination is
  * omitted. An amount outside the limits that apply to every payment is always refused.
  * @throws Refusal INVALID_CURRENCY, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE

@@ -39,9 +39,9 @@ import {
  */
 
 export interface Pricing {
-  /** Smallest units of the sending currency, fees included. */
+  /** In the sending currency's smallest unit, fees included. */
   readonly totalSendingAmount: bigint;
-  /** Smallest units of the receiving currency: exactly the amount that arrives. */
+  /** Exactly the amount that arrives, in the receiving currency's smallest unit. */
   readonly totalReceivingAmount: bigint;
   /** The rate used, as a plain decimal without trailing zeros. */
   readonly exchangeRate: string;
@@ -52,7 +52,7 @@ export interface Pricing {
   /** The part of feesIncluded that the platform earns. */
   readonly platformFee: bigint;
   readonly rateDetails: RateDetails;
-  /** All roundings in order, which explain how each amount was computed. */
+  /** All rounding steps, in order. They explain how each amount was computed. */
   readonly steps: readonly PricingStep[];
 }
 
@@ -182,7 +182,7 @@ function withSurplus(terms: Terms, receive: bigint, fees: VariableFees): Variabl
   if (keepsRateLaw) return fees;
 
   const earner = terms.serviceRate.numerator > 0n ? 'service' : 'platform';
-  const text = `${formatExact(left)} − ${formatExact(worth)} = ${formatExact(surplus)} left over, 1 of it to the ${earner}'s variable fee`;
+  const text = `${formatExact(left)} − ${formatExact(worth)} = ${formatExact(surplus)} left over, 1 of which is added to the ${earner}'s variable fee`;
   const unit = { exact: surplus, amount: 1n };
   const step = stepOf('ROUNDING_SURPLUS', unit, terms.request.sending, 'DOWN', text);
   return { ...fees, [earner]: fees[earner] + 1n, steps: [...fees.steps, step] };

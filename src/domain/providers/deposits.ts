@@ -16,7 +16,7 @@ import type { Plan } from '../ledger/plan.ts';
 import { depositId } from '../orders/order-ids.ts';
 import { railAnswer } from '../orders/orders.ts';
 
-/** The time between two queries of a provider for unreported deposits, and the lease of each query, in milliseconds. */
+/** The interval at which a provider is queried for unreported deposits, and each query's lease, in milliseconds. */
 const askMs = 60_000;
 /** How far a query reaches back before the last deposit, in ms, because providers may list deposits out of order. */
 const overlapMs = 120_000;
@@ -187,7 +187,7 @@ async function credit(payments: Payments, deposit: DueDeposit): Promise<void> {
   await retryLostRaces(() =>
     inTransaction(payments.database, async ({ client }) => {
       const locked = await lockStatement(client, platformId, id);
-      // Another process has credited the deposit or left it to an operator.
+      // Another process has already credited the deposit or left it to an operator.
       if (locked.length === 0) return;
       const outcome = await commitPlanOn(client, platformId, planCredit(deposit));
       if (outcome.kind === 'done') return void (await creditedStatement(client, platformId, id, deposit.newId));
@@ -239,7 +239,7 @@ const withPlatform = { platform: { select: { name: true } } } as const satisfies
 
 export type Deposit = Prisma.RailDepositGetPayload<{ include: typeof withPlatform }>;
 
-/** Lists the deposits of all platforms that await an operator, oldest first. */
+/** Lists all platforms' deposits that await an operator, oldest first. */
 export function listDeposits({ prisma }: Pick<Database, 'prisma'>): Promise<Deposit[]> {
   return prisma.railDeposit.findMany({
     where: { status: 'UNATTRIBUTED' },

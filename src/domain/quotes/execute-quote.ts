@@ -274,7 +274,7 @@ export function quoteEnd(
   const set = { failureReason: 'QUOTE_EXPIRED' } as const;
   return {
     quotes: [{ id, from: ['PENDING'], ...end, expiry }],
-    // The transaction is CREATED if its payment by deposit was never approved.
+    // The transaction of a quote that a deposit would execute is CREATED if it was never approved.
     transactions: [{ id: transactionId, from: ['PENDING', 'CREATED'], ...end, set }],
   };
 }

@@ -51,7 +51,7 @@ export const createQuote = command((payments, caller, input: CreateQuote, idempo
   return {
     operation: 'createQuote',
     type: 'Quote',
-    // Planning such a quote stores nothing with the rail: neither a locked rate nor payment instructions.
+    // Without a rate lock or payment instructions, planning a quote stores nothing at the rail.
     ...(input.source.kind === 'ACCOUNT' && !connectedRail(payments, caller)?.lockRate && { readsOnly: true }),
     amount: { field: 'lockedCurrencyAmount', currency: () => lockedCurrency(payments, caller, input) },
     plan: () => planQuote(payments, caller, input, idempotencyKey),
@@ -100,7 +100,7 @@ async function planQuote(
   if (isFunded && !payments.validateOnly) {
     quote.paymentInstructions = await instructions(payments, caller, quote, transaction.reference);
   }
-  // From now on until the quote expires, policies count a payment that awaits the customer's deposit.
+  // Until the quote expires, policies also count a payment that awaits the customer's deposit.
   const isPayment = input.immediatelyExecute || isFunded;
   const { requireActive, capacity } = requirements({ sender: parties.customer?.id, source: parties.source }, to, quote);
   const base = {
@@ -168,7 +168,7 @@ async function quotePrice(draft: Draft): Promise<Priced> {
     const message = `the receiver accepts ${bounds}; ${formatMajor(received, to.receiving)} would arrive`;
     throw new Refusal('AMOUNT_OUT_OF_RANGE', message, { path, value });
   }
-  // A dry run sends no request that would cause the provider to store something.
+  // A dry run sends no request that stores anything at the provider.
   if (payments.validateOnly) return { price };
   const lock = await lockRate(draft, request, price);
   return { price: lock?.price ?? price, lock };
@@ -211,7 +211,7 @@ function newRows(
   const rateDetails = jsonOf(price.rateDetails);
   const common = {
     platformId: caller.platformId,
-    // The sending customer; null if the platform itself is the sender, even if it pays to a customer's account.
+    // The sending customer; null if the platform itself is the sender, even if it pays into a customer's account.
     customerId: parties.source ? parties.source.customerId : (parties.customer?.id ?? null),
     sourceKind: input.source.kind,
     sourceAccountId: parties.source?.id ?? null,
@@ -258,7 +258,7 @@ function newRows(
   return { quote, transaction };
 }
 
-/** Returns when a quote expires, counted from its id's time, which predates the lock: the lock never expires first. */
+/** Returns a quote's expiry, counted from the time in its id. The lock is obtained later, so it never expires first. */
 function expiryOf({ quoteSeconds }: Payments, quoteId: string, lock: LockedPrice | undefined): Date {
   const validMs = Math.min(quoteSeconds * 1000, Math.floor(lock?.validMs ?? Number.POSITIVE_INFINITY));
   return new Date(creationTime(quoteId).getTime() + validMs);

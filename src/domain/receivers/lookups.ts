@@ -19,18 +19,18 @@ import { narrowest, receivingLimits } from '../pricing/pricing.ts';
 
 export interface LookUpReceiver {
   readonly umaAddress: string;
-  /** The prospective sender, who must be the platform's own customer. */
+  /** The prospective sender, who must be a customer of the platform. */
   readonly customerId?: string | null | undefined;
   /** The same customer, identified by UMA address. */
   readonly senderUmaAddress?: string | null | undefined;
 }
 
-/** A currency of a lookup, as stored. Amounts are strings of digits, in its smallest unit. */
+/** A currency of a lookup, as stored. Amounts are strings of digits, in the currency's smallest unit. */
 export type LookupCurrency = Record<'code' | 'minAmount' | 'maxAmount', string> & {
   estimatedExchangeRate: string | null;
 };
 
-/** The maximum number of unexpired lookups per token: over 16 per second for ten minutes. */
+/** The maximum number of unexpired lookups per token. It allows over 16 per second, because each lasts ten minutes. */
 export const maxLookups = 10_000;
 
 const receiverStatement = forCaller(
@@ -71,8 +71,8 @@ const receiverStatement = forCaller(
 const at = pathsIn<LookUpReceiver>();
 
 /**
- * Looks up how the receiver at a UMA address can be paid. The receiver is a customer of this installation, or is found
- * by the rail. The lookup is valid for ten minutes.
+ * Looks up how the receiver at a UMA address can be paid. The receiver is either a customer of this installation or
+ * found through the rail. The lookup is valid for ten minutes.
  * @throws Refusal FORBIDDEN, INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, RATE_LIMITED (the caller's token has
  *   too many lookups), SERVICE_UNAVAILABLE (the rail does not answer), IDEMPOTENCY_MISMATCH
  */
@@ -196,7 +196,7 @@ const lookupStatement = forCaller(
 
 /**
  * Reads the lookup that a quote to a UMA address refers to.
- * @throws Refusal INVALID_INPUT (none given, or for a different address), LOOKUP_REQUEST_NOT_FOUND (unknown or expired)
+ * @throws Refusal INVALID_INPUT (missing, or for a different address), LOOKUP_REQUEST_NOT_FOUND (unknown or expired)
  */
 export async function readLookup(
   payments: Payments,
@@ -209,7 +209,7 @@ export async function readLookup(
   const uuid = uuidOf(lookupId, 'Lookup');
   const [found] = uuid && seesLookups(caller) ? await lookupStatement(payments.database.pool, caller, uuid) : [];
   if (!found) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', path);
-  // The database checks this again under the quote's locks. This check only avoids a useless call to the rail.
+  // The database checks this again under the quote's locks. This check only saves a needless call to the rail.
   if (found.expired) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', lookupExpired, path);
   const { lookup } = found;
   if (lookup.umaAddress !== umaAddress) {
@@ -249,7 +249,7 @@ const inQuote = pathsIn<{ readonly lookupId: string; readonly source: object; re
 
 /**
  * Returns the destination and the source account that a quote takes from its receiver lookup. The lookup determines
- * both, so that a repeated request always means the same thing. The lookup's expiry is checked with the quote.
+ * both, so that a repeated request always means the same thing. Its expiry is checked when the quote is created.
  * @param currency the sending currency; undefined if the quote names its source itself
  * @throws Refusal FORBIDDEN, LOOKUP_REQUEST_NOT_FOUND, INVALID_INPUT (the lookup named no sender: `source`),
  *   INVALID_CURRENCY (the sender has no account in the currency: `currency`)

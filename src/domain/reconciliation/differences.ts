@@ -24,9 +24,9 @@ export type Reconciled = Awaited<ReturnType<typeof reconcile>>;
 
 /**
  * Selects the orders of a period that move money into or out of the service or need a conversion by the rail, and the
- * orders named by movements. A pull that was followed by a payout counts as settled, whatever the payout's outcome. If
- * an operator settled an order for which the provider moved a different amount, that amount is used, because the
- * difference is already booked.
+ * orders to which movements refer. A pull that was followed by a payout counts as settled, regardless of the payout's
+ * outcome. If an operator settled an order for which the provider moved a different amount, that amount is used,
+ * because the difference is already booked.
  */
 const ordersStatement = statement<OrderHere>(
   'orders_to_reconcile',
@@ -56,7 +56,7 @@ const laterMs = 3_600_000;
 
 /**
  * Compares a platform's orders that were created in a period with its provider's report.
- * @throws Refusal SERVICE_UNAVAILABLE if its rail cannot list movements; whatever the rail throws
+ * @throws Refusal SERVICE_UNAVAILABLE if the rail cannot list movements; any error that the rail throws
  */
 export async function reconcile(payments: Payments, tenant: Tenant, period: Period) {
   const rail = railOf(payments, tenant, 'movements');
@@ -102,13 +102,13 @@ function differencesOfOrders(orders: readonly OrderHere[], movements: readonly R
     }
     // A collection that was refunded counts as failed.
     const state = movement.state === 'SETTLED' && returned.has(order.id) ? 'FAILED' : movement.state;
-    // A payment that was returned before the service saw it arrive is FAILED here. On both sides, the money is back.
+    // A payment that was returned before the service saw it arrive is FAILED here. Both sides agree: the money is back.
     const isBack = order.state === 'FAILED' && state === 'RETURNED';
     return order.state === state || isBack ? doubled : [differing('OTHER_OUTCOME', movement), ...doubled];
   });
 }
 
-/** Returns the movements without an order here, except failed movements and incoming ones that are still pending. */
+/** Returns the movements that belong to no known order, except failed ones and incoming ones that are still pending. */
 function strangers(orders: readonly OrderHere[], movements: readonly RailMovement[]): Difference[] {
   const known = new Set(orders.map(({ id }) => id));
   const nowhere = { transactionId: undefined, fault: 'MISSING_HERE', here: undefined } as const;
@@ -134,13 +134,13 @@ const depositsStatement = statement<
    order by d.id`,
 );
 
-/** Reads the deposits of a period, and those that movements name by the provider's reference. */
+/** Reads the deposits of a period, and the deposits whose provider references occur in movements. */
 async function readDeposits(on: Queryable, platformId: string, period: Period, movements: readonly RailMovement[]) {
   const references = movements.map(({ reference }) => reference);
   const deposits = await depositsStatement(on, platformId, period.from, period.to, references);
   const ids = new Map(deposits.map(({ reference, id }) => [reference, id]));
   return {
-    /** The credited deposits, in the form of orders. */
+    /** The credited deposits, represented as orders. */
     credited: deposits.flatMap(({ transactionId, ...deposit }): OrderHere[] => {
       if (transactionId === null) return [];
       return [{ ...deposit, transactionId, kind: 'COLLECTION', status: 'COMPLETED', state: 'SETTLED' }];
@@ -171,7 +171,7 @@ export interface Total extends Record<'receivedHere' | 'receivedThere' | 'paidHe
   readonly currency: string;
 }
 
-/** Sums a period's settled orders, and the movements that began in it and belong to these orders or to none. */
+/** Sums a period's settled orders, the settled movements of its orders, and its settled movements without an order. */
 export function totalsOf(orders: readonly OrderHere[], movements: readonly RailMovement[], { from, to }: Period) {
   const none = { receivedHere: 0n, receivedThere: 0n, paidHere: 0n, paidThere: 0n };
   const totals = new Map<string, Total>();

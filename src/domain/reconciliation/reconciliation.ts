@@ -12,7 +12,7 @@ import { connectedRail, type Payments, railOf } from '../commands/command.ts';
 import { railAnswer } from '../orders/orders.ts';
 import { type Difference, type Reconciled, reconcile, type Total } from './differences.ts';
 
-/** A difference as found. A side without a record is undefined. */
+/** A difference between an order and a movement, or between two balances. A side without a record is undefined. */
 export interface Found extends Partial<Omit<Difference, 'fault'>> {
   readonly fault: ReconciliationFault;
   readonly currency?: string | undefined;
@@ -44,7 +44,7 @@ const beginStatement = statement<{ id: string }>(
 /**
  * Compares a period, and stores the differences.
  * @param by the operator
- * @throws Refusal SERVICE_UNAVAILABLE if its rail cannot list movements; whatever the rail throws, which is also stored
+ * @throws Refusal SERVICE_UNAVAILABLE if the rail cannot list movements; any error of the rail, which is also stored
  */
 export async function runReconciliation(payments: Payments, tenant: Tenant, period: Period, by: string) {
   railOf(payments, tenant, 'movements');
@@ -163,7 +163,7 @@ async function finish(
 
 // The daily reconciliation: the service compares each day once it is over, and again while it has open differences.
 
-/** How many days back missed days are still compared, and days with open differences are compared again. */
+/** How many days back the service looks for missed days and for days with open differences. */
 const missedDays = 7;
 const openDays = 31;
 
@@ -306,7 +306,7 @@ const bookedStatement = statement<{ currency: string; booked: string; less: stri
 /** The longest time between a change and its commit, in milliseconds. */
 const commitMs = 60_000;
 
-/** Reads both sides of a platform's balances, as of now; undefined if the rail reports no balances. */
+/** Reads both sides of a platform's current balances; undefined if the rail reports no balances. */
 export async function readBalances(payments: Payments, tenant: Tenant): Promise<BothBalances[] | undefined> {
   const rail = connectedRail(payments, tenant);
   if (!rail?.balances) return undefined;
@@ -317,7 +317,7 @@ export async function readBalances(payments: Payments, tenant: Tenant): Promise<
   const config = connectionConfig({ url, role: 'gateway_work', use: 'reconciliation' });
   const books = await withConnection(config, (client) =>
     transactionOn(client, async () => {
-      // The statement reads all legs of a platform, so it may take longer than others.
+      // The statement reads all legs of a platform, so it may exceed the usual timeout.
       await client.query('set local statement_timeout = 0');
       return bookedStatement(client, tenant.platformId, since, idAtMoment(since, '0'));
     }),
@@ -336,7 +336,7 @@ export async function readBalances(payments: Payments, tenant: Tenant): Promise<
   });
 }
 
-/** Returns whether the provider's excess over the books is consistent with the known excess (by default, none). */
+/** Returns whether the provider's excess over the books is consistent with the known excess (none by default). */
 export function agrees({ beyondLow, beyondHigh }: Beyond, known: Beyond | undefined): boolean {
   return beyondLow <= (known?.beyondHigh ?? 0n) && beyondHigh >= (known?.beyondLow ?? 0n);
 }

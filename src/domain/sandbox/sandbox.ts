@@ -83,13 +83,13 @@ interface SandboxSend {
 }
 
 /**
- * Simulates the deposit for a real-time funded quote, by default of exactly the amount that it requires. If the money
- * does not match the quote, or arrives after its expiry, the payment fails and the money stays in the customer's
- * account in that currency. The database decides this under the quote's lock. No deposit is refused because of its
- * timing, and each quote takes only one. If the account cannot receive the money, for example because the customer was
- * deleted, the money is returned to its payer, and the quote can still be paid.
+ * Simulates the deposit for a real-time funded quote. By default, the deposit has the amount that the quote requires.
+ * If the amount is different, or the deposit arrives after the quote's expiry, the payment fails and the money stays in
+ * the customer's account in the sending currency. The database decides this under the quote's lock. A deposit is never
+ * refused because of its timing, but each quote accepts only one. If the account cannot receive the money, for example
+ * because the customer was deleted, the money is returned to its payer, and the quote can still be paid.
  * @throws Refusal FORBIDDEN, QUOTE_NOT_FOUND, INVALID_INPUT (not real-time funded), INVALID_CURRENCY, INVALID_AMOUNT,
- *   AMOUNT_OUT_OF_RANGE, CONFLICT (paid before), USER_NOT_READY, CUSTOMER_DELETED, CUSTOMER_FROZEN, ACCOUNT_FROZEN,
+ *   AMOUNT_OUT_OF_RANGE, CONFLICT (already paid), USER_NOT_READY, CUSTOMER_DELETED, CUSTOMER_FROZEN, ACCOUNT_FROZEN,
  *   IDEMPOTENCY_MISMATCH
  */
 export const sandboxSend = command((payments, caller, input: SandboxSend) => ({
@@ -153,8 +153,8 @@ function planFailure({ id, transactionId, sendingCurrency }: Quote, what: string
  * Plans how to handle a deposit that arrives after its quote's expiry. Nothing is converted: the money goes to the
  * customer's account in the sending currency, as part of the payment that it was meant for. A payment not yet marked
  * EXPIRED fails with QUOTE_EXPIRED. A payment that is already marked stays EXPIRED, because that status is terminal and
- * the payment's streams have ended. The payment takes only one deposit. Any further deposit is refused with CONFLICT.
- * @param arrived the journal of the deposit, to the customer's account
+ * the payment's streams have ended. The payment accepts only one deposit. Any further one is refused with CONFLICT.
+ * @param arrived the journal that credits the deposit to the customer's account
  * @param amount the total that arrived, in the sending currency's smallest unit
  */
 function planLateDeposit(quote: Quote, arrived: Journal, amount: bigint): Alternative {
@@ -190,7 +190,7 @@ export interface SetKycStatus extends Expecting {
 }
 
 /**
- * Concludes a customer's identity check, as the provider would (sandbox only). A new name starts another check.
+ * Concludes a customer's identity check, as the provider would (sandbox only). A change of name starts another check.
  * @throws Refusal FORBIDDEN, USER_NOT_FOUND, CUSTOMER_DELETED, IDEMPOTENCY_MISMATCH
  */
 export const setKycStatus = command((payments, caller, input: SetKycStatus) => ({

@@ -66,7 +66,7 @@ export function otherOutcome(outcome: RailOutcome, status: string): Contradictio
 
 /**
  * Describes how a settled order's amount differs from the ordered amount; undefined if it does not. For a locked rate,
- * the rail must report both amounts. `sentCurrency`: the currency of a lock's sent amount.
+ * the rail must report both amounts, the sent one in `sentCurrency`.
  */
 export function otherAmount(
   outcome: RailOutcome,
@@ -122,9 +122,9 @@ export async function closeCases(database: Database, transactionId: string, oper
 }
 
 /**
- * Settles a payment by hand if its provider moved a different amount than promised. The payment keeps its promised
- * amounts on both sides, and the difference is booked to DIFFERENCES. The moved amounts are not entered by hand, but
- * taken from the rail's answer to one more query. Not offered by any API.
+ * Settles a payment by hand if its provider moved an amount other than the promised one. The payment keeps its promised
+ * amounts on both sides, and the difference is booked to DIFFERENCES. The operator does not enter the moved amounts:
+ * they are taken from the rail's answer to one more query. Not offered by any API.
  * @param id the payment: `Transaction:…`
  * @throws RefusedByHand
  */
@@ -159,7 +159,7 @@ async function askOnceMore(payments: Payments, order: DueOrder) {
   return { outcome, said, stands, moved };
 }
 
-/** Returns the amounts that the provider should have moved on its account for the platform. */
+/** Returns the amounts that should have moved out of and into the platform's account at the provider. */
 function promisedOf(order: DueOrder): Moves {
   const { lock, kind, transaction, destination } = order;
   const { amount, currency } = railRequest(order, false);
@@ -198,7 +198,7 @@ async function settle(payments: Payments, facts: ToSettle, operator: Decider) {
   const journal = difference(order.transaction.id, promisedOf(order), moved);
   const result = {
     orderId: order.id,
-    /** Whether only the payment's pull has settled, so that its payout follows. */
+    /** Whether only the payment's pull has settled, and its payout is still to come. */
     isPull: isPull(order),
     ...{ said, stands },
     /** The amounts booked to DIFFERENCES. A negative amount is the operator's loss. */

@@ -36,7 +36,7 @@ export async function isFinal(
   return finality?.isFinal === true && finality.version === version;
 }
 
-/** The final statuses of a transaction, as in the database's `is_terminal`. (COMPLETED may still become REFUNDED.) */
+/** The terminal statuses of a transaction, as in the database's `is_terminal`. COMPLETED may still become REFUNDED. */
 export const terminalTransactionStatuses: ReadonlySet<TransactionStatus> = new Set([
   'COMPLETED',
   'REJECTED',
@@ -45,5 +45,5 @@ export const terminalTransactionStatuses: ReadonlySet<TransactionStatus> = new S
   'EXPIRED',
 ]);
 
-/** The final statuses of a quote, as listed in the database's `announce_quote`. */
+/** The terminal statuses of a quote, as listed in the database's `announce_quote`. */
 export const terminalQuoteStatuses: ReadonlySet<QuoteStatus> = new Set(['COMPLETED', 'FAILED', 'EXPIRED']);

@@ -48,7 +48,7 @@ export async function withOrder<Done>(payments: Payments, id: string, work: (ord
 }
 
 /**
- * Queries the rail once more, using the method that sends nothing if the rail has one.
+ * Queries the rail once more. A rail that supports lookups is not sent the order again.
  * @param advice text to append to the refusal if the rail cannot be queried
  * @returns undefined if the provider has no such payment
  * @throws RefusedByHand
@@ -158,7 +158,7 @@ async function askOnceMore(payments: Payments, order: DueOrder): Promise<string>
 /** The explanation for platforms. The operator's reason is recorded with the action, and no API shows it. */
 const reasonForTimeline = 'ended by the operator of the service: the outcome could not be determined';
 
-/** Commits the order's end, the operator's action and, if the refund's account is full, the refund's suspension. */
+/** Commits the order's end and the operator's action. A refund that the account cannot receive goes to suspense. */
 async function end(payments: Payments, order: DueOrder, operator: Operator, said: string | undefined): Promise<void> {
   const { platformId, transaction } = order;
   const { status } = transaction;
@@ -176,7 +176,7 @@ async function end(payments: Payments, order: DueOrder, operator: Operator, said
 // Money that was neither delivered nor returned waits in SUSPENSE, and an operator must find out where it is. Once the
 // rail's provider has returned it, the operator releases it and the refund is paid.
 
-/** A refund that waits or has waited in suspense. Amounts are in the currency's smallest unit. */
+/** A refund that is or was in suspense. Amounts are in the currency's smallest unit. */
 export interface SuspendedRefund {
   readonly platformId: string;
   readonly platformName: string;
@@ -185,7 +185,7 @@ export interface SuspendedRefund {
   readonly refundAccountId: string;
   /**
    * Null unless the customer is deleted. `accountId` is the platform's account to which the money is forwarded, or null
-   * if the platform has none in the currency. `ids` are for the two transactions.
+   * if the platform has none in the currency. `ids` are for the two transactions that forward it.
    */
   readonly onward: { readonly accountId: string | null; readonly ids: readonly string[] } | null;
   readonly wasSuspended: boolean;
@@ -198,7 +198,7 @@ interface Release {
   readonly settledAt: Date;
 }
 
-/** The columns of a refund. It goes to the internal account that paid, or to that of an external source's owner. */
+/** The columns of a refund to the internal source account or, if the source is external, to its owner's account. */
 const columns = `t.platform_id, p.name as platform_name, to_jsonb(t) as transaction,
   (select o.rate_lock from rail_order o where o.platform_id = t.platform_id and o.transaction_id = t.id and o.kind = 'PAYOUT') as rate_lock,
   (select f.id from account f left join account s on s.platform_id = t.platform_id and s.id = t.source_account_id
@@ -210,7 +210,7 @@ const columns = `t.platform_id, p.name as platform_name, to_jsonb(t) as transact
    from customer c where c.platform_id = t.platform_id and c.id = t.customer_id and c.is_deleted) as onward,
   exists (select from journal j where j.platform_id = t.platform_id and j.transaction_id = t.id and j.kind = 'suspension') as was_suspended`;
 
-/** Lists the refunds that wait in suspense. */
+/** Lists the refunds in suspense. */
 export const listSuspense = statement<SuspendedRefund>(
   'refunds_in_suspense',
   `select ${columns} from transaction t join platform p on p.id = t.platform_id
@@ -225,7 +225,7 @@ const refundStatement = statement<SuspendedRefund>(
 );
 
 /**
- * Pays the refund of a payment whose money waits in suspense. A deleted customer's refund is forwarded to the
+ * Pays the refund of a payment whose money is in suspense. A deleted customer's refund is forwarded to the
  * platform's own account, because no money stays with a deleted customer. A second release, even a concurrent one,
  * finds that the refund has been paid, and does nothing. Not offered by any API.
  * @throws RefusedByHand
@@ -240,7 +240,7 @@ export async function releaseSuspense(database: Database, transactionId: string,
   }
   if (transaction.refundSettledAt) return { kind: 'paid-before', suspended, settledAt: transaction.refundSettledAt };
   if (suspended.onward && suspended.onward.accountId === null) {
-    throw new RefusedByHand(`its customer is deleted, and the platform has no account in ${transaction.sentCurrency}`);
+    throw new RefusedByHand(`the customer is deleted, and the platform has no account in ${transaction.sentCurrency}`);
   }
   const refused = await payRefund(database, suspended, operator);
   // The customer was deleted in the meantime, so the refund must be forwarded.

@@ -139,7 +139,7 @@ export function planFailure(order: DueOrder, failure: Failure): PlanGroup {
   return combineSides(order.platformId, sending, incoming.transaction.platformId, { transactions: receiving });
 }
 
-/** Plans the bank's return of a delivered payment: REFUNDED, with delivery and debit reversed. */
+/** Plans the bank's return of a delivered payment, which becomes REFUNDED: its delivery and debit are reversed. */
 export function planReturn(order: DueOrder, reason: string): PlanGroup {
   const { transaction, platformAccountId, canReturnFee } = order;
   // The platform returns its share of the fees if its account still holds enough. Otherwise the service bears the loss.
@@ -153,7 +153,7 @@ export function planReturn(order: DueOrder, reason: string): PlanGroup {
   });
 }
 
-/** Plans the announcement of a payment to the receiver's platform. The sender's order waits for its decision. */
+/** Plans a payment's announcement to the receiver's platform. The sender's order waits for that platform's decision. */
 export function planAnnouncement(payments: Payments, order: DueOrder): PlanGroup {
   const { transaction, senderUmaAddress, newId: id, depositAccountId, receiverIsActive } = order;
   const { receiverPlatformId: platformId, receiverCustomerId: customerId } = order;
@@ -219,7 +219,7 @@ function groupOf(order: DueOrder, plan: Plan): PlanGroup {
   return [{ platformId: order.platformId, plan }];
 }
 
-/** Commits both sides together. On one platform they form one plan, so that locks are taken in a fixed order. */
+/** Commits both sides together. On the same platform, they form one plan, so that locks are taken in a fixed order. */
 function combineSides(platformId: string, plan: Plan, otherPlatformId: string, other: Plan): PlanGroup {
   if (platformId === otherPlatformId) return [{ platformId, plan: mergePlans(plan, other) }];
   return [
@@ -266,8 +266,8 @@ export async function concludeWithoutCredit(
     const withoutShare = { ...order, platformAccountId: null };
     return { order: withoutShare, outcome, group: planDelivery(withoutShare, outcome) };
   }
-  // The sender, who may be on a different platform, reads this, so it reveals neither the receiver's account nor its
-  // balance.
+  // This text is shown to the sender, who may be on a different platform, so it reveals neither the receiver's account
+  // nor its balance.
   const why =
     refusal.code === 'CUSTOMER_DELETED'
       ? 'the receiving customer is deleted'
@@ -279,12 +279,12 @@ export async function concludeWithoutCredit(
   return { order, outcome, group: planFailure(order, { to: 'FAILED', reason }) };
 }
 
-/** Returns whether an account takes part in a payment only as the platform's account for fees. */
+/** Returns whether an account takes part in a payment only as the platform's fee account. */
 function isShareOnly({ platformAccountId, destination, incoming }: DueOrder, accountId: string): boolean {
   return platformAccountId === accountId && ![destination?.id, incoming?.destination?.id].includes(accountId);
 }
 
-/** Returns the plan with the refund in suspense instead, as if the rail had not returned the money. */
+/** Returns the plan with its refund replaced by a suspension, as if the rail had not returned the money. */
 function suspendRefund(order: DueOrder, plan: Plan): Plan {
   const { journals = [], transactions = [] } = plan;
   const why = 'the account cannot receive the refund, which waits in suspense';

@@ -50,13 +50,13 @@ const caseMs = 60_000;
 
 /**
  * How many orders are passed to rails at once: about as many as a rail has connections (upstream-client.ts). With more,
- * orders would time out while they wait for a connection, and a slow provider would get them all again.
+ * orders would time out while waiting for a connection, and all of them would be sent to a slow provider again.
  */
 const askedAtOnce = 32;
 
 /**
  * Leases up to `limit` due orders, queries their rails, and commits the outcomes. An order settles, fails (and the
- * money goes back), or is queried again later. If a process dies, another takes its orders when their lease ends, two
+ * money is returned), or is queried again later. If a process dies, another takes its orders when their lease ends, two
  * seconds later. A committed outcome is not committed twice, because it has changed the transaction's status.
  * @returns the number of orders processed
  */
@@ -260,7 +260,7 @@ async function perform(payments: Payments, order: DueOrder): Promise<RailOutcome
 // the request arrives, the payment becomes PENDING, and the approval period begins. If it does not arrive within the
 // lifetime of a quote, the payment expires.
 
-/** Returns the time left for the pay request, in milliseconds by the database's clock. */
+/** Returns the time left for the pay request by the database's clock, in milliseconds. */
 function leftMs(payments: Payments, order: DueOrder): number {
   return payments.quoteSeconds * 1_000 - order.ageMs;
 }

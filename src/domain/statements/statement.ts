@@ -10,13 +10,13 @@ import { statement } from '../../infra/database/statement.ts';
 import type { Caller } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
 
-/** Returns the part of a period that had passed when its statement was created, because later balances are unknown. */
+/** Returns the part of a period that had passed when its statement was created. Later balances are unknown. */
 export function past({ from, to }: Period, { madeAt }: { readonly madeAt: Date }): Period {
   return { from: from < madeAt ? from : madeAt, to: to < madeAt ? to : madeAt };
 }
 
 /**
- * Returns SQL for the version of an internal account's last posting before a moment. As a subquery, it is computed only
+ * Returns SQL for the version of an internal account's last posting before `moment`. As a subquery, it is computed only
  * once, not for each row. `account` has the columns platform_id and id.
  */
 export function versionBefore(account: string, moment: string): string {
@@ -109,8 +109,8 @@ const entriesStatement = forCaller(
 );
 
 /**
- * Reads a statement's entries in chunks, oldest first. Postings never change, and their versions decide which of them
- * belong to the statement, so all entries match the snapshot of the head.
+ * Reads a statement's entries in chunks, oldest first. Postings never change, and their versions determine which of
+ * them belong to the statement, so all entries match the snapshot of the head.
  */
 export async function* statementEntries(
   { pool }: Pick<Database, 'pool'>,
@@ -128,7 +128,7 @@ export async function* statementEntries(
 }
 
 /**
- * Returns the function that writes a statement in a format.
+ * Returns the function that writes a statement in the given format.
  * @throws Refusal INVALID_CURRENCY for camt.053, which requires three-letter currencies (ISO 4217) with at most five
  *   decimals
  */

@@ -24,7 +24,7 @@ import { mergePlans, type NewRow, type Plan } from '../ledger/plan.ts';
 import { orderIdOfKey } from '../orders/order-ids.ts';
 import { checkScenario, expectedMs, firstAskMs, type GivenScenario } from '../orders/orders.ts';
 
-/** A transfer in one currency: in, out, or between internal accounts. */
+/** A transfer in one currency: incoming, outgoing, or between internal accounts. */
 export interface Transfer {
   readonly sourceAccountId: string;
   readonly destinationAccountId: string;
@@ -117,9 +117,9 @@ export const transferOut = transferring<Transfer>('transferOut');
 export const transferIn = transferring<TransferIn>('transferIn');
 
 /**
- * Moves money in one currency from an internal account to an internal account of another owner: between a customer and
- * the platform, or between customers. It is COMPLETED immediately. The receiver has its own INCOMING transaction. The
- * platform's own account can receive money from any customer, even one who may not move money.
+ * Moves money in one currency from an internal account to another owner's internal account: between a customer and the
+ * platform, or between customers. The transaction is COMPLETED immediately. The receiver has its own INCOMING
+ * transaction. The platform's own account can receive money from any customer, even one who may not move money.
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,
  *   SELF_PAYMENT, INSUFFICIENT_BALANCE, LIMIT_EXCEEDED, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN,
  *   IDEMPOTENCY_MISMATCH
@@ -201,7 +201,7 @@ function ownersOf(...accounts: readonly Account[]): string[] {
   return [...new Set(accounts.map((account) => account.customerId))].filter((id) => id !== null);
 }
 
-/** Returns the rows of a transfer by a rail. Its expected settlement is computed from the time in its id. */
+/** Returns the rows of a transfer by rail. The time in the transaction's id determines the expected settlement. */
 function railRows(
   rail: Rail,
   transaction: NewRow<Transaction>,

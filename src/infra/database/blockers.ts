@@ -12,9 +12,9 @@ export interface LockSession {
   /** The current or last statement: its name if it is one of the service's own, otherwise the beginning of its text. */
   readonly statement: string;
   readonly openSeconds: number;
-  /** The ids of the processes that it waits for. 0 stands for a prepared transaction. */
+  /** The ids of the processes that the session is waiting for. 0 stands for a prepared transaction. */
   readonly blockedBy: readonly number[];
-  /** The lock that it waits for, and how many seconds it has waited. */
+  /** The lock that the session is waiting for, and how many seconds it has waited. */
   readonly waitsFor: string | null;
   readonly waitSeconds: number | null;
   /** Whether it has committed but still holds its locks until a synchronous standby confirms the commit. */
@@ -64,7 +64,7 @@ export const preparedTransactions = statement<PreparedTransaction>(
 /** How many leading characters identify a statement: fewer than track_activity_query_size keeps. */
 const shownLength = 900;
 
-/** Returns sessions that wait for locks, and their blockers. Other logins' statements require pg_read_all_stats. */
+/** Returns sessions waiting for locks, and their blockers. Other logins' statements require pg_read_all_stats. */
 export async function lockSessions(on: Queryable): Promise<LockSession[]> {
   // Postgres shows only the beginning of a long statement.
   const names = new Map([...statementTexts()].map(([name, text]) => [text.slice(0, shownLength), name]));
@@ -90,12 +90,12 @@ export function nameOf(session: LockSession): string {
   return `process ${pid} (${who}), whose transaction has been open for ${Math.round(openSeconds)} s${doing}${waiting}`;
 }
 
-/** Describes a prepared transaction. Postgres does not say which of them a session waits for. */
+/** Describes a prepared transaction. Postgres does not say which one a session is waiting for. */
 export function nameOfPrepared({ gid, owner, openSeconds, tables }: PreparedTransaction): string {
   return `the prepared transaction '${gid}' of ${owner}, open for ${Math.round(openSeconds)} s, which has locked ${tables ?? 'no table'}`;
 }
 
-/** A root cause of waits: a session that does not wait itself, or a prepared transaction. */
+/** A root cause of waits: a session that is not waiting itself, or a prepared transaction. */
 export interface Blocker {
   readonly id: string;
   readonly name: string;

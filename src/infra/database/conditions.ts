@@ -77,7 +77,7 @@ export type Where = Readonly<Record<string, unknown>>;
 /** The fields and operators whose enum values are literals, because parameters would rule out partial indexes. */
 export const literalNames: ReadonlySet<string> = new Set(['kind', 'not']);
 
-/** Compiles conditions on a model's rows to SQL. `isNarrow`: whether the query's other conditions match few rows. */
+/** Compiles conditions on a model's rows to SQL. `isNarrow`: true if the query's other conditions match few rows. */
 export function conditionsOf(model: string, alias: string, where: object, binds: Binding, isNarrow = false): string {
   const found: Found = { uneven: false, narrow: isNarrow };
   const text = conditions(model, alias, where as Where, binds, found).join(' and ') || 'true';

@@ -15,7 +15,7 @@ import { isAnswerTimeout, isReadOnly } from './faults.ts';
 /** The default statement timeout, in milliseconds. */
 export const defaultStatementMs = 10_000;
 
-/** Returns the settings that every session needs. The time zone is UTC: in others, adapter-pg shifts timestamps. */
+/** Returns the settings that every session needs. The time zone is UTC: adapter-pg shifts timestamps in any other. */
 export const sessionSettings = (role: string, statementMs = defaultStatementMs) => [
   `role=${role}`,
   // The serving role has views that shadow some tables, so their schema must come first (docs/database-roles.md).
@@ -96,7 +96,7 @@ export function connectionConfig({ url, role, use, statementMs, settings }: Conn
   };
 }
 
-/** Returns the parameters of a connection through a pooler. The settings are those of the login (pooler.ts). */
+/** Returns the parameters of a connection through a pooler. The session settings come from the login (pooler.ts). */
 function pooledConfig({ url, prepares }: Pooler, { role, use }: ConnectionOptions): ConnectionConfig {
   const { applicationName = 'payments-gateway' } = readAddress(url);
   return {
@@ -162,7 +162,7 @@ export function openPool(connection: ConnectionConfig, { role, poolSize, acquire
     max: poolSize ?? 10,
     connectionTimeoutMillis: acquireTimeoutMs ?? 5_000,
     idleTimeoutMillis: 30_000,
-    // A session caches every catalog entry that it reads until it ends, so sessions are replaced periodically.
+    // A session never evicts the catalog entries that it has cached, so sessions are replaced periodically.
     maxLifetimeSeconds: 1_800,
   });
   // Without this listener, an idle connection closed by the server would crash the process. The pool opens another.

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** Reports what is wrong with the installation and what to do, for the person who has started the program. */
+/** Reports what is wrong with the installation and what to do, for the person who started the program. */
 export class OperatorError extends Error {}
 
 /** Returns the SQLSTATE of an error from Postgres, or undefined. */

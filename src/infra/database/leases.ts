@@ -89,12 +89,12 @@ export function postponing({ table, rows, key: [key, type] = platformKey, dueAt 
   };
 }
 
-/** Returns the SQL that selects the earliest due time of the waiting rows; it selects no row if none waits. */
+/** Returns the SQL that selects the earliest due time of the waiting rows; it selects no row if none is waiting. */
 export function firstDue({ table, dueAt = 'due_at' }: Pick<LeasedTable, 'table' | 'dueAt'>): string {
   return `select ${dueAt} as due_at from ${table} where ${dueAt} is not null order by ${dueAt} limit 1`;
 }
 
-/** Creates the function that returns the number of milliseconds until the next row is due; undefined if none waits. */
+/** Creates the function that returns the milliseconds until the next row is due; undefined if none is waiting. */
 export function untilNext(leased: LeasedTable): (on: Queryable) => Promise<number | undefined> {
   const next = statement<{ waitMs: number }>(
     `next_${leased.rows}`,
@@ -120,7 +120,7 @@ interface Work<Row> {
   readonly about: (due: Row) => object;
 }
 
-/** Leases up to `limit` due rows and processes each; a failed row is logged and retried later. Returns their number. */
+/** Leases and processes up to `limit` due rows, and returns their number. A failed row is logged and retried later. */
 export async function workOnDue<Row extends Lease & { readonly attempts: number }>(
   { database: { pool }, log }: { readonly database: { readonly pool: Queryable }; readonly log: Logger },
   limit: number,

@@ -3,8 +3,8 @@ import { type Binding, conditionsOf, fieldsOfModel, literalNames, tableOf, type 
 import type { Planning } from './connections/read-scope.ts';
 import { columnName, fieldName } from './rows.ts';
 
-// The index on the field that a list is restricted to (an account, a customer, a reference) finds its rows quickly,
-// however many the platform has. Left to itself, Postgres may use another index, such as the one on all payments by
+// The index on the field that restricts a list (to an account, a customer or a reference) finds its rows quickly, even
+// if the platform has many rows. Left to itself, Postgres may use another index, such as the one on all payments by
 // time, and read it to the end for an account with few payments. To prevent this, the other conditions are wrapped in
 // `(…) is true`, and if the index does not have the list's order, the rows are sorted after `offset 0`.
 
@@ -134,7 +134,7 @@ function writeRows(list: ListRows, conditions: readonly Condition[], binds: Bind
     ...choices.map((choice) => wayOf(model, alias, choice, platformId, binds)),
   ];
   const others = conditions.filter((one) => one !== platform && !used.has(one));
-  // A customer's few internal accounts have an index of their own, in a different order.
+  // A customer's few internal accounts have a separate index, in a different order.
   const isInternal = ([name, value]: Condition) => model === 'Account' && name === 'kind' && value === 'INTERNAL';
   const isInIndex = (one: Condition) => one[0] === keyFieldOf(list) || isInternal(one);
   const range = textOf(model, alias, others.filter(isInIndex), binds);
@@ -259,7 +259,7 @@ function wayOf(model: string, alias: string, choice: readonly Condition[], platf
   return { found: found.join(' and ') || 'true', rest: rest.join(' and ') || 'true', isOrdered, through };
 }
 
-/** Writes the FROM clause for rows found in one or more ways, in the list's order if the index they use has it. */
+/** Writes the FROM clause for rows found in one or more ways, in the list's order if the index provides it. */
 function fromWays(list: ListRows, own: string, ways: readonly Way[]): string {
   const { alias } = list;
   const [first, ...others] = ways;

@@ -87,7 +87,7 @@ async function missingSettings(client: pg.Client): Promise<string[]> {
   const settings = loginSettings().filter(([name]) => !name.startsWith('tcp_'));
   const { rows } = await client
     .query<{ name: string; now: string; wanted: string }>(
-      // Setting the wanted value until the rollback shows how Postgres formats it.
+      // The wanted value is set, until the rollback, only to see how Postgres formats it.
       'select name, current_setting(name) as now, set_config(name, value, true) as wanted from unnest($1::text[], $2::text[]) as s (name, value)',
       [settings.map(([name]) => name), settings.map(([, value]) => value)],
     )

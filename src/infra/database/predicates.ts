@@ -4,11 +4,11 @@ import { asPlatform } from './connections/platform-scope.ts';
 import { type Noun, readRows } from './read-rows.ts';
 
 // Compiles conditions, written like Prisma's `where`, to a function that tests a row in memory. This is the counterpart
-// of conditions.ts for past versions of rows. It refuses conditions that cannot be decided from the row alone.
+// of conditions.ts for past versions of rows. It refuses conditions that cannot be evaluated from the row alone.
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Finds a row of the same platform that another row refers to. Undefined if there is none. */
+/** Finds a row of the same platform that another row refers to; undefined if there is none. */
 export type FindRow = (model: string, id: string) => Row | undefined;
 
 /** Tests whether a row meets conditions. `find` must know the rows that its `references` refer to. */
@@ -24,7 +24,7 @@ export interface Reference {
   readonly model: string;
 }
 
-/** Reports a condition that cannot be decided from a past version of a row alone. */
+/** Reports a condition that cannot be evaluated from a past version of a row alone. */
 export class NotFollowable extends Error {
   constructor(model: string, field: string) {
     super(`a condition on ${field} of ${model} depends on more than the row`);
@@ -40,7 +40,7 @@ const unchanging: Readonly<Record<string, readonly string[]>> = {
 
 type Test = (row: Row, find: FindRow) => boolean;
 
-/** Compiles the conditions for a model's rows. @throws NotFollowable if they cannot be decided from the row alone */
+/** Compiles the conditions for a model's rows. @throws NotFollowable if the row alone is not enough to evaluate them */
 export function predicateOf(model: string, where: object): Predicate {
   const references = new Map<string, Reference>();
   const test = allOf(model, where as Where, references);
@@ -154,7 +154,7 @@ const maxRows = 20_000;
 /** Caches the unchanging fields of the rows that predicates refer to, so that each row is read once. */
 export class ReferredRows {
   readonly #database: Parameters<typeof readRows>[0];
-  // As in core/bounded-cache.ts, which database modules are not allowed to import.
+  // Sized as in core/bounded-cache.ts, which database modules are not allowed to import.
   readonly #known = new LRUCache<string, Row>({ maxSize: maxRows, sizeCalculation: () => 1 });
 
   constructor(database: Parameters<typeof readRows>[0]) {

@@ -63,7 +63,7 @@ export function columnsOf(model: 'Event', alias: string): string {
   return (revivers.get(model) ?? []).map(([, column]) => `${alias}.${column}`).join(', ');
 }
 
-/** Builds a row, as Prisma would read it, from Postgres' JSON form of the row (`to_jsonb`). */
+/** Builds a row, as Prisma would read it, from the JSON that Postgres produces for the row (`to_jsonb`). */
 export function rowFromSnapshot<M extends keyof SnapshotRows>(
   model: M,
   snapshot: Prisma.JsonValue | Readonly<Record<string, unknown>>,
@@ -97,7 +97,7 @@ const fieldRevivers = new Map(
   ]),
 );
 
-/** Converts JSON from `fieldsOf` to a row in Prisma's form, in place: copying took a tenth of a list's total time. */
+/** Converts JSON from `fieldsOf` to a row in Prisma's form, in place: copying took 10 % of a list's total time. */
 export function rowFromFields<M extends keyof WholeRows>(model: M, fields: Record<string, unknown>): WholeRows[M] {
   for (const [field, revive] of fieldRevivers.get(model) ?? []) {
     const value = fields[field];

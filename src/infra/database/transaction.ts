@@ -12,8 +12,8 @@ export interface Transaction {
 
 /**
  * Runs `work` in one transaction on one of the pool's connections.
- * @throws OutcomeUnknown if the commit was sent but not acknowledged; any other error means that nothing has happened.
- *   If a statement failed, the error is Postgres' own, even for a Prisma statement
+ * @throws OutcomeUnknown if the commit was sent but not acknowledged; after any other error, nothing has changed.
+ *   If a statement failed, even one of Prisma's, the error is the one that Postgres reported
  */
 export async function inTransaction<T>(
   database: Pick<Database, 'pool' | 'commits' | 'joinPrisma'>,

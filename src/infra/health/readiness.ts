@@ -26,7 +26,7 @@ export interface ReadinessLimits {
   readonly standstillMs: number;
   /** The interval between the instance's own checks, in milliseconds. */
   readonly everyMs: number;
-  /** How long to use a session, in ms, because a server that accepts no new sessions may still serve old ones. */
+  /** How long a session is used, in ms. A new one then shows whether the server still accepts sessions. */
   readonly sessionMs: number;
 }
 
@@ -132,7 +132,7 @@ export class ReadinessWatch {
     const [state] = await stateStatement(client, names, checksums);
     if (!state) throw new Error('readiness returned no row');
     const schema = state.applied === migrations.length;
-    // If the database is read-only or lacks the schema, the request would only fail for the same reason.
+    // If the database is read-only or lacks the schema, the trial request would only fail for the same reason.
     if (state.writable && schema) await tryRequest(client);
     return { database: true, writable: state.writable, schema, feed: this.#moves(state.oldest) };
   }

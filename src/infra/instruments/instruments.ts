@@ -43,7 +43,7 @@ export const loopFailures = new Counter({
 
 export const lostRaces = new Counter({
   name: 'payments_lost_races_total',
-  help: 'Commands that lost a race with another in the database (serialization, deadlock, unique key), by result: retried or gave_up.',
+  help: 'Commands that lost a race with another command in the database (serialization, deadlock, unique key), by result: retried or gave_up.',
   labelNames: ['result'] as const,
 });
 for (const result of ['retried', 'gave_up']) lostRaces.inc({ result }, 0);
@@ -53,10 +53,10 @@ export const slowReaders = new Counter({
   help: 'Readers of subscriptions that fell too far behind and were dropped.',
 });
 
-/** The plans that wait for their commit or are being committed (ledger/commit-lanes.ts). */
+/** The plans that are waiting to be committed or are being committed (ledger/commit-lanes.ts). */
 export const plansWaiting = new Gauge({
   name: 'payments_commit_plans',
-  help: 'Plans in this process that wait for their commit or are being committed.',
+  help: 'Plans in this process that are waiting to be committed or are being committed.',
 });
 
 export const textReads = new Counter({

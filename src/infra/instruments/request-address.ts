@@ -25,7 +25,7 @@ export function refuseWrongAddresses(server: EventEmitter): void {
     else refuseUpgrade(answer as Duplex);
     return true;
   };
-  // Without these listeners, Node would answer such requests before the check.
+  // Without these listeners, Node would answer requests with an Expect header before the check.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     response.writeContinue();
     server.emit('request', request, response);

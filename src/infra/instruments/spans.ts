@@ -58,7 +58,7 @@ interface SpanOptions {
   readonly isRoot?: boolean;
 }
 
-/** The maximum number of characters of a statement that its span includes. */
+/** The maximum length of a statement's text in its span, in characters. */
 const statementLength = 1_000;
 
 /** Starts a statement's span. Returns the callback for its result or error; undefined if no span is active. */

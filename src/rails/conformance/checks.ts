@@ -2,7 +2,7 @@ import type { Rail } from '../rail.ts';
 import { Breach, NotTried, providerOf, type TrialDrive, type Tried, withFault, words } from './driver.ts';
 import type { Course, ProviderFault } from './trial.ts';
 
-/** Tests one of the port's promises with an order that takes the given course. Throws a Breach if it is not kept. */
+/** Tests one of the port's promises with an order that takes the given course. Throws a Breach if the rail breaks it. */
 export type Check = readonly [
   name: string,
   course: Course,
@@ -12,7 +12,7 @@ export type Check = readonly [
 /** The checks of the port's promises about orders. Each check runs once for payouts and once for collections. */
 export const checks: readonly Check[] = [
   ['settles an order, and moves its money once', 'settles', settles],
-  ['ends an order that the provider refuses, with an explanation, and moves nothing', 'refused', refuses],
+  ['ends a refused order with an explanation, and moves no money', 'refused', refuses],
   ['moves the money once, even if the answer is lost', 'settles', losesAnswers],
   ['moves the money once, even if two processes have the same order', 'settles', answersTwice],
   ['reports no other outcome after settling', 'settles', contradicts],

@@ -1,6 +1,6 @@
 import type { Rail, RailOrder } from '../rail.ts';
 
-/** A rail's trial: what its author provides for the conformance suite. A module exports it as `trial`. */
+/** What the author of a rail provides for the conformance suite. A module exports it as `trial`. */
 export interface RailTrial {
   /** Opens the rail as a starting process would. Called several times. The provider keeps its state between calls. */
   open(): Promise<Rail>;
@@ -51,6 +51,6 @@ export interface CheckResult {
   readonly check: string;
   readonly kind: RailOrder['kind'];
   readonly result: 'passed' | 'failed' | 'not tried';
-  /** The fault, or why the check was skipped. */
+  /** Why the check failed or was not tried. */
   readonly reason?: string;
 }

@@ -46,7 +46,7 @@ const usAccount: Way = ({ owner, reference }) => ({
 /** Creates a Maltese IBAN for euros. Maltese account numbers have 18 digits, enough to give each quote its own. */
 const ibanAccount: Way = ({ owner, reference }) => {
   const iban = composeIBAN({ countryCode: 'MT', bban: `SBOX00001${digitsOf(owner, 'IBAN', 18)}` });
-  if (iban === null) throw new Error('the sandbox bank code does not make a valid IBAN');
+  if (iban === null) throw new Error('the sandbox bank code does not yield a valid IBAN');
   return { accountType: 'IBAN', iban, swiftBic: 'SBOXMTMT', reference };
 };
 
@@ -120,7 +120,7 @@ const tronWallet: Way = ({ owner, currency }) => {
   return { accountType: 'TRON_WALLET', address: createBase58check(sha256).encode(bytes), assetType: currency.code };
 };
 
-/** The features that a payer must support (BOLT 9): onion messages in TLV, and the payment secret. */
+/** The features that a payer must support (BOLT 9): onion payloads in TLV, and the payment secret. */
 const features = [{ bit: 8 }, { bit: 14 }];
 
 /** The lifetime of an account's invoice: ten years. Without an expiry, a BOLT 11 invoice is valid for only an hour. */

@@ -33,7 +33,7 @@ const midPrices: Readonly<Record<CurrencyCode, string>> = {
   USDT: '0.9995',
 };
 
-/** The markup on the mid price, as a fraction, which the sender pays if the two currencies differ. */
+/** The markup on the mid price, as a fraction. The sender pays it if the two currencies differ. */
 const spread = '0.004';
 
 /** The fixed fee, in US dollars, converted to each currency and rounded down to its smallest unit. */
@@ -109,7 +109,7 @@ const pair = z.string().refine((name) => {
   return isCurrencyCode(sending) && isCurrencyCode(receiving) && rest.length === 0;
 }, 'must be the codes of two known currencies, such as "USD/EUR"');
 
-const overridesByPair = z.record(pair, overrideSchema, { error: 'must be an object of pairs such as "USD/EUR"' });
+const overridesByPair = z.record(pair, overrideSchema, { error: 'must be an object with keys such as "USD/EUR"' });
 /** The replacement entries by pair, such as `{"USD/EUR": {"rate": "1.08695652", "fixedFee": 500}}`. */
 export const rateOverrides = overridesByPair.transform((entries, context) => {
   for (const [name, { rate }] of Object.entries(entries)) {

@@ -193,7 +193,7 @@ export function scenarioFault(scenario: port.Scenario): port.ScenarioFault | und
   if (wrong) return { field: wrong, reason: `a time must be between 0 and ${maxMs} ms` };
   if (step === 'PAY_REQUEST' || step === 'PULL') {
     const unfit = (['reject', 'refundFails', 'returnAfterMs'] as const).find((field) => scenario[field] !== undefined);
-    if (unfit) return { field: unfit, reason: `this belongs to the step SETTLEMENT, not to ${step}` };
+    if (unfit) return { field: unfit, reason: `only the step SETTLEMENT can have this field, not ${step}` };
   }
   if (reject && failureReason) return { field: 'reject', reason: 'a payment can be rejected or fail, not both' };
   if (refundFails && !failureReason) return { field: 'refundFails', reason: 'refundFails needs a failureReason' };

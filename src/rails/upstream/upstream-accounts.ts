@@ -75,14 +75,14 @@ export async function checkAccount(upstream: Upstream, account: AccountToCheck):
   }
 }
 
-/** Finds an account upstream by its identity. Upstream stores it once per owner, with the details first registered. */
+/** Finds an account upstream by its identity. Upstream stores it once per owner, with its original details. */
 async function find({ client }: Upstream, { type, details }: RailAccount, currency: string) {
   const { data } = await client.get('/platform/external-accounts', api.externalAccountList, { currency });
   const key = identityKey(type, details);
   const same = data.filter(({ accountInfo: { accountType, ...info } }) => {
     return accountType === type && identityKey(type, info) === key;
   });
-  if (same.length > 1) throw new Error('upstream has this account several times');
+  if (same.length > 1) throw new Error('upstream has more than one record of this account');
   return same[0];
 }
 
@@ -105,7 +105,7 @@ function checkOf(record: api.ExternalAccountRecord): AccountCheck {
   };
 }
 
-/** Checks a customer's identity through an upstream counterpart with the same name. A changed name gets a new one. */
+/** Checks a customer's identity through an upstream counterpart of the same name. A new name gets a new counterpart. */
 export async function checkIdentity(
   { client, settings: { identityMs: checkInMs } }: Upstream,
   customer: IdentityRequest,
@@ -126,7 +126,7 @@ export async function customerThere(client: api.UpstreamClient, customer: Named)
 async function readCustomer(client: api.UpstreamClient, customer: Named) {
   const query = { platformCustomerId: nameThere(customer) };
   const [found, another] = (await client.get('/customers', api.customerPage, query)).data;
-  if (another) throw new Error('upstream has several customers of the same name');
+  if (another) throw new Error('upstream has several customers with the same platformCustomerId');
   return found;
 }
 
@@ -260,7 +260,7 @@ export const states: Readonly<Record<TransactionRecord['status'], RailMovement['
   REFUNDED: 'RETURNED',
 };
 
-/** Returns whether a payment has begun. An unexecuted quote's payment has not, because it moves no money. */
+/** Returns whether a payment has begun. The payment of a quote begins when the quote is executed. */
 export function hasBegun({ status, quoteId }: TransactionRecord): boolean {
   return quoteId === undefined || (status !== 'PENDING' && status !== 'EXPIRED');
 }

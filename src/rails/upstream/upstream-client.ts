@@ -181,7 +181,7 @@ const requestMs = 8_000;
 
 const errorSchema = z.object({ code: z.string(), message: z.string() });
 
-/** Temporary statuses: they concern credentials, limits or a pending attempt rather than the request itself. */
+/** The statuses of temporary refusals, which concern credentials, limits or a pending attempt, not the request. */
 const temporary: ReadonlySet<number> = new Set([401, 403, 408, 409, 422, 425, 429]);
 
 /** The codes of refusals that are final even though their status is one of the above. */

@@ -123,12 +123,12 @@ async function readInstructions({ client, ids }: Upstream, { customerId, currenc
   );
 }
 
-/** Lists the deposits upstream, excluding money that orders collected and transfers between upstream accounts. */
+/** Lists the deposits upstream, excluding money collected by orders, and transfers between upstream accounts. */
 async function listDeposits({ client }: Upstream, { from, cursor }: DepositsRequest): Promise<DepositsPage> {
   const query = { type: 'INCOMING', sortOrder: 'asc', limit: '100', startDate: from.toISOString(), cursor };
   const { data, nextCursor } = await client.get('/transactions', incomingPage, query);
   const last = data.at(-1);
-  // Any money for a customer is a deposit, whatever its memo.
+  // Money for a customer is always a deposit, regardless of its memo.
   const found = data.filter(
     (one) => !accounts.isWithin(one) && (one.platformCustomerId || !accounts.orderIdIn(one.description)),
   );

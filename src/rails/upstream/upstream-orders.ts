@@ -148,7 +148,7 @@ async function execute(upstream: Upstream, order: RailOrder, { reference }: Rate
     if (found) return found;
     // Upstream lost the quote when it was restored from a backup. It may already have paid, so this is not a refusal.
     if (isUnknown)
-      throw new Error('the upstream service no longer knows the quote that it has locked: an operator must decide');
+      throw new Error('the upstream service no longer has the quote that it locked: an operator must decide');
     throw error;
   }
 }

@@ -96,7 +96,7 @@ function lockedBy(quote: api.QuoteRecord, { sending, receiving }: LockRequest): 
       `upstream quoted ${sendingCurrency.code} to ${receivingCurrency.code} instead of ${sending.code} to ${receiving.code}`,
     );
   }
-  // Both times are from upstream's clock, which may differ from the gateway's, so only their difference counts.
+  // Both times are from upstream's clock, which may differ from the gateway's, so only the time between them is used.
   const lifeMs = new Date(expiresAt).getTime() - new Date(createdAt).getTime();
   return {
     kind: 'locked',
@@ -146,8 +146,8 @@ const destinationsOf = (pairs: readonly Pair[]) => [...new Set(pairs.map(({ dest
 type Rates = api.RateList['data'];
 
 /**
- * Reads the rates from a currency. Several rates are requested without naming the currencies, because upstream refuses
- * the whole request if it cannot convert to one of them. Only the currency's rate to itself must be requested by name.
+ * Reads the rates from a currency. A request for several rates names no target currencies, because upstream refuses the
+ * whole request if it cannot convert to one of them. Only the currency's rate to itself must be requested by name.
  */
 async function readRates(client: api.UpstreamClient, source: string, destinations: readonly string[]): Promise<Rates> {
   if (destinations.length === 1) return requestRates(client, source, [...new Set([...destinations, 'BTC'])]);

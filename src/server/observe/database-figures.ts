@@ -66,7 +66,7 @@ const meanings = {
   deliveries_oldest_seconds: 'The age of the oldest unfinished webhook delivery.',
   quotes_overdue: 'Quotes that should have expired more than 30 seconds ago.',
   oldest_snapshot_seconds:
-    'The age of the oldest transaction (with a snapshot, with a write, or prepared) that prevents the removal of dead rows. Absent if gateway_work lacks pg_read_all_stats.',
+    'The age of the oldest transaction that prevents the removal of dead rows, because it has a snapshot, has written, or is prepared. Absent if gateway_work lacks pg_read_all_stats.',
   blocked_sessions: 'Sessions waiting for a lock that is held by a transaction open for two seconds or more.',
   slot_kept_bytes: 'How much WAL is retained by the replication slot that is farthest behind.',
   transaction_numbers_used_ratio:

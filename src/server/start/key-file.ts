@@ -57,7 +57,7 @@ async function makeKey(file: string): Promise<string> {
   try {
     await writeFile(draft, `${randomBytes(keyBytes).toString('base64url')}\n`, { mode: 0o600, flush: true });
     await link(draft, file).catch((error: NodeJS.ErrnoException) => {
-      // Another process has stored a key first. All processes use that one.
+      // Another process stored its key first. All processes use that one.
       if (error.code !== 'EEXIST') throw error;
     });
   } finally {

@@ -40,9 +40,7 @@ export async function checkKeys(database: Database, config: Keys & Pick<Config, 
   });
 }
 
-/**
- * Returns a sentence about each key in use that the settings lack. Kinds of keys that are not set at all are ignored.
- */
+/** Returns a message about each key in use that the settings lack. A setting without any key is ignored. */
 export function missingKeys(inUse: readonly KeyInUse[], config: Keys): string[] {
   return inUse.flatMap(({ setting, keyId: id }) => {
     const own = idsOfKeys(config, setting as KeySetting);

@@ -56,5 +56,5 @@ function reasonOf(error: unknown, url: string): string {
   }
   if (mayPass(error))
     return `nothing answers at ${servers} (${code ?? words}). Start Postgres, or correct the address.`;
-  return `the connection to ${servers} fails (${words}).`;
+  return `the connection to ${servers} failed (${words}).`;
 }

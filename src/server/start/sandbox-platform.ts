@@ -32,7 +32,7 @@ const PREPARATION_LOCK = 0x73616e64;
 
 export type LocalSandbox = Awaited<ReturnType<typeof prepareSandboxPlatform>>;
 
-/** Creates the local sandbox's platform, unless it exists, with two funded customers and accounts to pay to. */
+/** Creates the local sandbox's platform, unless it exists, with two funded customers and external accounts to pay. */
 export async function prepareSandboxPlatform(payments: Payments) {
   const caller = await withAdvisoryLock(payments.database.url, PREPARATION_LOCK, () => findOrCreate(payments));
   return {
@@ -168,7 +168,7 @@ const inEur = (iban: string, swiftBic: string) => ({
   details: { iban, swiftBic },
 });
 
-/** Returns a sample person. The last of the accounts is the newest and therefore appears first in lists. */
+/** Returns a sample person. The last of its accounts is the newest, and therefore comes first in lists. */
 function personOf(number: number): Sample {
   const fullName = 'Sample Person';
   const identity = { birthDate: '1990-12-10', nationality: 'US' };

@@ -168,7 +168,7 @@ export function lockWatch({ pool }: Database, log: Logger, seconds = patienceSec
     const now = roots.map(({ id }) => id).join();
     if (now === said) return;
     said = now;
-    if (roots.length === 0) log.info('no session waits long for a lock any more');
+    if (roots.length === 0) log.info('no session is waiting long for a lock anymore');
     else
       log.error(
         { blockers: roots.map(({ name }) => name), waiting: waitingFor(sessions) },
@@ -177,7 +177,7 @@ export function lockWatch({ pool }: Database, log: Logger, seconds = patienceSec
   };
 }
 
-/** Returns each lock that sessions wait for, with the number of waiting sessions: `AccessShareLock on customer: 12`. */
+/** Returns each lock that sessions are waiting for, and the number of sessions: `AccessShareLock on customer: 12`. */
 function waitingFor(sessions: readonly LockSession[]): string[] {
   const waiting = Map.groupBy(sessions, ({ waitsFor }) => waitsFor);
   waiting.delete(null);

@@ -28,13 +28,13 @@ export interface Hostility {
   readonly material: Material;
   readonly things: Things;
   readonly operations: readonly Operation[];
-  /** Whose token the probe sends: the platform's, an app's, or none. */
+  /** The authorization headers to choose from, with the platform's token, an app's, or none. */
   readonly authorizations: readonly string[];
 }
 
 const long = (count: number, of = 'x') => of.repeat(count);
 
-/** Values that few or no fields expect. */
+/** Values that almost no field expects. */
 const values: readonly unknown[] = [
   ...['', ' ', 'a\u0000b', '\ud800', '\u202eabc\u0007', long(300), long(20_000), '١٢٣'],
   ...["'; drop table customer; --", '%s%n{{7*7}}<%= 7*7 %>', '../../etc/passwd'],

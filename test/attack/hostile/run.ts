@@ -202,7 +202,7 @@ const faults = [4500, 1011];
 /** Returns the maximum size of a response in bytes. Responses contain what was read, and errors may quote the probe. */
 function boundOf(probe: Probe): number {
   const sent = probe.transport === 'socket' ? probe.frames.join('') : `${probe.path}${probe.body ?? ''}`;
-  // A document with mutations reads once for each of them, at most five times.
+  // A document with mutations reads once per mutation, at most five times.
   const reads = /mutation|subscription/.test(sent) ? 5 : 1.5;
   // Rates and currencies are tables of a fixed size and do not count as reads.
   const tables = 40_000 * (sent.match(/exchangeRates|currencies|externalAccountForms/g)?.length ?? 0);
@@ -210,8 +210,8 @@ function boundOf(probe: Probe): number {
 }
 
 /**
- * Splits what a probe received into its messages. Each is checked on its own, because a stream may repeat the events
- * after its cursor.
+ * Splits what a probe received into messages. Each is checked separately, because a stream may repeat the events after
+ * its cursor.
  */
 function answersIn({ transport }: Probe, text: string): string[] {
   if (transport === 'socket') return text.split('\n');

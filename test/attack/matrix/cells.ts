@@ -26,7 +26,7 @@ export interface Cell {
   readonly isStream?: boolean;
   /** Whether another cell tests the same place over another transport. */
   readonly isRepeated?: boolean;
-  /** Sends a request that names `value` at the place, and the objects of `own` everywhere else. */
+  /** Sends a request with `value` in the place under test, and the caller's own objects (`own`) in all others. */
   readonly send: (
     who: TestPlatform,
     value: string,
@@ -77,7 +77,7 @@ export async function tryOwner(world: MatrixWorld, cells: readonly Cell[], figur
   }
 }
 
-/** Streams that open and wait for the next event, or whose filter depends on more than the row itself. */
+/** Places in streams that open and then wait for an event, or whose filter depends on more than the row itself. */
 const waiting =
   /= cursor:feed$|\.customerId = |: EventFilter\.|: (TransactionFilter\.(sender|receiver)AccountIdentifier|QuoteFilter\.sendingUmaAddress) = uma|: CustomerFilter\.name = /;
 
@@ -190,7 +190,7 @@ function differenceOfStatements(foreign: Sent, never: Sent): string | undefined 
   return `the statements differ: ${one.length} and ${two.length}; ${JSON.stringify([only(one, two), only(two, one)])}`;
 }
 
-/** Returns the start of the response if another caller's idempotency key did not count as new. */
+/** Returns the start of the response if it treats another caller's idempotency key as used. */
 function foreignKeyUsed({ text }: Reply): string | undefined {
   return /IDEMPOTENCY_MISMATCH|"replayed":true|this idempotency key has already created|this idempotency key was used before, for/.test(
     text,

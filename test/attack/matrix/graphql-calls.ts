@@ -17,7 +17,7 @@ import { selection } from '../../setup/selection.ts';
 import { type Meaning, meaningOf } from './meanings.ts';
 import { fresh, freshAccountNumber, requestWith, type Things } from './things.ts';
 
-/** A field of the schema that takes arguments, with the document that calls it. */
+/** A field of the schema, and the document that selects it. */
 export interface Call {
   readonly kind: 'query' | 'mutation' | 'subscription';
   /** The field with its parent type, such as `Query.accounts`. */
@@ -54,7 +54,7 @@ const bankDetails = {
   SGD: { bankName: 'Bank', swiftCode: 'DBSSSGSG' },
 };
 
-/** Valid inputs of each mutation. A missing mutation is a type error. */
+/** Valid inputs for each mutation. Omitting a mutation is a type error. */
 const inputs: Readonly<Record<Operation, readonly ((own: Things) => Variables)[]>> = {
   createCustomer: [() => ({ platformCustomerId: fresh('customer'), details: person })],
   updateCustomer: [(own) => ({ customerId: own.Customer, details: person })],
@@ -178,7 +178,7 @@ type Field = GraphQLField<unknown, unknown>;
 
 const rootTypes: readonly string[] = ['Query', 'Mutation', 'Subscription'];
 
-/** Calls to all fields of the three root types, and to the fields of nodes whose arguments name something. */
+/** Calls to all fields of the three root types, and to the node fields whose arguments name an object. */
 export const calls: readonly Call[] = [
   ...fieldsOf(schema.getQueryType()).map((field) => callOf('query', 'Query', field)),
   ...Object.keys(inputs).map((name) => {
@@ -213,8 +213,8 @@ function namesAnything(owner: string, field: Field): boolean {
 }
 
 /**
- * Returns the fields whose arguments name something but that no call reaches, because their type is neither a root type
- * nor a node.
+ * Returns the fields that no call reaches although their arguments name an object, because their type is neither a root
+ * type nor a node.
  */
 export function unreachedFields(): readonly string[] {
   const reached = new Set([...rootTypes, ...nodeTypes().map(({ name }) => name)]);

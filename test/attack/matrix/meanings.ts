@@ -89,7 +89,7 @@ const named: Readonly<Record<string, readonly Kind[]>> = {
 
 /** Values that belong to no platform, each with the reason. */
 const publicNames: Readonly<Record<string, string>> = {
-  'createCustomer.umaAddress': 'addresses are public: one that is taken is refused, whoever has it',
+  'createCustomer.umaAddress': 'addresses are public: a taken address is refused, no matter who has it',
   'updateCustomer.umaAddress': 'as above',
   'lookUpReceiver.umaAddress': 'anybody may look up an address of any platform: payments need this',
   'umaDestination.umaAddress': 'the receiver of a lookup, which is named separately',
@@ -97,16 +97,16 @@ const publicNames: Readonly<Record<string, string>> = {
   'getReceiver.receiverUmaAddress': 'as over GraphQL',
   'getUmaReceiver.receiverUmaAddress': 'as over GraphQL',
   'createQuote.umaAddress': 'as over GraphQL',
-  'InternalAccount.ledgerEntries.after': 'the number of a change, which is a position in the list of any account',
+  'InternalAccount.ledgerEntries.after': 'the number of a change, which is a valid position in the list of any account',
   'InternalAccount.ledgerEntries.before': 'as above',
   'metadata.key': 'the notes of a platform are not compared with anything',
-  'updatePlatform.umaDomain': 'domains are public: one that is taken is refused, whoever has it',
+  'updatePlatform.umaDomain': 'domains are public: a taken domain is refused, no matter who has it',
   'deleteTrustedDocument.hash': 'the hash of a text: no answer says which platform has registered it',
   'registerTrustedDocuments.id': 'as above',
   'createApiToken.documents': 'as above: a hash that only another platform has registered is unknown',
   'createClientToken.documents': 'as above',
   'createToken.documents': 'as above',
-  'updateConfig.umaDomain': 'domains are public: one that is taken is refused, whoever has it',
+  'updateConfig.umaDomain': 'domains are public: a taken domain is refused, no matter who has it',
 };
 
 /** Strings that describe something without naming an object in the service. */

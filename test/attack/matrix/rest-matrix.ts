@@ -51,7 +51,7 @@ const bare = `listCustomerInternalAccounts listPlatformInternalAccounts listCust
   listPlatformExternalAccounts listCustomers listQuotes listTransactions listTokens
   getConfig listTrustedDocuments`.split(/\s+/);
 
-/** Requests in which the caller names its own objects, by the operation's id in the OpenAPI document. */
+/** For each operation id in the OpenAPI document, requests in which the caller names its own objects. */
 export const requests: Readonly<Record<string, readonly ((own: Things) => Request)[]>> = {
   ...Object.fromEntries(bare.map((id) => [id, [() => ({})]])),
   listExchangeRates: [() => ({ query: { sourceCurrency: 'USD' } })],
@@ -127,7 +127,7 @@ const keyScope: Readonly<Record<string, string>> = {
   testWebhook: 'sendTestWebhook',
 };
 
-/** Returns the document's operations, with every place at which they name an object. */
+/** Returns the document's operations, with every place where they name an object. */
 export async function restOperations(url: string): Promise<Operation[]> {
   const document = (await (await fetch(`${url}${base}/openapi.json`)).json()) as Data;
   const found = Object.entries<Data>(document.paths).flatMap(([path, methods]) =>

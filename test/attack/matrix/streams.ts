@@ -73,7 +73,7 @@ async function readAll(events: AsyncIterable<unknown>, hear: (text: string) => v
   try {
     for await (const event of events) hear(JSON.stringify(event));
   } catch {
-    // The test cuts the stream off at the end.
+    // At the end, the test closes the connection.
   }
 }
 

@@ -103,8 +103,8 @@ export async function makeThings(platform: TestPlatform, url: string): Promise<T
 }
 
 /**
- * Sets the value at a path in the first of these requests that has a value there. If none has, uses the first that has
- * the enclosing object.
+ * Sets the value at a path in the first of these requests that has a value there. If there is none, uses the first
+ * request that has the enclosing object.
  */
 export function requestWith<Request extends object>(
   requests: readonly Request[],
@@ -123,7 +123,7 @@ export function requestWith<Request extends object>(
 
 const page = '{ edges { cursor node { id } } }';
 
-/** Reads the cursors of the customer's rows, or of its platform's. */
+/** Reads the cursors of rows that belong to the customer or its platform. */
 async function cursorsOf(
   platform: TestPlatform,
   { Customer, WebhookEndpoint }: Pick<Things, 'Customer' | 'WebhookEndpoint'>,
@@ -163,8 +163,8 @@ async function cursorsOf(
 }
 
 /**
- * Returns a value of the same form that never existed. For a cursor, both the row and, unless `isOfPlatform` is set,
- * the platform are different.
+ * Returns a value of the same form that never existed. A cursor gets a different position, except in the feed, and a
+ * different platform, unless `isOfPlatform` is set.
  */
 export function unknownOf(kind: Kind, value: string, isOfPlatform: boolean, platformId: string): string {
   if (kind.startsWith('cursor:')) {

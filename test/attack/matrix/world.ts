@@ -26,7 +26,7 @@ interface Weak {
   readonly permissions: readonly ('VIEW' | 'TRANSACT' | 'APPROVE' | 'MANAGE')[];
 }
 
-/** Two platforms, a victim on one of them, and all callers for whom the victim must look as if it had never existed. */
+/** Two platforms, a victim on one of them, and all callers to whom the victim must look as if it had never existed. */
 export type MatrixWorld = Awaited<ReturnType<typeof openMatrix>>;
 
 /** Settings under which nothing changes on its own while the matrix runs. */

@@ -105,7 +105,7 @@ function differencesOfOrders({ orders, movements, restores: { vanished } }: Book
     const differs = { ...about, ...thereOf(movement) };
     if (words(order) !== words(movement))
       return [{ ...differs, fault: 'OTHER_AMOUNT', breaks: 'other amount' }, ...doubled];
-    // If a payment was returned before the gateway saw its delivery, it has failed.
+    // If a payment was returned before the gateway saw its delivery, it counts as failed.
     const isBack = order.state === 'FAILED' && movement.state === 'RETURNED';
     if (order.state !== movement.state && !isBack)
       return [{ ...differs, fault: 'OTHER_OUTCOME', breaks: 'other outcome' }, ...doubled];

@@ -17,7 +17,7 @@ export interface Before {
 
 /**
  * Reads the state that the restore of upstream will undo: its payments, and the gateway's orders that had settled.
- * Starts an instance of its own on upstream's database. No other instance may be running there.
+ * Starts an instance on upstream's database for this. No other instance may be running there.
  */
 export async function beforeUpstream({ here, upstream, accountAt }: TwoSides) {
   const settings = { ROLE: 'serve' } as const;
@@ -112,7 +112,7 @@ const waitingUpstream = `select ((select count(*) from outbox) + (select count(*
   + (select count(*) from webhook_delivery where status = 'PENDING'))::int as waiting`;
 /** Whether the query for deposits is due or running (its lease is shorter than 15 s). */
 const asking = `select count(*)::int as waiting from rail_connection where deposits_due_at <= clock_timestamp() + interval '15 seconds'`;
-/** Makes retries due, as well as polls that find unreported outcomes. */
+/** Makes all retries due, and all polls for outcomes that were not reported. */
 const nowHere = [
   `update rail_order o set due_at = clock_ms() from transaction t where t.platform_id = o.platform_id
     and t.id = o.transaction_id and t.status in ('PENDING', 'PROCESSING') and o.due_at is not null`,

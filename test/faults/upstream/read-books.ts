@@ -3,7 +3,7 @@ import { query } from '../../setup/embedded-servers.ts';
 import type { Data, TestPlatform } from '../../setup/gateway.ts';
 import type { BookedDeposit, BookedOrder, Movement, State } from './books.ts';
 
-/** Reads the two books for the checker, using its own statements instead of the service's. */
+/** Reads both books for the checker, with separate statements instead of the service's own. */
 
 export async function readOrders(databaseUrl: string): Promise<BookedOrder[]> {
   const rows = await query<Data>(

@@ -55,7 +55,7 @@ export async function startSide(
       await start();
     },
     /**
-     * Kills all instances, replaces the database with the copy, marks the restore, and starts them again.
+     * Kills all instances, replaces the database with the copy, records the restore, and starts them again.
      * @param between runs while no instance uses the database that will be lost
      */
     async restore(between: () => Promise<void>) {

@@ -15,7 +15,7 @@ const troubles = [
 ] as const;
 export type Trouble = (typeof troubles)[number];
 
-/** The longest delay in milliseconds, also for a request that waits until the next one has overtaken it. */
+/** The longest delay in milliseconds, including that of a request waiting for the next one to overtake it. */
 const longestMs = 300;
 
 /**
@@ -25,7 +25,7 @@ const longestMs = 300;
  */
 export async function startTroubledProxy(target: () => string | undefined, random: Random, oneIn: number) {
   const met = new Map<Trouble, number>(troubles.map((trouble) => [trouble, 0]));
-  /** Each function releases a request that waits to be overtaken. */
+  /** Each function releases a request that is waiting to be overtaken. */
   const overtaken = new Set<() => void>();
   let isCalm = false;
   const send = async (request: IncomingMessage, body: Buffer): Promise<PassedOn> => {

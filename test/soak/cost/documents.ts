@@ -84,7 +84,7 @@ function waysToTypes(schema: GraphQLSchema, material: Material): Map<GraphQLObje
   return ways;
 }
 
-/** Yields the calls to make for a field: one with its required arguments and, for a list, one per filter and order. */
+/** Yields the ways to select a field: with only its required arguments and, for a list, with each filter and order. */
 function* waysToCall(type: GraphQLObjectType, field: Field, material: Material, parents: Parents) {
   const wayOf = (given?: string) => ({
     name: given === undefined ? '' : `(${given})`,
@@ -99,7 +99,7 @@ function* waysToCall(type: GraphQLObjectType, field: Field, material: Material, 
     yield wayOf(`filter: ${literal(values, filterType)}`);
 }
 
-/** Yields filters on one field, with each of its values, and on two or three, with values from alternating halves. */
+/** Yields filters on one field, with each of its values, and on two or three fields, with values from both halves. */
 function* filtersOf(type: GraphQLInputObjectType, isRoot: boolean, material: Material, parents: Parents) {
   const fields = Object.values(type.getFields());
   const known: Readonly<Record<string, unknown>> = { customerId: parents.Customer, accountId: parents.ExternalAccount };

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'undici';
 import WebSocket from 'ws';
 
-/** The kinds of storms. In each, every connection keeps repeating certain requests, whatever the responses are. */
+/** The kinds of storms. In each, every connection keeps repeating certain requests, regardless of the responses. */
 export const kinds = [
   'queries',
   'documents',

@@ -31,7 +31,7 @@ const filler = (bytes: number) => `pg_logical_emit_message(true, 'filler', repea
 
 /**
  * Installs Postgres, on a separate disk, and two instances, without starting them.
- * @param hasStandby whether a second Postgres follows the first one synchronously
+ * @param hasStandby whether the first Postgres has a synchronous standby
  */
 export async function install(hasStandby: boolean) {
   const folder = await mkdtemp(path.join(tmpdir(), 'night-'));
@@ -177,7 +177,7 @@ export async function install(hasStandby: boolean) {
       await run('fallocate', ['-l', String(Math.max(1, (await free()).bytes - leftBytes)), path.join(disk, file)]);
       while (await query(primary, `select ${filler(1_000_000)}`).catch(() => undefined));
     },
-    /** Makes Postgres write to its log until only this share of the disk is free. */
+    /** Makes Postgres write WAL until only this share of the disk is free. */
     async fillWithLog(share: number) {
       while ((await free()).share > share) await query(primary, `select ${filler(16_000_000)}, pg_switch_wal()`);
     },

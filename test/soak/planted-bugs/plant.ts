@@ -27,7 +27,7 @@ const entry =
 const textOf = (lines: string) => lines.replace(/^./gm, '').slice(0, -1);
 
 /**
- * Returns the bugs of a list. Each bug is described by the file in which it is planted, the test that fails with it
+ * Returns the bugs in a list. Each bug is described by the file in which it is planted, the test that fails with it
  * (the test's file, and its title as written in the source), the text that is replaced (`-`), and the text that
  * replaces it (`+`). `also` begins another change of the same bug. A function of the database (`prisma/functions/…`) is
  * also changed in the newest migration that contains it, because tests build their databases from the migrations. If
@@ -58,7 +58,7 @@ const functions = 'prisma/functions/';
 /**
  * Returns the files that a bug changes, with their new texts.
  * @param root the checkout
- * @throws Error unless a text occurs exactly once
+ * @throws Error unless each text to be replaced occurs exactly once
  */
 export function planted(root: string, { file, find, put, also }: Omit<Bug, 'caughtBy'>): Map<string, string> {
   const files = new Map<string, string>();
@@ -83,14 +83,14 @@ function migrationWith(root: string, text: string): string {
     .map((name) => join(migrations, name))
     .filter((path) => readFileSync(join(root, path), 'utf8').includes(text))
     .at(-1);
-  if (found === undefined) throw new Error(`no migration has: ${text.slice(0, 200)}`);
+  if (found === undefined) throw new Error(`no migration contains: ${text.slice(0, 200)}`);
   return found;
 }
 
 function replaceOnce(text: string, { find, put }: Pick<Change, 'find' | 'put'>, path: string): string {
   const [before, after, ...more] = text.split(find);
   if (before === undefined || after === undefined || more.length > 0) {
-    throw new Error(`${path} has the text ${text.split(find).length - 1} times instead of once: ${find.slice(0, 200)}`);
+    throw new Error(`${path} has a text ${text.split(find).length - 1} times instead of once: ${find.slice(0, 200)}`);
   }
   if (find === put) throw new Error(`nothing is planted in ${path}`);
   return before + put + after;

@@ -51,7 +51,7 @@ export class TrustedDocuments {
   }
 
   async find(platformId: string, hash: string): Promise<string | undefined> {
-    // Other strings cannot be a document's hash, and Postgres might reject their characters.
+    // No other string can be a document's hash, and Postgres might reject its characters.
     return isHash(hash) ? (await this.#lookUp(platformId, `hash ${hash}`, { hash })).text : undefined;
   }
 
@@ -80,7 +80,7 @@ export class TrustedDocuments {
   /**
    * Registers documents, and returns how many are new.
    * @param problemIn returns why a document could not be executed, or undefined
-   * @throws Refusal FORBIDDEN, INVALID_INPUT (a document cannot be executed, or there are too many), registering none
+   * @throws Refusal FORBIDDEN, or INVALID_INPUT (none is registered if one cannot be executed or there are too many)
    */
   async register(
     caller: Caller,

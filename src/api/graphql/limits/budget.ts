@@ -1,10 +1,10 @@
-/** Defines the limits of one document, which are checked before validation (documents.ts). */
+/** Defines the limits on a document, which are checked before validation (documents.ts). */
 import { type FieldNode, GraphQLError } from 'graphql';
 import { unprocessableStatus } from '../failure.ts';
 import type { CostlyPath, DocumentSize, Measure } from './document-size.ts';
 
 /**
- * The limits of one document on every transport. Each operation and fragment must be within them. They allow the
+ * The limits on a document, for all transports. Each operation and fragment must be within them. They allow the
  * introspection query of graphql-js with its default `typeDepth`. `__schema` counts like any other field.
  */
 export const documentBudget = {

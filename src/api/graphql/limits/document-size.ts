@@ -24,8 +24,8 @@ import { argumentReader, costOfField, isConnection, type SentDocument } from './
  * 2^53 a count is approximate or infinite.
  *
  * Client libraries add `__typename` to every selection set. Without an alias, it does not count towards a document's
- * size unless it is alone in its selection set; then it counts as a field without a cost. Otherwise, a document could
- * contain any number of fragments with nothing else in them, and code that expands fragments would expand them all.
+ * size unless it is alone in its selection set. There it counts as a field without a cost, because a document could
+ * otherwise contain any number of fragments that select nothing else, and code that expands fragments would expand all.
  */
 export interface DocumentSize {
   /** The number of tokens in the document. White space and comments are limited only by the body's maximum size. */
@@ -39,9 +39,9 @@ export interface DocumentSize {
   /** The number of fields at a mutation's root, with fragments expanded and excluding `__typename`. */
   mutationFields: number;
   /**
-   * The prices of all fields (their extension `price`), plus 1 for each value of a list in their arguments. A list's
-   * fields count once for each row that its arguments allow (list-sizes.ts). If fragments are on different types, only
-   * the most expensive type's fields count, because a row has only one type.
+   * The sum of the fields' prices (their extension `price`), plus 1 for each value of a list in their arguments. A
+   * list's fields count once for each row that its arguments allow (list-sizes.ts). If fragments are on different
+   * types, only the most expensive type's fields count, because a row has only one type.
    */
   cost: number;
 }
@@ -130,7 +130,7 @@ function variableKey(request: DocumentRequest, fields: readonly VariableField[])
 /** A type of the schema; undefined if a document names one that does not exist. */
 type Type = GraphQLNamedType | undefined;
 
-/** The counts of a selection set with fragments expanded, relative to its level: the same wherever it is spread. */
+/** The counts of a selection set with fragments expanded, relative to its level, so they hold wherever it is used. */
 interface Expansion {
   readonly depth: number;
   /** The length of the chain of directly nested fragments that starts here. */

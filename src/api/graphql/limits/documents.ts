@@ -102,7 +102,7 @@ function parseDocument(text: string): DocumentNode {
     return parse(text, { maxLexicalTokens: maxTokensParsed });
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
-    // graphql-js' error for too many tokens, with or without its typo "more that".
+    // The graphql-js error for too many tokens, with or without its typo "more that".
     if (/^Syntax Error: Document contains more tha[tn] \d+ tokens\./.test(error.message))
       throw budgetExceeded('tokens');
     throw new GraphQLError(error.message, {

@@ -26,7 +26,7 @@ export interface SentDocument {
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
-/** Larger sizes count as this one, so that the cost stays a meaningful number. Resolvers have far lower limits. */
+/** Larger sizes count as this size, so that the cost stays a meaningful number. Resolvers have far lower limits. */
 const maxRows = 1_000_000;
 
 /** Returns whether a type is a connection, that is, has `edges` and `pageInfo`. */
@@ -52,7 +52,7 @@ export function argumentReader({ document, operationName, variables }: SentDocum
 interface FieldCost {
   /** The cost of the field itself: its price, the values in its list arguments, and the search for its rows. */
   readonly own: number;
-  /** How many times a list's subfields count: once per row. Undefined for a list without a size, which is short. */
+  /** The number of rows for which a list's subfields count. Undefined for a list without a size, which is short. */
   readonly rows: number | undefined;
   readonly isVariable: boolean;
 }

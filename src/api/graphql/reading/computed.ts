@@ -22,7 +22,7 @@ type Resolve = (row: unknown, args: object, context: Context) => unknown;
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** Names the SQL function that computes the same value as `resolve`: `...alsoInDatabase('account_name')`. */
+/** Names the SQL function that computes the same value as `resolve`. Usage: `...alsoInDatabase('account_name')`. */
 export const alsoInDatabase = (sqlFunction: string) => ({ extensions: { sqlFunction } }) as const;
 
 interface SelectedColumns {
@@ -43,14 +43,14 @@ function selectColumns(model: string, select: Select): SelectedColumns {
     }
     const type = fieldsOfModel(model).get(name)?.type;
     if (type === undefined || relation) throw new Error(`${model} has no column ${name}`);
-    // Written as text, because parsing would round these numbers.
+    // Written as text, because parsing the JSON would round these numbers.
     const text = type === 'BigInt' || type === 'Decimal' ? '::text' : '';
     return { name, json: (row: string) => `${row}.${columnName(name)}${text}`, revive: reviveByType[type] };
   });
   return {
     json: (row) => `json_build_object(${parts.map(({ name, json }) => `${literal(name)}, ${json(row)}`).join(', ')})`,
     revive: (json) => {
-      // No other response uses the object, so it can be changed in place.
+      // No other response uses the object, so it can be modified in place.
       const row = json as Record<string, unknown> | null;
       for (const { name, revive } of parts) if (row && revive && row[name] !== null) row[name] = revive(row[name]);
       return row;
@@ -69,7 +69,7 @@ function serializerOf(type: GraphQLOutputType): (value: unknown) => unknown {
   return (value) => (value === null || value === undefined ? null : one(value));
 }
 
-/** Reads a computed field of a row: by its SQL function, or from the columns that its resolver needs. */
+/** Reads a computed field of a row, either with its SQL function or from the columns that its resolver needs. */
 export function computedOfRow(model: string, field: Field, select: Select, resolve: Resolve): Read {
   const { sqlFunction } = field.extensions;
   if (sqlFunction) {
@@ -83,7 +83,7 @@ export function computedOfRow(model: string, field: Field, select: Select, resol
   return tabulated(model, field, select, resolve) ?? placeholder(field, resolve, selectColumns(model, select));
 }
 
-/** Reads a computed field of a value that is not a row. Its resolver receives the value. */
+/** Reads a computed field of a value that is not a row. The field's resolver receives that value. */
 export const computedOfValue = (field: Field, resolve: Resolve): Read => placeholder(field, resolve);
 
 function placeholder(field: Field, resolve: Resolve, columns?: SelectedColumns): Read {

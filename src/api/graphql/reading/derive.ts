@@ -32,15 +32,15 @@ declare module 'graphql' {
     /** The column, or the member of a JSON value, that the field exposes. */
     pothosExposedField?: string;
     pothosOptions?: { readonly authScopes?: unknown; readonly select?: unknown; readonly resolve?: unknown };
-    /** Whether graphql-js executes the field. Statements do not read such a field. */
+    /** Whether graphql-js executes the field, in which case no statement reads it. */
     executed?: true;
   }
 }
 
-/** Marks a field as executed by graphql-js, whatever its type: `...executed`. */
+/** Marks a field of any type as executed by graphql-js. Usage: `...executed`. */
 export const executed = { extensions: { executed: true } } as const;
 
-/** Marks a field as executed by graphql-js, with a resolver that sends statements: `...executedRead`. */
+/** Marks a field as executed by graphql-js, with a resolver that sends statements. Usage: `...executedRead`. */
 export const executedRead = { extensions: { executed: true, costs: 'read' } } as const;
 
 /** Returns the model whose rows are values of a type. The Prisma plug-in stores it in this undocumented extension. */
@@ -61,7 +61,7 @@ export function rowsOf(type: GraphQLNamedType) {
   return { model, visible };
 }
 
-/** Returns the column, and its value, that identify a type's rows in a table that the types of an interface share. */
+/** Returns the column and value that identify a type's rows in a table shared by all types of an interface. */
 export function variantOf(type: GraphQLObjectType): readonly [column: string, value: string] | undefined {
   for (const { variants } of type.getInterfaces().map((one) => typeReadOf(one) ?? {})) {
     const [value] = Object.entries(variants?.types ?? {}).find(([, name]) => name === type.name) ?? [];
@@ -144,7 +144,7 @@ function readOf(type: GraphQLObjectType, field: Field): Read {
 
 function notReadable(field: string): Error {
   return new Error(
-    `no statement can read ${field}: expose a column, use a method of reading/words.ts, or give \`select\` beside \`resolve\`; mark it as \`executed\` if graphql-js is to resolve it`,
+    `no statement can read ${field}: expose a column, use a method of reading/words.ts, or declare \`select\` along with \`resolve\`; mark it as \`executed\` if graphql-js is to resolve it`,
   );
 }
 
@@ -158,7 +158,7 @@ function requireRules(schema: GraphQLSchema, { extensions: { read } }: Field): v
  * the prices with the time that Postgres takes.
  */
 const prices: Readonly<Record<Costs | 'list', number>> = {
-  /** A list of a parent's rows. The price is charged for each way of finding them. */
+  /** A list of a parent's rows. The price is charged once for each way of finding them. */
   list: 80,
   /** Values from other rows or from Postgres functions. The price is charged per query and per row. */
   rows: 10,
@@ -168,14 +168,14 @@ const prices: Readonly<Record<Costs | 'list', number>> = {
   past: 80,
   /** A read with its own plan: a field of the query, or one whose resolver sends statements. */
   read: 300,
-  /** Counting all matching rows, some 30,000. */
+  /** Counting all matching rows, of which there may be some 30,000. */
   all: 4_000,
   /** Adding up the amounts of all matching rows. */
   sums: 9_000,
 };
 
 /**
- * Stores the cost of a field per row, without its subfields, and the additional cost of finding the rows of a list or
+ * Stores a field's cost per row, without its subfields, and the additional cost of finding the rows for a list or
  * sum. A sum examines some 30,000 rows. So does a filtered list, once for each relation that leads to its rows, unless
  * an index contains exactly these rows in order.
  */

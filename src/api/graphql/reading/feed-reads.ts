@@ -23,12 +23,12 @@ export function modelOfEvent(event: EventRow): Changed | undefined {
   return nounOf(event) ?? (event.type === 'WEBHOOK_DELIVERY' ? 'WebhookDelivery' : undefined);
 }
 
-/** Returns the row that changed, as it was after the change; null if the event is not about this model. */
+/** Returns the row that changed, as it was after the change; null if the event is not about a row of this model. */
 export function snapshotOf<M extends keyof SnapshotRows>(event: EventRow, model: M): SnapshotRows[M] | null {
   return modelOfEvent(event) === model ? rowFromSnapshot(model, event.snapshot) : null;
 }
 
-/** Returns the name of the type of a model's row. */
+/** Returns the name of the GraphQL type that a row of a model belongs to. */
 export function typeNameOf(model: string, row: object): string {
   if (model !== 'Account') return model;
   return 'kind' in row && row.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount';
@@ -47,7 +47,7 @@ export const feedOrder: PageKey = {
   textOf: ({ sequence, epoch }) => (epoch === null ? String(sequence) : `${sequence}:${epoch}`),
 };
 
-/** Returns a position's sequence number. Refuses a position that a restore has undone: its page would skip events. */
+/** Returns a position's sequence number. Refuses a position undone by a restore, because its page would skip events. */
 function sequenceIn(text: string, run: KeyRun, argument: CursorArgument): bigint {
   const position = feedPosition(text);
   run.require({

@@ -102,12 +102,12 @@ export const rowSeen =
   };
 
 export interface ManyOptions {
-  /** The columns that order the rows: a column of the first relation's rows, then a column of the second's, if any. */
+  /** The columns to sort by: one of the first relation's rows and, if there is a second relation, one of its rows. */
   readonly orderBy: readonly string[];
   /** Limits the list to rows in which this column has one of these enum values. */
   readonly only?: readonly [column: string, values: readonly string[]];
   readonly visible?: Visible;
-  /** The list is complete if one of its rows has at least the parent's value in this column. */
+  /** The list is complete if, in one of its rows, this column is at least as high as in the parent row. */
   readonly completeBy?: string;
 }
 
@@ -133,7 +133,7 @@ const smallestUnit = currencies
   )
   .join(' ');
 
-/** The reads of the value types whose fields need nothing but SQL. */
+/** The reads of the value types whose fields can be computed in SQL alone. */
 export const valueFields: Readonly<Record<string, Readonly<Record<string, Read>>>> = {
   Currency: {
     code: leaf((env) => [`'"' || ${env.code} || '"'`]),
@@ -157,7 +157,7 @@ export const limitsOf: MadeRead = () => ({
     ({ row }, alias) =>
       `jsonb_array_elements(limits_of(${row}.platform_id, ${row}.id)) with ordinality as ${alias}(value, position)`,
   ),
-  // The policy stores its usage, so a whole window's payments rarely have to be added up.
+  // The policy stores its usage, so the payments of a whole window rarely have to be added up.
   costs: 'past',
 });
 

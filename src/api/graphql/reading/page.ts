@@ -14,7 +14,7 @@ import { cursorPlaceholder } from './finish.ts';
 import { type Env, keyIn, type PageKey, type PageRead } from './reads.ts';
 import { Part, type Piece, type Run, type Sql, sql, textOfRun } from './sql.ts';
 
-/** Thrown if a plan cannot read a document because one of its fields is resolved in JavaScript. */
+/** Thrown if a plan cannot read a document because the executor must resolve or authorize one of its fields. */
 export class LeftToExecutor extends Error {}
 
 /** A field of the response, with its key. `below` contains all nodes that select it; `node` is the first of them. */
@@ -173,7 +173,7 @@ export class PageWriter {
     return expression;
   }
 
-  /** Writes the FROM clause of the list's rows: all rows, or the rows within a bound in a certain order. */
+  /** Writes the FROM clause for the list's rows: for all of them, or for those within a bound in a given order. */
   #from(
     alias: string,
     part: (query: PageQuery) => Pick<ListRows, 'order'> & { readonly bound?: KeyBound<never> | undefined },

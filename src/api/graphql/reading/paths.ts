@@ -25,7 +25,7 @@ export function requireRelation(model: string | undefined, name: string): ModelF
   return relation;
 }
 
-/** Returns the column of a relation's rows that refers back to the row with the relation. */
+/** Returns the column in a relation's rows that refers back to the parent row. */
 export function referringColumn(relation: ModelField): string {
   return columnName(pairsOf(relation).at(-1)?.[1] ?? '');
 }
@@ -39,7 +39,7 @@ interface FirstOf {
 
 export type Path = Steps | FirstOf;
 
-/** Creates the path to the first of several columns that is not null. */
+/** Creates a path to the first of the given columns that is not null. */
 export const firstOf = (...columns: readonly string[]): FirstOf => ({ firstOf: columns });
 
 const isChoice = (path: Path): path is FirstOf => typeof path === 'object' && 'firstOf' in path;
@@ -68,7 +68,7 @@ export function jsonAt(model: string | undefined, path: Steps): (env: Env) => st
   return (env) => at(model, stepsOf(path), env, '->');
 }
 
-/** Returns whether a path leads to a member of a JSON value or a column of a related row. */
+/** Returns whether a path leads to a member of a JSON value or to a column of a related row. */
 export const isMember = (path: Path, env: Env): boolean =>
   !isChoice(path) && (env.json !== undefined || (typeof path !== 'string' && path.length > 1));
 

@@ -156,7 +156,7 @@ export class Planner implements DocumentWalker {
     return sql`(select ${json} from ${from})`;
   }
 
-  /** Writes the SQL for the row with an id, or for a list of rows in the order of their ids. Reads each row once. */
+  /** Writes the SQL for the row with a given id, or for rows in the order of a list of ids. Reads each row once. */
   #node({ field, node, below }: ReadField, { types, idsFromRun }: Extract<Read, { kind: 'node' }>): Sql {
     const isList = idsFromRun || isListType(getNullableType(field.type));
     const idsOf = (run: Run) => {

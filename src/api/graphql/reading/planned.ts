@@ -74,7 +74,7 @@ export async function readNode(
 ): Promise<never> {
   if (context.isStock) return stockNode(id, types, context, info) as Promise<never>;
   const [node] = (await runField(context, info, { nodes: { types, ids: [id] } })) as readonly (Planned | null)[];
-  // The planned object stands for the row, whatever its type.
+  // The planned object stands for the row, regardless of the row's type.
   return node as never;
 }
 

@@ -44,7 +44,7 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
     return { ...field, description };
   }
 
-  /** Makes a field that its row does not contain, such as a relation, send a statement if no plan has read it. */
+  /** Makes a field whose value is not in its row, such as a relation, send a statement if no plan has read it. */
   override onOutputFieldConfig(given: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
     const field = failingAlone(given);
     // A mutation's permission is checked before its input (schema/mutation.ts).

@@ -18,7 +18,7 @@ export type Read = {
   readonly costs?: Costs;
   /** The number of ways to find the rows of a list or a sum, if there are several. */
   readonly ways?: number;
-} /** A scalar or an enum: JSON as text, or SQL's null. */ & (
+} /** A scalar or an enum: JSON as text, or an SQL null. */ & (
   | { readonly kind: 'leaf'; readonly sql: (env: Env, args: ArgumentsOf) => Sql }
   /** An object built from the same row. Null if `unless` is true. */
   | { readonly kind: 'value'; readonly env: (env: Env) => Env; readonly unless?: (env: Env) => Sql }
@@ -33,15 +33,15 @@ export type Read = {
       readonly kind: 'page';
       readonly list: string;
       readonly model: Model;
-      /** The order of the rows if the field has these arguments. */
+      /** The order of the rows for a field with these arguments. */
       readonly key: (args: Readonly<Record<string, unknown>>) => PageKey;
       readonly where: (viewer: Viewer, args: Readonly<Record<string, unknown>>) => object;
       /** The condition that `of` derives from the arguments, as a Prisma filter, for stock execution. */
       readonly within?: (args: Readonly<Record<string, unknown>>) => object;
-      /** Finds the rows that belong to the parent, in one or several ways (database/list-rows.ts). */
+      /** Finds the rows that belong to the parent, in one or more ways (database/list-rows.ts). */
       readonly of?: (env: Env, alias: string, args: ArgumentsOf) => readonly Sql[];
     }
-  /** The row with a public id, or the rows with a list of ids, of these types. Arguments or the run provide the ids. */
+  /** A row of one of these types by its public id, or a list of such rows. Arguments or the run provide the ids. */
   | { readonly kind: 'node'; readonly types: readonly string[]; readonly idsFromRun?: true }
 );
 
@@ -54,7 +54,7 @@ export interface PageKey {
   /** Returns the key at the position in a cursor; undefined if the position belongs to a different order. */
   readonly of: (position: string, run: KeyRun, argument: CursorArgument) => unknown;
   readonly within: (bound: KeyBound<never>) => object;
-  /** The order if no argument sets it. If undefined, the newest rows come first. */
+  /** The sort order if no argument sets one. If undefined, the newest rows come first. */
   readonly sortOrder?: 'ASC' | 'DESC';
 }
 
@@ -96,7 +96,7 @@ export interface Rows {
   readonly from: Sql;
   readonly orderBy: string;
   readonly env: Env;
-  /** SQL that is true if the rows are complete. If a committed change is not sequenced yet, the run reads again. */
+  /** SQL that is true if the rows are complete. If a committed change is not sequenced yet, the read is repeated. */
   readonly isComplete?: string;
 }
 
@@ -108,7 +108,7 @@ export interface TypeRead {
   readonly variants?: { readonly by: string; readonly types: Readonly<Record<string, string>> };
 }
 
-/** Creates the read of a scalar or an enum from an SQL expression that is JSON as text, or null. */
+/** Creates the read of a scalar or an enum from an SQL expression that returns JSON as text, or null. */
 export const leaf = (sql: (env: Env, args: ArgumentsOf) => Sql): Read => ({ kind: 'leaf', sql });
 
 /** JSON of a value that needs no escaping: ids, digits, enum names. */
@@ -146,7 +146,7 @@ export function exposedRead(field: GraphQLField<unknown, unknown>, name: string)
   ]);
 }
 
-/** Returns the SQL of a read that does not depend on a run. */
+/** Returns the parts of a read's SQL that do not depend on a run. */
 export function plainReadText(read: Read, row = 'r'): string {
   const env: Env = { row };
   const none = () => ({});
@@ -180,5 +180,5 @@ function plainText(sql: Sql): string {
     .join(' ');
 }
 
-/** Why a read costs more than a column, if its kind does not show it (derive.ts). */
+/** Why a read costs more than a column, where the kind of read does not make that clear (derive.ts). */
 export type Costs = 'rows' | 'legs' | 'past' | 'read' | 'all' | 'sums';

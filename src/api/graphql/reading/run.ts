@@ -23,7 +23,7 @@ import { inScope, PlanStatement, Run, type RunInput, type Sql, sql } from './sql
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** The plans of queries, keyed by `planKey`; false for a query with a field that is resolved in JavaScript. */
+/** The plans of queries, keyed by `planKey`; false for a query that is left to the executor. */
 const queryPlans = new LRUCache<string, PlanStatement | false>({ maxSize: maxPlanBytes });
 
 let lastNumber = 0;
@@ -43,7 +43,7 @@ const operationInfo = oncePer((_operation: OperationDefinitionNode, parts: () =>
   return { number: lastNumber, directiveVariables: [...names] };
 });
 
-/** Returns the key of an operation's plan. There is one plan for each set of values of the directives' variables. */
+/** Returns the key of an operation's plan. There is one for each combination of values of the directives' variables. */
 function planKey(operation: OperationDefinitionNode, variables: Variables, parts: () => readonly DefinitionNode[]) {
   const { number, directiveVariables } = operationInfo(operation, parts);
   return `${number} ${directiveVariables.map((name) => String(variables[name])).join(' ')}`;
@@ -92,7 +92,7 @@ export async function runField(context: Context, info: GraphQLResolveInfo, { row
   const { schema, fragments, operation, fieldNodes, parentType, variableValues: variables } = info;
   const [node] = fieldNodes;
   const field = parentType.getFields()[info.fieldName];
-  if (!node || !field) throw new Error('a field is resolved for a node of its document');
+  if (!node || !field) throw new Error('the field to resolve has no node in the document or no definition');
   const key = [
     planKey(operation, variables, () => [operation, ...Object.values(fragments)]),
     parentType.name,
@@ -105,7 +105,7 @@ export async function runField(context: Context, info: GraphQLResolveInfo, { row
   let statement = plans.get(key);
   if (!statement) {
     const planner = new Planner({ schema, fragments, variables, isTyped: true });
-    // A message's field for its own row has no read. It returns the available row.
+    // The field for a message's own row has no read. It returns the available row.
     const own: Read | undefined = field.extensions.read ?? (row && { kind: 'value', env: (env) => env });
     const read: Read | undefined = nodes ? { kind: 'node', types: nodes.types, idsFromRun: true } : own;
     const json = inScope(planner.field({ key: '', field, node, below: fieldNodes }, row ? { row: 'r' } : {}, read));

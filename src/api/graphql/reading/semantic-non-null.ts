@@ -23,7 +23,7 @@ export const semanticNonNull = new GraphQLDirective({
   },
 });
 
-/** Makes a field of Query or Mutation nullable, so that a failing field is null while its siblings are returned. */
+/** Makes a field of Query or Mutation nullable. If it fails, it is null, and its siblings are still returned. */
 export function failingAlone<Types extends SchemaTypes>(
   field: PothosOutputFieldConfig<Types>,
 ): PothosOutputFieldConfig<Types> {

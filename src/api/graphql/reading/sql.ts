@@ -18,7 +18,7 @@ export interface RunInput {
   readonly row?: string | undefined;
   /** The public ids to read, if they do not come from an argument. */
   readonly ids?: readonly string[] | undefined;
-  /** Whether each requirement checked so far is met, by key. */
+  /** Whether each requirement checked so far was met, by key. */
   readonly known?: ReadonlyMap<string, boolean>;
   /** Additional arguments for one field. */
   readonly given?: { readonly node: FieldNode; readonly args: Readonly<Record<string, unknown>> } | undefined;
@@ -316,7 +316,7 @@ export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** The maximum number of arguments of a Postgres function. */
+/** The maximum number of arguments in one call to `concat`. Postgres accepts at most 100. */
 const maxArguments = 90;
 
 /**

@@ -49,7 +49,7 @@ export const entriesRead: PageRead = {
 
 const entryOrder = byNumber('account_version', { of: Number });
 
-/** A statement's period, and the account's versions at both ends. */
+/** A statement's period, and the account's versions at its start and end. */
 export const statementRow: MadeRead = () => ({
   kind: 'row',
   from: ({ row = '' }, alias, args) =>

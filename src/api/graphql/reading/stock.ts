@@ -93,7 +93,7 @@ export async function stockRows(
   return rows;
 }
 
-/** Reads the row with a public id of one of these types, if the caller may see it. */
+/** Reads the row with this public id, if it is of one of these types and the caller may see it. */
 export async function stockNode(id: string, types: readonly string[], context: Context, info: GraphQLResolveInfo) {
   const uuid = knownUuid(id, types);
   if (uuid === undefined) return null;
@@ -160,7 +160,7 @@ export async function stockPage(
   };
 }
 
-/** Returns a client that finds unique rows one by one. Prisma would batch them all for the first caller's platform. */
+/** Returns a client that finds unique rows one by one. Prisma would read a whole batch for one caller's platform. */
 export const unbatched = oncePer((prisma: PrismaClient) => {
   const flat = ({ where, ...args }: { readonly where: object }) => {
     // Prisma represents a key of two columns as an object.

@@ -66,7 +66,7 @@ export const node = (visible: Visible, description = 'The public id of the objec
   extensions: { read: { visible } },
 });
 
-/** The options of a field that has its own resolver and can also be read by a statement: `...made(…)`. */
+/** The options of a field that has its own resolver and can also be read by a statement. Usage: `...made(…)`. */
 export const made = (read: MadeRead) => ({ extensions: { made: read } });
 
 /** The options of an abstract type whose values are distinguished by one of their columns or members. */
@@ -114,7 +114,7 @@ declare global {
         parts: readonly [name: Key, value: Value],
         options: Options & { readonly isSorted?: boolean },
       ): FieldRef<Types, unknown, Kind>;
-      /** The same row as a value of another type. Its fields may need other rows. Null if column `nullIf` is null. */
+      /** The same row as a value of another type, whose fields may need other rows. Null if column `nullIf` is null. */
       sameRow(
         type: TypeParam<Types>,
         options: Options & { readonly nullIf?: Name<ParentShape>; readonly needsOthers?: true },
@@ -143,13 +143,13 @@ declare global {
         options: Options & ManyOptions,
       ): FieldRef<Types, never, Kind>;
       page(list: RowList<Types>, options: PageOptions<Types>): FieldRef<Types, never, Kind>;
-      /** The row with the public id that the caller sends, if the caller may see it. */
+      /** The row with the public id that is given as an argument, if the caller may see it. */
       byId(
         type: TypeParam<Types>,
         types: readonly IdType[],
         options: { readonly word: string; readonly id?: string },
       ): FieldRef<Types, never, Kind>;
-      /** The result of a domain query. Stock execution runs the query, too, unless `resolve` is given. */
+      /** The result of a domain query. Stock execution also runs the query, unless `resolve` is given. */
       fromQuery(
         type: TypeParam<Types>,
         read: MadeRead,
@@ -186,7 +186,7 @@ function ofRow(t: Builder, type: unknown, made: MadeRead, options: Options, reso
 /** The resolver for stock execution. */
 type StockResolver = (row: Row, args: Row, context: Context, info: GraphQLResolveInfo) => unknown;
 
-/** Creates a field that a statement reads even if its row is at hand. Stock execution uses `resolve`, if given. */
+/** Creates a field that a statement reads even if its row is available. Stock execution uses `resolve`, if given. */
 function ofOthers(t: Builder, type: unknown, made: MadeRead, options: Options, resolve?: StockResolver) {
   return t.field({ ...options, type, resolve, extensions: { made, isOnlyPlanned: true } });
 }
@@ -304,7 +304,7 @@ const words = {
       env: (env) => env,
       ...(nullIf !== undefined && { unless: ({ row }: Env) => [`${row}.${columnName(nullIf)} is null`] }),
     });
-    // Copies the row, because Pothos has marked a node's row with the node's type, which is not in the union.
+    // Copies the row, because Pothos has marked a node's row with the node's type, which this field does not return.
     const shown = (row: Row) => (nullIf !== undefined && row[nullIf] === null ? null : { ...row });
     return (needsOthers ? ofOthers : ofRow)(this, type, read, options, shown);
   },

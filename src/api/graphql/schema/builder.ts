@@ -87,7 +87,7 @@ builder.subscriptionType({
   authScopes: { permission: 'VIEW' },
 });
 
-/** The options of a required argument or input field: `t.field(required(Type, 'Its description.'))`. */
+/** The options of a required argument or input field. Usage: `t.field(required(Type, 'Its description.'))`. */
 export const required = <Type>(type: Type, description: string) => ({ type, required: true, description }) as const;
 
 /** Adds an enum with the given values and their descriptions. */

@@ -7,7 +7,7 @@ export const ClientGrant = enumOf(
   'ClientGrant',
   'Rights that a client token can have in addition to its permissions. They apply to the customer that the token is bound to.',
   {
-    LOOK_UP_RECEIVERS: 'Look up receivers at UMA addresses (lookUpReceiver), and create quotes from those lookups.',
+    LOOK_UP_RECEIVERS: 'Look up receivers by UMA address (lookUpReceiver), and create quotes from those lookups.',
     ADD_BENEFICIARIES: 'Register external accounts for the customer (createExternalAccount).',
   },
 );
@@ -135,7 +135,7 @@ export const AccountKind = enumOf('AccountKind', 'Whether an account is held by 
 
 export const ExternalAccountStatus = enumOf(
   'ExternalAccountStatus',
-  'The status of an external account. Only ACTIVE accounts can pay and be paid.',
+  'The status of an external account. Only ACTIVE accounts can send and receive money.',
   {
     PENDING: 'The account is being verified.',
     ACTIVE: 'The account can be used in payments.',

@@ -4,15 +4,15 @@ import { builder, type InputBuilder, required, type Types } from './builder.ts';
 import * as enums from './enums.ts';
 
 /**
- * Defines the filter inputs of lists. domain/commands/filters.ts turns them into conditions. All ranges are named alike
- * and include both ends: `createdAfter`/`createdBefore`, `updatedAfter`/`updatedBefore`, and for amounts `min`/`max`.
+ * Defines the filter inputs of lists. domain/commands/filters.ts turns them into conditions. Ranges include both ends
+ * and follow one naming scheme: `createdAfter`/`createdBefore`, `updatedAfter`/`updatedBefore`, `min`/`max` (amounts).
  */
 
-/** Describes a filter field that needs no search to find its rows. Filtering by any other field costs more. */
+/** Describes a filter field whose rows can be found without a search. Filtering by any other field costs more. */
 export const found = (foundBy: GraphQLInputFieldExtensions['foundBy'], description: string) =>
   ({ description, extensions: { foundBy } }) as const;
 
-/** Describes a filter by a list of values: an index finds the rows with any of them. */
+/** Describes a filter by a list of values. An index finds the rows that have any of these values. */
 function anyOf<Type extends EnumRef<Types, unknown>>(
   type: Type,
   description: string,
@@ -88,7 +88,7 @@ export const TransactionFilter = filterInput('TransactionFilter', ['A transactio
   executed: t.boolean(
     found(
       'index',
-      'True excludes payments whose quote was never executed or funded, which are PENDING and later EXPIRED. False returns only such payments.',
+      'True excludes payments whose quote was never executed or funded. These are PENDING and later EXPIRED. False returns only these payments.',
     ),
   ),
   ...createdIn(t, 'Transactions'),

@@ -32,7 +32,7 @@ const renamed: { readonly [Name in Operation]?: PathTable } = {
 };
 
 /**
- * Converts a path in a command's input to one in the mutation's arguments: `["input", "source", "account",
+ * Converts a path in a command's input to one in the mutation's arguments, such as `["input", "source", "account",
  * "accountId"]`. A scenario is a separate argument, except in sandbox mutations, where it is a field of the input.
  */
 export function argumentPath(schema: GraphQLSchema, name: Operation, path: FieldPath, input: unknown): FieldPath {

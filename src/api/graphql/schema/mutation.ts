@@ -17,7 +17,7 @@ import { edges, type Identified, type ListEdge } from './list.ts';
 import { Transaction } from './nouns.ts';
 import { asUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
 
-/** Defines the field for the service's current time. Types with a time that apps may count down to include it. */
+/** Defines the field for the service's current time, for types with a time that apps may count down to. */
 export const serverTime = {
   type: 'DateTime',
   extensions: { costs: 'read' },
@@ -185,7 +185,7 @@ const commonRefusals: readonly MemberName[] = [
 const validateOnly =
   'Whether to only validate the payment. The service makes the payment, rolls it back and returns a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, the original result is returned.';
 
-/** The payment that a dry run would have created. Its fields are in payments/validated-payment.ts. */
+/** The result of a dry run: the payment that would have been made. Its fields are in payments/validated-payment.ts. */
 export const ValidatedPayment = builder.objectRef<Validated>('ValidatedPayment');
 
 /** Adds a mutation: `name(input: NameInput!): NameResult!`, whose result is a union of the success and the refusals. */

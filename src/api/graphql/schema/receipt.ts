@@ -13,7 +13,7 @@ const MutationOutcome = enumOf('MutationOutcome', 'The outcome of the first call
   REFUSED: 'The mutation was refused and changed nothing; `code` says why.',
 } satisfies Record<Receipt['outcome'], string>);
 
-/** Converts a camel-case name to an enum value: createQuote to CREATE_QUOTE. */
+/** Converts a camel-case name to an enum value, such as createQuote to CREATE_QUOTE. */
 const inCapitals = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 
 const MutationName = builder.enumType('MutationName', {

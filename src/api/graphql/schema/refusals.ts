@@ -122,7 +122,7 @@ export const RefusedFieldType = builder.objectRef<InvalidField>('RefusedField').
 });
 
 const UserErrorType = builder.interfaceRef<UserError>('UserError').implement({
-  description: 'Why a mutation was refused. Nothing has changed, unless it is an OutcomeUnknownError.',
+  description: 'Why a mutation was refused. Nothing has changed, except possibly after an OutcomeUnknownError.',
   fields: (t) => ({
     code: t.expose('code', {
       type: RefusalCode,
@@ -229,6 +229,6 @@ builder.objectFields(memberTypes.CustomerInUseError, (t) => ({
       'The number of incoming and outgoing payments of the customer that are still in progress. Null for viewers without VIEW.',
   }),
   transactionIds: t.optional('transactionIds', ['ID'], {
-    description: 'The ids of the oldest 20 payments in progress (`Transaction:…`). Null for viewers without VIEW.',
+    description: 'The ids of the 20 oldest payments in progress (`Transaction:…`). Null for viewers without VIEW.',
   }),
 }));

@@ -274,12 +274,12 @@ function withCost(answer: ExecutionResult | TextAnswer, cost: object): Execution
     : { ...answer, extensions: { ...answer.extensions, cost } };
 }
 
-/** The highest document cost that counts as one request: one read of twenty rows with twenty fields each. */
+/** The highest document cost that counts as one request, enough for one read of twenty rows with twenty fields each. */
 const includedCost = 800;
 
 const costOfRequest = 500;
 
-/** Returns how many requests a document of this cost counts as in the rate limit: at least one. */
+/** Returns the number of requests, at least one, that a document of this cost counts as for the rate limit. */
 export function requestsForCost(cost: number): number {
   return 1 + Math.max(0, Math.ceil((cost - includedCost) / costOfRequest));
 }
@@ -298,7 +298,7 @@ async function timeOperation(
   return answer;
 }
 
-/** Returns an operation's kind and root field. Several fields share one name, to limit the number of metric labels. */
+/** Returns an operation's kind and root field, or `several` for more than one, to limit the number of metric labels. */
 const labelOf = oncePer(({ operation, selectionSet: { selections } }: OperationDefinitionNode) => {
   const [first, ...others] = selections;
   return `${operation} ${first?.kind === Kind.FIELD && others.length === 0 ? first.name.value : 'several'}`;

@@ -8,8 +8,8 @@ import { currentRequest } from '../../../infra/instruments/request-facts.ts';
 import { failure, incompleteStatus, locationOf, unprocessableStatus } from '../failure.ts';
 
 /**
- * Converts an error to the form that clients see: a refusal gets its code, GraphQL's own errors stay unchanged, and a
- * bug is logged without revealing its cause. An error that is already converted stays unchanged.
+ * Converts an error to the form that clients see: refusals get their codes, GraphQL's own errors keep their messages,
+ * and bugs are logged but not described to the client. An error that has already been converted stays unchanged.
  */
 export function presentError(error: unknown, log: Logger): GraphQLError {
   const original = error instanceof GraphQLError ? error.originalError : error;
@@ -32,9 +32,9 @@ export function presentError(error: unknown, log: Logger): GraphQLError {
     });
   }
   // The connection is being closed (Context.closeForRetry), but its reader may still receive this.
-  if (original instanceof Overflow) return failure('TOO_SLOW', `${original.message}: resume with after`);
+  if (original instanceof Overflow) return failure('TOO_SLOW', `${original.message}: resume with \`after\``);
   if (original instanceof EventsUndone) return failure('CURSOR_EXPIRED', original.message);
-  // The outer error contains the location: the variable and the field.
+  // The outer error names the variable and the field.
   if (error instanceof GraphQLError && (!original || original instanceof GraphQLError)) {
     const { message, extensions } = error;
     if (isInputError(error)) {
@@ -61,7 +61,7 @@ export function presentError(error: unknown, log: Logger): GraphQLError {
 /** The graphql-js error message for a required variable with no value. */
 const lacksValue = /^Variable "\$\w+" of (required|non-null) type /;
 
-/** Returns whether the executor could not coerce the input: a variable, or an argument whose variable has no value. */
+/** Returns whether the executor failed to coerce a variable, or an argument whose variable has no value. */
 function isInputError({ message, path, extensions }: GraphQLError): boolean {
   if (path === undefined && message.startsWith('Variable "')) return true;
   return extensions.code === undefined && (path === undefined || message.startsWith('Argument "'));
@@ -84,7 +84,7 @@ export function asOutcomeUnknown(error: GraphQLError, data: ExecutionResult['dat
 
 /**
  * Returns whether opening a stream failed for a temporary reason: the database is unreachable or too slow. Stock
- * clients treat an error as final, but reconnect and resume if the connection is cut or closed with 1013.
+ * clients treat an error as final, but reconnect and resume if the connection is dropped or closed with 1013.
  */
 export function isTemporaryFailure({ errors = [] }: ExecutionResult): boolean {
   return errors.some((error) => {

@@ -64,7 +64,7 @@ export function operationOf(json: unknown): SentOperation {
   return { query, documentId, variables, operationName, extensions } as SentOperation;
 }
 
-/** Creates the error for JSON with a value that cannot be represented exactly. Its message names the member. */
+/** Creates the error for JSON with a value that cannot be represented exactly. The message names the member. */
 export function inexactRequest({ path, reason }: Pick<InexactJson, 'path' | 'reason'>, within: FieldPath = []) {
   const field = dotted([...within, ...path]);
   return badRequest(`${field || 'the request'} ${reason}`, { code: 'INVALID_INPUT', details: { field } });

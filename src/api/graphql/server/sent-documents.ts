@@ -7,7 +7,7 @@ import { badRequest, failure, incompleteStatus } from '../failure.ts';
 export interface SentOperation {
   /** The text of the document; absent or empty if only its hash is sent. */
   readonly query?: string | null | undefined;
-  /** The hash of a document in the form of GraphQL over HTTP (`sha256:…`). */
+  /** The hash of the document, in the format that GraphQL over HTTP defines (`sha256:…`). */
   readonly documentId?: string | null | undefined;
   readonly operationName?: string | null | undefined;
   readonly variables?: Record<string, unknown> | null | undefined;
@@ -28,7 +28,7 @@ export class SentDocuments {
 
   /**
    * Returns an operation with the text of its document.
-   * @throws GraphQLError for an operation without a document, or a hash that is unknown or does not match the text
+   * @throws GraphQLError if the operation has no document, or if its hash is unknown or does not match the text
    */
   async complete(sent: SentOperation, viewer: Viewer): Promise<OperationParams> {
     const hash = hashIn(sent);
@@ -48,7 +48,7 @@ export class SentDocuments {
     return maySend(viewer, await this.#trusted.hashesOf(viewer.platformId, digestOf(document)));
   }
 
-  /** Refuses a document that is not registered. Throws GraphQLError QUERY_NOT_IN_SAFELIST. */
+  /** Throws a GraphQLError (QUERY_NOT_IN_SAFELIST) unless `isRegistered` returns true. */
   async check(viewer: Viewer, document: DocumentNode): Promise<void> {
     if (await this.isRegistered(viewer, document)) return;
     const message = 'this token may send only registered documents, and this document is not registered';

@@ -17,7 +17,7 @@ import { readOperation } from './read-operation.ts';
 import { schema } from './schema.ts';
 import { SentDocuments } from './sent-documents.ts';
 
-/** The settings for operations, and what is needed to identify callers and to build contexts. */
+/** The settings for executing operations, identifying callers and building contexts. */
 export interface GraphqlOptions
   extends Omit<OperationsOptions, 'schema' | 'sent' | 'countMore' | 'contextOf' | 'present'>,
     Pick<Context, 'payments' | 'feed' | 'webhooks' | 'clientTokens' | 'retentionDays' | 'maxAnswerBytes'> {
@@ -103,7 +103,7 @@ interface YogaContext {
 function createYogaServer(operations: Operations, { log }: Pick<GraphqlOptions, 'log'>) {
   const plugin: Plugin<object, YogaContext> = {
     onRequestParse({ setRequestParser }) {
-      // The operation is read from the request itself.
+      // `answerRequest` reads the operation from the original request.
       setRequestParser(() => ({ query: '' }));
     },
     onParams({ setParamsHandler }) {

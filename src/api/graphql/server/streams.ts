@@ -20,7 +20,7 @@ import { withExtensions } from '../reading/run.ts';
 import type { Message } from '../schema/streams/stream.ts';
 import type { SentDocuments } from './sent-documents.ts';
 
-/** How many results a group keeps. Most members get an event at about the same time; late ones execute it again. */
+/** How many results a group keeps. Most members need one at about the same time; for late members, it is recomputed. */
 const maxStored = 32;
 
 /** The subscriptions that get the same result for the same event. */
@@ -39,10 +39,10 @@ interface Follower {
 }
 
 /**
- * Executes each event once for all subscriptions that get the same result: those with the same document and variables,
- * whose callers have the same visibility and permissions. Returns the function that adds a subscription.
+ * Executes a document once per event for all subscriptions that get the same result: those with the same variables
+ * (except in the root field's arguments), visibility and permissions. Returns the function that adds a subscription.
  * @param serialize writes the JSON that clients get
- * @param takeTurn waits for an execution's turn among its platform's work
+ * @param takeTurn waits for the platform's turn to execute
  */
 export function sharedResults(
   serialize: (result: ExecutionResult, args: Prepared) => string,
@@ -92,7 +92,7 @@ function newGroup(args: Prepared): Group {
     texts: new Map(),
     args: {
       ...args,
-      // Executed on behalf of all members, so that no single member can end it for the others.
+      // An execution serves all members, so no single member may end it.
       contextValue: {
         ...args.contextValue,
         isAbandoned: () => group.members === 0,
@@ -103,7 +103,7 @@ function newGroup(args: Prepared): Group {
   return group;
 }
 
-/** Returns a group's key: the caller's scope and the variables below the root, because both affect the result. */
+/** Returns a group's key: the caller's scope and the variables below the root field, because both affect the result. */
 function groupKey({ operation, document, variableValues, contextValue }: Prepared): string {
   // The key includes everything about the caller that may affect what the caller sees.
   const { tokenId: _token, makers: _makers, subject: _subject, expiresAt: _end, ...scope } = contextValue.viewer;
@@ -143,7 +143,7 @@ interface Reader extends Follower {
   readonly extensionsOf: (place: Message | undefined, isFirst: boolean) => ExecutionResult['extensions'];
 }
 
-/** Returns the messages of an open subscription, each executed when its reader asks for it. */
+/** Returns the messages of an open subscription. Each is computed when the reader asks for it. */
 export function streamMessages(
   payloads: AsyncIterable<unknown>,
   { textOf, leave, present, extensionsOf }: Reader,
@@ -202,7 +202,7 @@ export async function holdStream(
   const { viewer: begun, session, response, farewell } = args.contextValue;
   const held = session ?? (response && farewell && superviseStream(sessions, begun, response, farewell));
   if (!held) return () => undefined;
-  // The stream keeps the rights of the token that opened it.
+  // The stream keeps the rights of the token that opened it, so a renewed token must have all of them.
   const end = await held.begin(
     async (viewer) =>
       mayDoAllThat(viewer, begun) && (!viewer.trustedDocumentsOnly || sent.isRegistered(viewer, args.document)),

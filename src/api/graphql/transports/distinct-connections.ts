@@ -27,7 +27,6 @@ export function createDistinctConnections({
 }: Pick<SocketOptions, 'operations' | 'keepAliveMs' | 'compresses'>) {
   return async (response: ServerResponse, body: Buffer): Promise<boolean> => {
     const { authorization, 'last-event-id': lastEventId } = response.req.headers;
-    // Undefined if proxies or libraries send it more than once.
     const resumeAfter = typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : undefined;
     const farewell = (refusal: object) => void sendEvent(response, 'next', JSON.stringify(refusal));
     const prepared = await operations.prepare({ authorization, response, resumeAfter, farewell }, () =>

@@ -8,7 +8,7 @@ import { type Extra, type SocketOptions, socketLimits } from './socket-sessions.
 
 type ProtocolOptions = Pick<SocketOptions, 'pace' | 'addressOf' | 'keepAliveMs' | 'log'>;
 
-/** The close codes for protocol violations. A forbidden (4403) or late (4408) connection_init is not one. */
+/** The close codes for protocol violations. A forbidden (4403) or late (4408) connection_init does not count as one. */
 const breaches: ReadonlySet<number> = new Set([
   CloseCode.BadRequest,
   CloseCode.Unauthorized,
@@ -20,8 +20,8 @@ const breaches: ReadonlySet<number> = new Set([
 const sentByClients: ReadonlySet<string> = new Set(['connection_init', 'ping', 'pong', 'subscribe', 'complete']);
 
 /**
- * Serves graphql-transport-ws on the sockets of a server. The graphql-ws server for `ws` prints a stack trace for each
- * error of a client. Here, a protocol violation is logged in one line, and the socket is closed after the pause for
+ * Serves graphql-transport-ws on the sockets of a server. Unlike the graphql-ws server for `ws`, which prints a stack
+ * trace for each client error, it logs a protocol violation in one line. It closes the socket after the pause for
  * refusals. Returns the function that closes the server once its sockets have closed.
  */
 export function serveProtocol(
@@ -74,7 +74,7 @@ export function serveProtocol(
   return () => new Promise((resolve) => sockets.close(() => resolve()));
 }
 
-/** Parses a message, or returns its fault. Inexact JSON in an operation's payload fails only that operation. */
+/** Parses a message, or returns why it is invalid. Inexact JSON in an operation's payload fails only that operation. */
 function readMessage(data: RawData): ClientMessage | string {
   const text = String(data);
   let message: unknown;
@@ -93,7 +93,7 @@ function readMessage(data: RawData): ClientMessage | string {
   return { type, id: typeof id === 'string' ? id : undefined, text, inexact };
 }
 
-/** Closes a socket after a protocol violation and the pause for refusals. Ignores the client's messages until then. */
+/** Closes a socket after a protocol violation, when the pause for refusals is over. Ignores its messages until then. */
 async function refuse(options: ProtocolOptions, extra: Extra, code: number, reason: string): Promise<void> {
   const { socket, session } = extra;
   if (extra.isRefused) return;
@@ -107,13 +107,13 @@ async function refuse(options: ProtocolOptions, extra: Extra, code: number, reas
 }
 
 function logBreach({ log }: ProtocolOptions, { address }: Extra, reason: string): void {
-  log.info({ address, reason }, 'a client violated the WebSocket protocol and is disconnected');
+  log.info({ address, reason }, 'a client violated the WebSocket protocol and is being disconnected');
 }
 
 /** The maximum length of a close reason, in bytes (RFC 6455, 5.5). */
 const maxReason = 123;
 
-/** Sends a message. Resolves when the system has accepted it. */
+/** Sends a message. Resolves when the operating system has accepted it. */
 export function send(socket: WebSocket, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     if (socket.readyState !== socket.OPEN) return resolve();
@@ -146,7 +146,7 @@ interface ClientMessage {
 
 type Begun = NonNullable<Extra['begun']>;
 
-/** The limit includes the client's open operations and as many completed ones that the service has not ended yet. */
+/** The limit covers a client's open operations, plus as many completed ones that the service has yet to end. */
 const maxUnderWay = 2 * socketLimits.operations;
 
 /**

@@ -44,9 +44,9 @@ export type Extra = {
   readonly address: string;
   authorization?: string;
   session?: Session;
-  /** The name and version that the client gave for itself. */
+  /** The name and version that the client reported. */
   client?: ClientFacts | undefined;
-  /** An operation that the client has completed keeps its slot until the service has ended it as well. */
+  /** The slots of operations. One that the client has completed keeps its slot until the service has ended it too. */
   readonly places: Slots;
   readonly leave: Map<string, () => void>;
   /** Whether a subscription resumes when its client sends it again, with the same id, on another socket. */
@@ -72,7 +72,7 @@ export interface SocketOptions
   readonly compresses: boolean;
 }
 
-/** Opens a socket's session. If false, the socket closes: with 4403 (renew the credentials) or 1013 (try again). */
+/** Opens a socket's session. If this fails, the socket closes with 4403 (renew the credentials) or 1013 (try again). */
 export async function openSession(
   options: SocketOptions,
   extra: Extra,
@@ -141,17 +141,17 @@ export async function renewSession(
   else
     extra.socket.close(
       closeForbidden,
-      'the new token is invalid, has another subject, or does not permit an open operation',
+      'the new token is invalid, belongs to another subject, or does not permit an open operation',
     );
 }
 
 function superviseSocket(socket: WebSocket): Connection {
   return {
     forbid: ({ message }) => socket.close(closeForbidden, message),
-    leave: () => socket.close(closeRestart, 'the server is restarting: resume with after'),
+    leave: () => socket.close(closeRestart, 'the server is restarting: resume with `after`'),
     check: () => {
       if (socket.bufferedAmount > socketLimits.bufferedBytes)
-        socket.close(closeTryAgain, 'too slow: resume with after');
+        socket.close(closeTryAgain, 'too slow: resume with `after`');
     },
   };
 }

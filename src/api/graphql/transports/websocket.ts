@@ -73,7 +73,7 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
     },
     /** Closes the sockets that are still open because their clients never sent credentials. */
     async close(): Promise<void> {
-      for (const client of sockets.clients) client.close(closeRestart, 'the server is restarting: resume with after');
+      for (const client of sockets.clients) client.close(closeRestart, 'the server is restarting: resume with `after`');
       // Disconnects clients that do not acknowledge the close in time.
       const cut = setTimeout(() => {
         for (const client of sockets.clients) client.terminate();
@@ -105,7 +105,7 @@ function destroy(this: Duplex): void {
 }
 
 function protocolOptions(options: SocketOptions): ServerOptions<Record<string, unknown>, Extra> {
-  // The arguments are the ones that onSubscribe returned.
+  // graphql-ws passes on the operation that onSubscribe returned.
   const run = <Result>(args: unknown, work: (operation: SocketOperation) => Promise<Result>) => {
     const operation = args as SocketOperation;
     return asRequest(operation.facts, () => inTurn(operation.turn, () => work(operation)));
@@ -152,7 +152,7 @@ async function prepare(
   if (refusal) return [rateLimited(refusal)];
   extra.leave.set(id, await extra.places.take());
   const turn = await options.takeTurn(extra.session?.viewer.platformId ?? '');
-  const closeForRetry = () => extra.socket.close(closeTryAgain, 'resume with after');
+  const closeForRetry = () => extra.socket.close(closeTryAgain, 'resume with `after`');
   const { authorization, session, client } = extra;
   const facts = factsOf(undefined, client);
   if (session) asRequest(facts, () => noteCaller(session.viewer));
@@ -234,7 +234,7 @@ async function openSocketStream(
   }
 }
 
-/** Sends a message whose payload is already JSON. Resolves when the system has accepted it. */
+/** Sends a message whose payload is already JSON. Resolves when the operating system has accepted it. */
 function sendNext({ socket, connection }: Extra, id: string, payload: string): Promise<void> {
   if (socket.readyState !== socket.OPEN) return Promise.resolve();
   if (connection.writableCorked === 0) {
@@ -271,7 +271,7 @@ function sendAll(
         // without a reader.
         await stream.return?.();
         if (isOpen(extra)) throw error;
-        // The connection is broken. Waits until the socket is closed, so that graphql-ws does not report the end.
+        // The connection is broken. Waits until the socket is closed, so that graphql-ws does not send `complete`.
         if (extra.socket.readyState !== extra.socket.CLOSED) await once(extra.socket, 'close');
         return { done: true, value: undefined };
       }
@@ -289,7 +289,7 @@ function sendAll(
   };
 }
 
-/** Returns whether a socket is open. Its connection may be broken without the socket having noticed. */
+/** Returns whether a socket and its connection are open. A socket may notice late that its connection has broken. */
 function isOpen({ socket, connection }: Extra): boolean {
   return socket.readyState === socket.OPEN && !connection.destroyed;
 }

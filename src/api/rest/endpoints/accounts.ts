@@ -133,7 +133,7 @@ const ExternalAccountSchema = responseObject('ExternalAccount', {
   ).optional(),
   currency: string('The currency code.', 'EUR'),
   accountInfo: AccountInfoSchema,
-  customerId: id('Customer', 'The customer who owns the account; null if the platform itself does.').nullable(),
+  customerId: id('Customer', 'The customer who owns the account; null if the platform itself owns it.').nullable(),
   platformAccountId: string("The platform's own id for the account.").optional(),
   defaultUmaDepositAccount: boolean(
     'Whether incoming UMA payments to the customer go to this account. True for at most one account per customer.',

@@ -76,7 +76,7 @@ const ConfigSchema = responseObject('PlatformConfig', {
   webhookEndpoint: webhookEndpoint.optional(),
   webhookTokenId: id(
     'ApiToken',
-    'The API token whose revocation disables the webhookEndpoint: the one that set it; absent if the operator of the service did.',
+    'The API token that set the webhookEndpoint. Revoking the token disables the endpoint. Absent if the operator of the service set it.',
   ).optional(),
   supportedCurrencies: listOf(
     z.object({

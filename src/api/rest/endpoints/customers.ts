@@ -52,7 +52,7 @@ const BeneficialOwnerSchema = requestObject('BeneficialOwner', {
   emailAddress: text(longest.email).optional().describe('Email address.'),
   phoneNumber: z
     .string()
-    .regex(/^\+[1-9]\d{1,14}$/, 'must be in E.164 form, such as +14155550123')
+    .regex(/^\+[1-9]\d{1,14}$/, 'must be in E.164 format, such as +14155550123')
     .optional()
     .openapi({ description: 'Phone number in E.164 format.', example: '+14155550123' }),
   taxId: text(longest.number).optional().describe('Tax number.'),
@@ -194,9 +194,9 @@ export function customerEndpoints(endpoints: Endpoints, payments: Payments): voi
       customerType: oneOf(CustomerType, 'Only people or only companies.').optional(),
       ...createdParameters,
       ...updatedParameters,
-      umaAddress: string('Only the customer with this UMA address, case-insensitively.').optional(),
+      umaAddress: string('Only the customer with this UMA address (case-insensitive).').optional(),
       kycStatus: anyOf(KycStatus, 'Only customers with any of these statuses.'),
-      name: string('Only customers whose name begins with this text, case-insensitively.').optional(),
+      name: string('Only customers whose name begins with this text (case-insensitive).').optional(),
       isIncludingDeleted: flag('Whether to include deleted customers.'),
       ...orderParameters,
     },

@@ -55,7 +55,7 @@ const LookupSchema = responseObject('Lookup', {
     })
     .describe('The receiver.'),
   supportedCurrencies: listOf(ReceiverCurrencySchema).describe(supportedCurrencies),
-  requiredPayerFields: listOf(z.string()).describe('The required sender information: FULL_NAME, …'),
+  requiredPayerFields: listOf(z.string()).describe('The names of the required sender fields, such as FULL_NAME.'),
   constraints: z
     .object({ minAmount: AmountSchema, maxAmount: AmountSchema })
     .optional()

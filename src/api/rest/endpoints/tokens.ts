@@ -21,7 +21,7 @@ const addresses = listOf(z.string()).describe(
 );
 
 const documents = listOf(z.string()).describe(
-  'The hashes of the registered documents that the token is restricted to. It can send them over GraphQL or call them as tools at /mcp. A token with such a list cannot use REST.',
+  'The hashes of the registered documents that the token is restricted to. It can send them over GraphQL or call their operations as tools at /mcp. A token with such a list cannot use REST.',
 );
 
 const TokenSchema = responseObject('Token', {
@@ -29,7 +29,7 @@ const TokenSchema = responseObject('Token', {
   name,
   permissions,
   clientId: string('The user name for HTTP Basic authentication.'),
-  createdById: id('ApiToken', 'The API token that created it; absent if the operator or the sandbox did.').optional(),
+  createdById: id('ApiToken', 'The token that created this one; absent if the operator or the sandbox did.').optional(),
   expiresAt: time('When the token expires; absent if it lasts until it is deleted.').optional(),
   addresses: addresses.optional(),
   documents: documents.optional(),
@@ -126,7 +126,7 @@ function newTokenEndpoints(endpoints: Endpoints, database: Database): void {
     operationId: 'createToken',
     summary: 'Create a token',
     description:
-      'The token cannot have more permissions than the caller. The response contains a secret and is not stored: a repeat with the same idempotency key is refused with 409 and the id of the token.',
+      'The token cannot have more permissions than the caller. The response contains a secret and is not stored. Repeating the request with the same idempotency key results in a 409 with the id of the token.',
     at: 'post /tokens',
     body: requestObject('CreateToken', {
       name,

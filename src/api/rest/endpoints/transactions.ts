@@ -42,8 +42,8 @@ const filters = {
   reference: string('Only payments with exactly this reconciliation reference.').optional(),
   accountId: string('Only payments from or to this account.').optional(),
   currency: string('Only payments that are sent or received in the currency with this code.').optional(),
-  minAmount: amountParameter('At least this amount was sent or received, in `currency`, which is then required.'),
-  maxAmount: amountParameter('At most this amount was sent or received, in `currency`, which is then required.'),
+  minAmount: amountParameter('The minimum amount, sent or received, in `currency`, which is then required.'),
+  maxAmount: amountParameter('The maximum amount, sent or received, in `currency`, which is then required.'),
   executed: choice(
     '`true` excludes the payments of quotes that were not executed or funded; `false` returns only those.',
   ),
@@ -102,7 +102,7 @@ export function transactionEndpoints(endpoints: Endpoints, payments: Payments): 
   endpoints.command('approveTransaction', {
     summary: 'Approve a payment',
     description:
-      'Approves a payment before its approval deadline. A payment that a policy holds back (CREATED) must be approved by a token with the APPROVE permission, other than the one that requested the payment. An incoming payment (PENDING) needs TRANSACT: if mandatory information about the receiver is neither in the request nor in the customer record, the payment fails with MISSING_MANDATORY_PAYEE_DATA.',
+      'Approves a payment before its approval deadline. A payment that a policy holds back (CREATED) must be approved by a token with the APPROVE permission, other than the one that requested the payment. Approving an incoming payment (PENDING) requires TRANSACT. If mandatory information about the receiver is neither in the request nor in the customer record, the payment fails with MISSING_MANDATORY_PAYEE_DATA.',
     at: 'post /transactions/{transactionId}/approve',
     params,
     body: requestObject('ApproveTransaction', {
@@ -120,7 +120,7 @@ export function transactionEndpoints(endpoints: Endpoints, payments: Payments): 
   endpoints.command('rejectTransaction', {
     summary: 'Reject a payment',
     description:
-      'Rejects a payment before its approval deadline. It becomes REJECTED, and money that was already taken is returned. A payment that a policy holds back needs APPROVE; an incoming payment needs TRANSACT.',
+      'Rejects a payment before its approval deadline. It becomes REJECTED, and money that was already taken is returned. Rejecting a payment that a policy holds back requires APPROVE; rejecting an incoming payment requires TRANSACT.',
     at: 'post /transactions/{transactionId}/reject',
     params,
     body: requestObject('RejectTransaction', {

@@ -58,7 +58,7 @@ export function trustedDocumentEndpoints(endpoints: Endpoints, { trusted, proble
   endpoints.serve('registerTrustedDocuments', {
     summary: 'Register documents',
     description:
-      'Once documents are registered, clients may send their hashes instead of their texts. If one of the documents cannot be executed, none is registered. Documents that are already registered stay, so repeating the request changes nothing.',
+      'Once documents are registered, clients may send their hashes instead of their texts. If one of the documents cannot be executed, none is registered. Documents that are already registered stay registered, so repeating the request changes nothing.',
     at: 'post /trusted-documents',
     access: 'MANAGE',
     body: Manifest,

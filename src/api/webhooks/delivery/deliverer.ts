@@ -51,7 +51,7 @@ export function createDeliverer(webhooks: Webhooks, onAttemptEnd: () => void) {
           .catch((error: unknown) => {
             payments.log.error(
               { err: error, delivery: delivery.id },
-              'could not attempt a webhook delivery; it is attempted again when its lease expires',
+              'could not attempt a webhook delivery; it will be attempted again when its lease expires',
             );
           })
           .finally(() => {

@@ -38,7 +38,7 @@ type LeasedRow = Event & Omit<LeasedDelivery, 'id' | 'event'> & { readonly deliv
 
 /**
  * Leases due deliveries. Endpoints with the fewest running attempts come first, so that fast endpoints are served
- * before slow ones. The limits per endpoint do not apply to approval requests, which have little time.
+ * before slow ones. The limits per endpoint do not apply to approval requests, because these are urgent.
  */
 const lease = leasing<LeasedRow>(
   { table: 'webhook_delivery', rows: 'deliveries' },
@@ -77,7 +77,7 @@ const lease = leasing<LeasedRow>(
   },
 );
 
-/** Leases up to `limit` due deliveries, and up to as many approval requests. */
+/** Leases up to `limit` due deliveries, and also up to `limit` approval requests. */
 export async function leaseDeliveries(on: Queryable, limit: number, leaseMs: number): Promise<LeasedDelivery[]> {
   const rows = await lease(on, limit, leaseMs);
   return rows.map((row) => ({ ...row, id: row.deliveryId, event: row }));

@@ -131,7 +131,7 @@ const causes: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',
   EPIPE: 'the connection was reset',
-  UND_ERR_SOCKET: 'the connection was closed before an answer',
+  UND_ERR_SOCKET: 'the connection was closed before an answer arrived',
   UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
   UND_ERR_HEADERS_OVERFLOW: "the answer's headers are too large",
   ENOTFOUND: 'the host name is unknown',

@@ -26,7 +26,7 @@ const lockStatement = forCaller(
   ),
 );
 
-/** Reads an endpoint like `readEndpoint`, and locks it. Also throws CONFLICT if the version is not the expected one. */
+/** Reads an endpoint as `readEndpoint` does, and locks it. Also throws CONFLICT for an unexpected version. */
 export async function lockEndpoint(
   { client, prisma }: Transaction,
   caller: Caller,
@@ -39,12 +39,12 @@ export async function lockEndpoint(
   return endpoint;
 }
 
-/** Finds the endpoint in the platform's settings, or null. */
+/** Returns the endpoint in the platform's settings; null if there is none. */
 export function findConfigEndpoint(prisma: Prisma.TransactionClient, caller: Caller) {
   return prisma.webhookEndpoint.findFirst({ where: { AND: [visibleToPlatform(caller), { ofConfig: true }] } });
 }
 
-/** Finds the endpoint at this URL. If there are several, prefers the settings' endpoint, then the oldest. */
+/** Finds the endpoint with this URL. If there are several, prefers the one in the settings, then the oldest. */
 export function findEndpointByUrl(prisma: Prisma.TransactionClient, caller: Caller, url: string) {
   return prisma.webhookEndpoint.findFirst({
     where: { AND: [visibleToPlatform(caller), { url }] },

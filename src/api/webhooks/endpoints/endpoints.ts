@@ -21,7 +21,7 @@ type NewEndpoint = Pick<EndpointChange, 'eventTypes' | 'description'> & { readon
 type NamedEndpoint = Expecting & { readonly endpointId: string };
 
 /**
- * Creates an endpoint, which gets all new events, and sends it a test event.
+ * Creates an endpoint, which receives new events of its types, and sends it a test event.
  * @returns the endpoint and its signing secret, which is not shown again. A repeated call is refused with CONFLICT.
  */
 export const createEndpoint = webhookCommand((webhooks, caller, input: NewEndpoint) => {
@@ -45,7 +45,7 @@ export function checkUrl(webhooks: Webhooks, caller: Caller, url: string): void 
   parseEndpointUrl(url, loopbackAllowed(webhooks, caller.environment));
 }
 
-/** Changes an endpoint. A new URL starts with no failures and gets a test event. */
+/** Changes an endpoint. Changing its URL resets its failures and sends a test event, unless it is disabled. */
 export const updateEndpoint = webhookCommand((webhooks, caller, input: EndpointChange & NamedEndpoint) => {
   const id = endpointUuid(input.endpointId);
   if (input.url != null) parseEndpointUrl(input.url, loopbackAllowed(webhooks, caller.environment));
@@ -110,7 +110,7 @@ function readTypes(types: readonly EventType[] | null | undefined): EventType[] 
   const allowed: readonly EventType[] = webhookTypes;
   const refused = types.find((type) => !allowed.includes(type));
   if (refused !== undefined)
-    throw invalid(`${refused} is only in the feed; webhooks exist for ${webhookTypes.join(', ')}`, ['eventTypes']);
+    throw invalid(`${refused} is only in the feed; webhooks are sent for ${webhookTypes.join(', ')}`, ['eventTypes']);
   if (types.length === 0) throw invalid('give at least one type of event, or omit the list to get all', ['eventTypes']);
   return [...new Set(types)];
 }
@@ -126,13 +126,13 @@ async function secretIsGone(uuid = ''): Promise<never> {
 }
 
 // Creates, changes and removes endpoints in the caller's transaction. `tokenId` is the token that created an endpoint,
-// or last changed its URL, enabled it or subscribed it to approvals. If it is revoked, the endpoint is disabled, so the
-// caller's token must still be valid. The lock order is platform, tokens, endpoint.
+// or that last changed its URL, enabled it or subscribed it to approvals. If that token is revoked, the endpoint is
+// disabled, so the caller's token must still be valid. The lock order is platform, tokens, endpoint.
 
 const maxEndpoints = 20;
 
 /**
- * Creates an endpoint, which gets all new events, and sends it a test event. Returns it with its signing secret.
+ * Creates an endpoint, which receives new events of its types, and sends it a test event. Returns it and its secret.
  * @throws Refusal FORBIDDEN (the caller's token is revoked or may not approve payments), CONFLICT (the platform has the
  *   maximum number of endpoints), SERVICE_UNAVAILABLE (no key for secrets is set)
  */
@@ -169,8 +169,8 @@ export interface EndpointChange extends Expecting {
 const enabledState = { status: 'ENABLED', failures: 0, failingSince: null, disabledAt: null, notice: null } as const;
 
 /**
- * Changes an endpoint. A new URL starts with no failures, even if the old one had some, and gets a test event. Enabling
- * an endpoint does not send the events that it missed. `replay` does.
+ * Changes an endpoint. If it is not disabled, changing its URL resets its failures and sends a test event. Enabling an
+ * endpoint does not send the events that it missed. `replay` does.
  * @throws Refusal FORBIDDEN (the caller's token is revoked or may not approve payments), WEBHOOK_ENDPOINT_NOT_FOUND
  */
 export async function changeEndpoint(transaction: Transaction, caller: Caller, id: string, change: EndpointChange) {
@@ -209,7 +209,7 @@ const approvalType = 'INCOMING_PAYMENT';
 /** Refuses an endpoint whose responses approve payments if the caller's own token may not approve them. */
 function requireMayApprove({ permissions }: Caller, eventTypes: readonly EventType[]): void {
   if (permissions.includes('TRANSACT') || !eventTypes.includes(approvalType)) return;
-  const why = `which is required for an endpoint for ${approvalType}, because its answers approve payments`;
+  const why = `which is required for an endpoint that receives ${approvalType}, because its responses approve payments`;
   throw new Refusal('FORBIDDEN', `this token lacks the permission TRANSACT, ${why}`);
 }
 
@@ -256,12 +256,12 @@ export async function setConfigEndpoint(
   return (await insertEndpoint(webhooks, transaction, caller, row)).secret;
 }
 
-/** Returns a string that identifies the state of the settings' endpoint. */
+/** Returns a string that identifies the state of the endpoint in the settings. */
 export function stateOf(endpoint: WebhookEndpoint | null): string {
   return endpoint ? `${endpoint.id.slice(-12)}.${endpoint.version}` : 'none';
 }
 
-/** Checks that the settings' endpoint is in this state, and locks it. Throws CONFLICT. */
+/** Locks the endpoint in the settings. Throws CONFLICT if its state is not the given one. */
 export async function checkConfigEndpoint(transaction: Transaction, caller: Caller, state: string): Promise<void> {
   await lockMaker(transaction.client, caller);
   const found = await findConfigEndpoint(transaction.prisma, caller);

@@ -6,8 +6,8 @@ import { requireBox, secretOwner, type Webhooks } from '../webhooks.ts';
 type Sealed = Pick<WebhookEndpoint, 'platformId' | 'id' | 'secret' | 'previousSecret'>;
 
 /**
- * Re-encrypts with the current key all signing secrets, on any platform, that are still encrypted with another key.
- * @param keyId the id of that other key, which this instance must still have
+ * Re-encrypts the signing secrets of all platforms that are still encrypted with an old key, using the current key.
+ * @param keyId the id of the old key, which this instance must still have
  * @returns the number of endpoints whose secrets were re-encrypted
  * @throws Error if this instance lacks that key
  */
@@ -22,7 +22,7 @@ export async function reencryptSecrets(webhooks: Webhooks, keyId: string): Promi
   return changed;
 }
 
-/** Re-encrypts the secrets of one endpoint. If they change in the meantime, reads them and tries again. */
+/** Re-encrypts the secrets of one endpoint. If they change in the meantime, reads them again and retries. */
 async function reencrypt(
   prisma: Database['prisma'],
   box: SecretBox,

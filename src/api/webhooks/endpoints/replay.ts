@@ -23,7 +23,7 @@ const lastSequence = 2n ** 62n;
 export interface Replay {
   readonly endpointId: string;
   readonly eventId?: Given<string>;
-  /** The cursors around a range of the feed, both exclusive. One of them may be omitted. */
+  /** The cursors that bound a range of the feed, both exclusive. One of them may be omitted. */
   readonly after?: Given<string>;
   readonly before?: Given<string>;
 }
@@ -37,8 +37,8 @@ const inRange = `from event v join webhook_endpoint e on e.platform_id = v.platf
        else $5::boolean or v.type = any(e.event_types) end`;
 
 /**
- * Resends existing deliveries and creates missing ones. Stops one event above the limit, so that the caller can tell
- * when the range has too many. The caller holds the endpoint's lock, so that no other process replays the same events.
+ * Resends existing deliveries and creates missing ones. Stops one event past the limit, so that the caller can tell
+ * that the range has too many. The caller holds the endpoint's lock, so that no other process replays the same events.
  */
 const replayStatement = statement<object>(
   'replay_deliveries',

@@ -64,7 +64,7 @@ await writeFile(
   path.join(folder, 'introspection.json'),
   JSON.stringify(introspectionFromSchema(buildSchema(schema), { descriptions: false })),
 );
-// Each operation's source by its hash, as the body of POST /trusted-documents.
+// The source of each operation, keyed by its hash: the body of POST /trusted-documents.
 const [texts, hashes] = await Promise.all(
   ['operations', 'hashes'].map((name) => import(path.join(folder, `generated/${name}.js`))),
 );

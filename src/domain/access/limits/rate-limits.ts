@@ -205,7 +205,7 @@ export class CredentialBrake {
   }
 
   /**
-   * Starts an attempt with unknown credentials. It counts as a failure until the returned function reports its success.
+   * Starts an attempt with unknown credentials. It counts as a failure until the returned function reports success.
    * @throws RateLimited when this address has sent too many wrong credentials
    */
   begin(address: string): () => void {

@@ -23,7 +23,7 @@ export class Credentials {
   readonly #apps: ClientTokens;
   readonly #brake: CredentialBrake;
   readonly #viewers: ReturnType<typeof boundedCache<Viewer>>;
-  /** Headers verified earlier. They work even after someone at the same address has made too many wrong guesses. */
+  /** Headers verified earlier. They are accepted even after too many wrong guesses from the same address. */
   readonly #proven = boundedCache<true>(proven.max, proven.ttlMs);
 
   constructor(database: Database, apps: ClientTokens, brake: CredentialBrake, cacheMs: number = authenticated.ttlMs) {
@@ -112,7 +112,7 @@ const usedStatement = statement<object>(
 
 const unknownHash = Buffer.alloc(32);
 
-/** Returns the viewer for valid `Basic` credentials. Unknown tokens and wrong secrets take equally long. */
+/** Returns the viewer for valid `Basic` credentials. An unknown token takes as long to reject as a wrong secret. */
 async function authenticateServer({ pool }: Database, authorization: string): Promise<Viewer | undefined> {
   const credentials = basicCredentials(authorization);
   if (!credentials) return undefined;
@@ -133,7 +133,7 @@ async function authenticateServer({ pool }: Database, authorization: string): Pr
   };
 }
 
-/** Returns the properties of a viewer that both kinds of tokens store. */
+/** Returns the viewer's properties that are stored with both kinds of tokens. */
 function commonFacts(row: ApiTokenRow | ClientTokenRow) {
   const { id: tokenId, platformId, environment, permissions, makers, expiresAt, documents } = row;
   return { tokenId, platformId, environment, permissions, makers, expiresAt, documents, rates: ownRates(row) };
@@ -194,7 +194,7 @@ export class ClientTokens {
   constructor(database: Database, key: string | undefined, fallbacks: readonly string[] = []) {
     const keys = key === undefined ? [] : [key, ...fallbacks];
     if (keys.some(({ length }) => length < minKeyLength)) {
-      throw new RangeError(`the key of client tokens must have at least ${minKeyLength} characters`);
+      throw new RangeError(`the key for client tokens must have at least ${minKeyLength} characters`);
     }
     this.#database = database;
     this.#signingId = key === undefined ? undefined : keyId('CLIENT_TOKEN_KEY', key);
@@ -203,7 +203,7 @@ export class ClientTokens {
     );
   }
 
-  /** @throws Refusal SERVICE_UNAVAILABLE without a key */
+  /** @throws Refusal SERVICE_UNAVAILABLE if there is no signing key */
   async sign(row: Pick<ClientToken, 'id' | 'platformId' | 'permissions' | 'createdAt' | 'expiresAt'>, subject: string) {
     const { header, key } = this.requireKey();
     return new SignJWT({ platform: row.platformId, scope: row.permissions.join(' ') })
@@ -226,7 +226,7 @@ export class ClientTokens {
     return row && viewerOf(row);
   }
 
-  /** Returns the key that signs tokens. @throws Refusal SERVICE_UNAVAILABLE without a key: no tokens can be minted */
+  /** Returns the key that signs tokens. @throws Refusal SERVICE_UNAVAILABLE if there is no signing key */
   requireKey() {
     const key = this.#signingId === undefined ? undefined : this.#keys.get(this.#signingId);
     if (this.#signingId === undefined || !key) {
@@ -269,7 +269,7 @@ function viewerOf(row: ClientTokenRow): Viewer {
 
 function boundOf(row: ClientTokenRow): Bound {
   if (row.customerId !== null) return { kind: 'CUSTOMER', customerId: row.customerId };
-  if (row.boundTransactionId === null) throw new Error(`client token ${row.id} has no record that it is bound to`);
+  if (row.boundTransactionId === null) throw new Error(`client token ${row.id} is not bound to any record`);
   return { kind: 'PAYMENT', transactionId: row.boundTransactionId, quoteId: row.boundQuoteId };
 }
 

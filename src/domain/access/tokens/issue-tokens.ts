@@ -253,7 +253,7 @@ export const rotateApiToken = recordCommand((_database, caller, { tokenId, overl
       const expiresAt = lifeMs === null ? null : new Date(Math.min(now.getTime() + lifeMs, lastMs));
       const end = new Date(now.getTime() + overlapHours * 3_600_000);
       const overlapEndsAt = old.expiresAt && old.expiresAt < end ? old.expiresAt : end;
-      // The token gets a new expiry, which is announced again.
+      // The new expiry has not been announced yet.
       if (!old.expiresAt || old.expiresAt > end)
         await prisma.apiToken.updateMany({ where, data: { expiresAt: end, warnedAt: null } });
       const { name, permissions, addresses, documents } = old;

@@ -34,10 +34,10 @@ export interface Connection {
 
 export interface Session {
   readonly viewer: Viewer;
-  /** Replaces the token with a newer one for the same subject. Returns false if that forbids an open operation. */
+  /** Replaces the token with a newer one for the same subject. Returns false if that one forbids an open operation. */
   renew(viewer: Viewer): Promise<boolean>;
   /**
-   * Registers an operation, such as a subscription, whose connection is closed once its token no longer permits it.
+   * Registers an operation, such as a subscription. Once the token no longer permits it, the connection is closed.
    * @returns a function that unregisters the operation, or undefined if the current token does not permit it
    */
   begin(couldBegin: CouldBegin): Promise<(() => void) | undefined>;
@@ -94,7 +94,7 @@ export class Sessions {
     };
   }
 
-  /** Asks clients to connect elsewhere. This is spread over `spreadMs`, so that they do not all reconnect at once. */
+  /** Asks clients to connect elsewhere, spread over `spreadMs` so that they do not all reconnect at once. */
   async leave(spreadMs: number): Promise<void> {
     clearInterval(this.#timer);
     this.#stopping = true;

@@ -30,7 +30,7 @@ interface Bounds {
 }
 
 /**
- * Returns a new token's bounds: those requested, which must lie within its creator's; if none are, its creator's.
+ * Returns a new token's bounds. Those requested must lie within its creator's; the others are copied from its creator.
  * @param now the database's time
  * @throws Refusal INVALID_INPUT (expiry in the past), FORBIDDEN (beyond the creator's expiry, addresses or documents)
  */
@@ -110,7 +110,7 @@ export const lockOwner = statement<{ isDeleted: boolean }>(
 
 /**
  * Checks that the caller's token is still valid, and prevents its revocation until the transaction ends. A cached
- * authentication does not show that a token has expired or been revoked. @throws Refusal FORBIDDEN
+ * authentication does not show whether a token has since expired or been revoked. @throws Refusal FORBIDDEN
  * @returns the uuid of the API token, or null for the platform itself
  */
 export async function lockMaker(on: Queryable, { platformId, tokenId }: Caller): Promise<string | null> {

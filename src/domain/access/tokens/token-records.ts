@@ -25,7 +25,7 @@ export function whereApiTokens(filter: ApiTokenFilter): Prisma.ApiTokenWhereInpu
   };
 }
 
-/** The time in the id may be a millisecond earlier than `createdAt`, because each is read from the clock separately. */
+/** Compares `createdAt`, not the time in the id, which is read from the clock separately and may be earlier. */
 function createdBetween(after: Given<Date>, before: Given<Date>): Prisma.ApiTokenWhereInput {
   return { createdAt: { ...(after && { gte: after }), ...(before && { lte: before }) } };
 }
@@ -48,7 +48,7 @@ export function apiTokenRecord(row: ApiToken & { readonly replacedBy?: { readonl
   };
 }
 
-/** `createdById` is null if no other token creates this one. */
+/** `createdById` is null if the token is not created by another token. */
 interface NewApiToken
   extends Pick<ApiToken, 'clientId' | 'name' | 'createdById'>,
     Partial<Pick<ApiToken, 'expiresAt' | 'replacesId'>>,

@@ -87,7 +87,7 @@ class OneBufferSocket extends Socket {
 /** A pg client that finds the primary if the address names several hosts. */
 export class DatabaseClient extends pg.Client {
   readonly #hosts: Hosts | undefined;
-  // pg's types do not declare the connection of a client.
+  // pg's types do not declare a client's connection.
   readonly #track = trackStatements(() => (this as unknown as { readonly connection: Connection }).connection);
 
   constructor(config: ConnectionConfig = {}) {

@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import pg from 'pg';
 import { serialize } from 'pg-protocol';
 
-/** The part of pg's connection that queries use, among them pg's own Query, pg-cursor and pg-query-stream. */
+/** The part of pg's connection that is used by queries such as pg's own Query, pg-cursor and pg-query-stream. */
 export interface Connection {
   /** The texts of the statements that are prepared or being prepared, by name. */
   readonly parsedStatements: Record<string, string>;
@@ -23,7 +23,7 @@ export const platformStatement = {
 /** Returns the statement that sets the platform for the current transaction only, not for the session. */
 export const localPlatformText = (value: string) => `select set_config('gateway.platform', ${value}, true)`;
 
-/** The same setting as a prepared statement, for sessions that a connection pooler shares between clients. */
+/** The same statement in prepared form, for sessions that a connection pooler shares between clients. */
 export const localPlatformStatement = { name: 'set_local_platform', text: localPlatformText('$1') } as const;
 
 export interface PlatformSetting {

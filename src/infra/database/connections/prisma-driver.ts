@@ -5,7 +5,7 @@ import pg from 'pg';
 import { type Prisma, PrismaClient } from '../generated/client/client.ts';
 import type { NameOf } from './statement-names.ts';
 
-/** Wraps an error from Postgres or the connection, which Prisma would otherwise replace with an error of its own. */
+/** Wraps an error from Postgres or the connection, which Prisma would otherwise replace with its own error. */
 export class StatementFailed extends Error {
   constructor(cause: unknown) {
     super(cause instanceof Error ? cause.message : String(cause), { cause });
@@ -13,7 +13,7 @@ export class StatementFailed extends Error {
 }
 
 /**
- * Opens a Prisma client on a pool. Unlike Prisma's own driver, this one begins no transactions: an interactive
+ * Opens a Prisma client on a pool. Unlike Prisma's own driver, it never begins a transaction: an interactive
  * transaction is part of one that `inTransaction` begins and ends. This works around a flaw in Prisma: when one of its
  * own transactions times out, the connection returns to the pool while a command may still be running. The command's
  * later statements then commit one by one (docs/prisma.md).
@@ -24,7 +24,7 @@ export function openPrisma(pool: pg.Pool, nameOf: NameOf, transactionMs: number)
   const joining = new AsyncLocalStorage<TransactionPart>();
   const startTransaction = async () => {
     const joined = joining.getStore()?.join();
-    if (!joined) throw new Error('Prisma begins no transactions: use inTransaction');
+    if (!joined) throw new Error('Prisma must not begin a transaction: use inTransaction');
     return joined;
   };
   const { provider, adapterName } = driver;
@@ -36,7 +36,7 @@ export function openPrisma(pool: pg.Pool, nameOf: NameOf, transactionMs: number)
      * Runs `work` with a Prisma client whose statements all run on `client`, which has already begun a transaction.
      * Refuses statements once `work` has ended or has taken longer than `transactionMs`. Does not commit or roll back.
      * Only for `inTransaction` (transaction.ts).
-     * @throws the error from `work`; if a Prisma statement failed, Postgres' error instead of Prisma's
+     * @throws the error from `work`; if a Prisma statement failed, the Postgres error instead of Prisma's
      */
     async joinPrisma<T>(client: pg.ClientBase, work: (prisma: Prisma.TransactionClient) => Promise<T>): Promise<T> {
       const part = await openPart(client, nameOf);

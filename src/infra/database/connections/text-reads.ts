@@ -90,7 +90,7 @@ export class TextReads {
   }
 }
 
-/** The maximum number of a statement's parameters. The protocol counts them in 16 bits, so more would be truncated. */
+/** The maximum number of a statement's parameters. The protocol counts them in 16 bits; pg truncates a higher count. */
 const maxParameters = 65_535;
 
 /** Rejects a pg query that binds too many parameters, before anything is sent. */

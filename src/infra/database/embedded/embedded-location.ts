@@ -34,7 +34,7 @@ export async function makeWhole(folder: string, fill: (staging: string) => Promi
   }
 }
 
-/** Removes unfinished folders whose processes are gone. In a container, such a process may have had this one's id. */
+/** Removes unfinished folders whose processes are gone. In a container, one of them may have had this process's id. */
 async function removeAbandoned(folder: string): Promise<void> {
   for (const name of await readdir(dirname(folder)).catch(() => [])) {
     const path = join(dirname(folder), name);
@@ -71,7 +71,7 @@ export interface ServerLocation {
   readonly programs: string;
   /** The folder for all the server's files: `data`, `password`, `port` and `server.log`. It may not exist yet. */
   readonly folder: string;
-  /** The user who runs the server if this process runs as root. */
+  /** The user that runs the server if this process runs as root. */
   readonly user?: { readonly uid: number; readonly gid: number };
   /** A message for the person who started the program, if the data is not in the configured folder. */
   readonly notice?: string;
@@ -141,7 +141,7 @@ async function openElsewhere(native: string, hasPrograms: boolean, closed: strin
     return copy;
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : cause;
-    const advice = 'Let that user enter it, start as an ordinary user, or set DATABASE_URL to a Postgres 15+ server.';
+    const advice = 'Give that user access, start as an ordinary user, or set DATABASE_URL to a Postgres 15+ server.';
     throw new OperatorError(`${closed}, and ${elsewhere} cannot be used (${why}). ${advice}`, { cause });
   }
 }

@@ -40,7 +40,7 @@ const ofAnotherServer =
   /^PG(HOST|PORT|USER|PASSWORD|PASSFILE|DATABASE|OPTIONS|APPNAME|BINARY|REPLICATION|CLIENT_ENCODING|CONNECT_TIMEOUT|SSL.*)$/;
 
 /**
- * Starts the embedded server on the data in `dataDir`, or joins the one that already runs on it. Listens on the
+ * Starts the embedded server on the data in `dataDir`, or joins the one already running on it. Listens on the
  * loopback interface only. Until `stop`, a lost server is restarted on the same port, however long that takes.
  * @throws OperatorError if the folder cannot be used, or if the server does not start (with its last log lines)
  */
@@ -92,7 +92,7 @@ async function bringBack(cluster: Cluster, { pid, port }: JoinedServer, signal: 
   for (let pauseMs = 100; !signal.aborted; pauseMs = Math.min(2 * pauseMs, 5_000)) {
     try {
       const back = await startOrJoin(cluster, port);
-      warn(`The embedded Postgres runs again on port ${port} (process ${back.pid})`);
+      warn(`The embedded Postgres is running again on port ${port} (process ${back.pid})`);
       return back;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
@@ -262,9 +262,9 @@ async function eventually<T>(failure: string, find: () => Promise<T | undefined>
 type RunningServer = NonNullable<Awaited<ReturnType<typeof findServer>>>;
 
 /**
- * Finds the server that runs on the cluster's data. Removes the lock file of a dead server whose process id now belongs
- * to another program, because Postgres would not replace it. Shuts down a server that has received SIGTERM (for example
- * because the machine is shutting down), because it would wait for clients that might never disconnect.
+ * Finds the server running on the cluster's data. Removes the lock file of a dead server whose process id now belongs
+ * to another program, because Postgres would not replace it. A server that has received SIGTERM, for example because
+ * the machine is shutting down, would wait for clients that might never disconnect, so it is shut down here.
  */
 async function findServer({ folder }: Cluster) {
   const lock = join(folder, 'data', 'postmaster.pid');

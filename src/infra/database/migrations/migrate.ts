@@ -175,19 +175,19 @@ async function applyPatiently(
       const sessions = await lockSessions(watcher);
       const waits = sessions.some(({ pid, blockedBy }) => pid === rows[0]?.pid && blockedBy.length > 0);
       const found = waits ? await blockersOf(watcher, sessions) : [];
-      // If an attempt ends before any are found, as in a deadlock, the previous attempt's blockers are used.
+      // If an attempt ends before its blockers are found, as in a deadlock, those of the previous attempt are used.
       if (found.length > 0) blockers = found;
     }
     const error = await attempt;
     if (error === undefined) return;
-    // Another session holds a lock, or waits for one of the migration's locks.
+    // Another session holds a lock that the migration needs, or is waiting for one of the migration's locks.
     if (!['55P03', '40P01'].includes(sqlState(error) ?? '')) throw migrationFailure(migration, error);
     const others = blockers.map(({ name }) => name).join('; ') || 'others';
     if (performance.now() >= until)
-      throw migrationFailure(migration, error, `It waits for ${others}. End it, and run the command again`);
+      throw migrationFailure(migration, error, `It was waiting for ${others}. End it, and run the command again`);
     // The ids are compared, because a blocker's name contains the age of its transaction.
     const who = blockers.map(({ id }) => id).join();
-    if (who !== said) log(`the migration ${migration.name} waits for ${others} and will be tried again`);
+    if (who !== said) log(`the migration ${migration.name} is waiting for ${others} and will be tried again`);
     said = who;
     const isLong = blockers.some(({ yields, openSeconds }) => !yields && openSeconds > longSeconds);
     await delay(isLong ? pauseMs : Math.random() * 100);
@@ -202,7 +202,7 @@ async function apply(client: pg.Client, migration: Migration, awaitsVacuum: bool
       [awaitsVacuum ? graceMs : lockMs, awaitsVacuum],
     );
     // If this process dies, its statement ends and its locks are released. The tables are created in the schema
-    // `public`, whatever the login, the database or PGOPTIONS set.
+    // `public`, regardless of any search path that the login, the database or PGOPTIONS sets.
     await client.query(
       `select set_config('client_connection_check_interval', '1s', true) where version() !~* 'mingw|visual c|windows';
        set local search_path = public`,

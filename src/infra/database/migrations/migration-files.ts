@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 export const projectPrisma = fileURLToPath(new URL('../../../../prisma', import.meta.url));
 
 export interface Migration {
-  /** Its folder's name: the time at which it was written, and its subject. Migrations are applied in name order. */
+  /** The folder's name: a time, followed by the migration's subject. Migrations are applied in name order. */
   readonly name: string;
   readonly sql: string;
   /** The SHA-256 of the file, in hex, as `_prisma_migrations` stores it. */
@@ -28,8 +28,8 @@ export async function readMigrations(prismaDirectory: string): Promise<Migration
 }
 
 /**
- * Reads the functions: one `create or replace function …;` per file, named after the function. Column defaults call the
- * functions with `beforeTables`, so these precede the tables. Others may use the tables' types.
+ * Reads the functions: one `create or replace function …;` per file, named after the function. Column defaults
+ * call those with `beforeTables`, so these precede the tables. The others may use the tables' types.
  */
 export async function readFunctions(prismaDirectory: string) {
   const files = await Array.fromAsync(glob('functions/**/*.sql', { cwd: prismaDirectory }));

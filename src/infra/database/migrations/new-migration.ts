@@ -52,7 +52,7 @@ async function ofMigrated<T>(serverUrl: string, prismaDirectory: string, work: (
 export async function writeMigration(serverUrl: string, name: string, prismaDirectory = projectPrisma) {
   const sql = await missingSql(serverUrl, prismaDirectory);
   if (sql === '') return undefined;
-  // Prisma names its migrations by the second, in UTC, such as 20251013090000.
+  // Prisma begins a migration's name with the time in UTC, to the second, such as 20251013090000.
   const second = new Date().toISOString().slice(0, 19).replaceAll(/\D/g, '');
   const folder = join(prismaDirectory, 'migrations', `${second}_${name}`);
   await mkdir(folder, { recursive: true });

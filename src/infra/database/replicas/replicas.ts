@@ -28,8 +28,8 @@ interface ReplicaSettings {
 export type Replicas = NonNullable<ReturnType<typeof openReplicas>>;
 
 /**
- * Opens the replicas in the settings, which serve reads. Returns undefined if there are none. A read includes every
- * change that was acknowledged to any client before the read began. So a replica serves a read only once it has
+ * Opens the replicas listed in the settings, which serve reads. Returns undefined if there are none. A read includes
+ * every change that was acknowledged to any client before the read began. So a replica serves a read only once it has
  * replayed the log up to the end that the primary reports. If no replica has done so, the primary serves the read.
  */
 export function openReplicas(
@@ -102,10 +102,10 @@ const notChecked = 'it has not been compared with the primary yet';
 /** How long a replica may take to report its position, or a read may wait for a connection to it, in milliseconds. */
 const answerMs = 1_000;
 
-/** The statement timeout on a replica, in milliseconds. Even with 2 s of grace, the primary has half the deadline. */
+/** The statement timeout on a replica, in milliseconds. With 2 s of grace, the primary still has half the deadline. */
 const statementMs = 3_000;
 
-/** A replica's additional session settings. Each read needs its own snapshot, newer than the check of the position. */
+/** A replica's additional session settings. Each read needs its own snapshot, taken after the position is checked. */
 const settings = ['default_transaction_isolation=read\\ committed'];
 
 const stateStatement = statement<{ lsn: string | null; follows: boolean }>(
@@ -130,7 +130,7 @@ class Replica {
   readonly #connection: OwnConnection;
   readonly #poll = singleFlight(() => this.#ask());
   #replayed = 0n;
-  /** The bytes of WAL that it had not replayed at the last check; undefined if it did not respond. */
+  /** The bytes of WAL that the replica had not replayed at the last check; undefined if it did not respond. */
   lagBytes: number | undefined;
   /** Why it serves no reads; undefined if it does. */
   trouble: string | undefined = notChecked;
@@ -176,7 +176,7 @@ class Replica {
     return true;
   }
 
-  /** Runs a read, for which the replica itself checks the position. @throws ReplicaBehind */
+  /** Runs a read on the replica, which checks its own position first. @throws ReplicaBehind */
   async read(read: TextRead, { text: lsn, history }: Position): Promise<string> {
     const { promise: lost, reject } = Promise.withResolvers<never>();
     this.#running.add(reject);

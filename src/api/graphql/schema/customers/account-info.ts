@@ -135,7 +135,7 @@ type FormField = Form['fields'][number];
 const formatFields = {
   format: 'The format in words, such as "9 digits".',
   pattern:
-    'The format as a JavaScript regular expression for use with the u or v flag, as in the HTML attribute `pattern`. It allows the spaces and dashes that people type. A matching value may still be refused, because its check digits are wrong or the bank does not accept it.',
+    'The format as a JavaScript regular expression for use with the u or v flag, as in the HTML attribute `pattern`. It allows the spaces and dashes that people type. A matching value may still be refused if its check digits are wrong or the bank does not accept it.',
 } as const;
 
 const FormatByValue = builder.objectRef<FormField['formatsByValue'][number]>('ExternalAccountFieldFormat').implement({
@@ -169,7 +169,7 @@ const Field = builder.objectRef<FormField>('ExternalAccountFormField').implement
     }),
     formatsByValue: t.expose('formatsByValue', {
       type: [FormatByValue],
-      description: 'The format for each value of the field in `formatDependsOn`; empty if `formatDependsOn` is null.',
+      description: 'The format for each value of the field that `formatDependsOn` names; empty if it names none.',
     }),
   }),
 });

@@ -109,7 +109,7 @@ builder.prismaInterfaceFields(Account, (t) => ({
   }),
   maskedNumber: t.string({
     description:
-      'The account number, masked for display, such as "•••• 6789". Fewer than four characters of a short number are shown. An address is shown with its first characters and its domain: "al••••@example.com". An internal account has no number, so the end of its id is shown.',
+      'The account number, masked for display, such as "•••• 6789". For a short number, fewer than four characters are shown. For an address, the first characters and the domain are shown: "al••••@example.com". An internal account has no number, so the end of its id is shown.',
     select: { kind: true, id: true, identifier: true },
     ...alsoInDatabase('account_number'),
     resolve: maskedNumber,
@@ -118,7 +118,7 @@ builder.prismaInterfaceFields(Account, (t) => ({
   owner: t.field(owner),
   customer: t.relation('customer', {
     nullable: true,
-    description: 'The customer who owns the account; null if the platform itself does.',
+    description: 'The customer who owns the account; null if the platform itself owns it.',
   }),
   ...t.columns({
     frozenAt:

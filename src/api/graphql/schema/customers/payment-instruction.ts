@@ -79,7 +79,7 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
   BASE_WALLET: { description: 'Pay in on Base.', fields: { address, assetType } },
 };
 
-/** Returns the name of a payment method's type: UsAccountInstruction for US_ACCOUNT. */
+/** Returns the name of a payment method's type, such as UsAccountInstruction for US_ACCOUNT. */
 const typeNameOf = (kind: Kind) => `${capitalized(accountTypes[kind].graphql.input)}Instruction`;
 
 // Object.keys returns strings, but the keys of `members` are kinds.

@@ -58,7 +58,7 @@ builder.prismaObjectFields(Quote, (t) => ({
   owner: t.field(owner),
   customer: t.seen('customer', Customer, visibleCustomers, {
     description:
-      'The customer who sends the money. Null if the platform itself does, or if the viewer may not see the customer: `owner` says which.',
+      'The customer who sends the money. Null if the platform itself sends it, or if the viewer may not see the customer: `owner` says which.',
   }),
   // A caller who may see a quote may see its payment (visible.ts).
   transaction: t.relation('transaction', { description: 'The payment that was created together with the quote.' }),
@@ -154,7 +154,7 @@ mutation('createQuote', {
       type: [InformationFieldInput],
       description: `Information about the sender. A UMA destination requires all mandatory fields of the lookup's \`requiredPayerFields\`, and PURPOSE_OF_PAYMENT. An external account requires PURPOSE_OF_PAYMENT. At most ${maxFacts}.`,
     }),
-    metadata: t.field({ type: [MetadataInput], description: `${newMetadata} The quote's transaction gets them, too.` }),
+    metadata: t.field({ type: [MetadataInput], description: `${newMetadata} The quote's transaction also gets them.` }),
   }),
   scenario: 'how the payment turns out once the quote is executed.',
   success: { row: { as: 'quote', type: Quote, description: 'The new quote.' } },

@@ -64,7 +64,7 @@ mutation('transferIn', {
 
 mutation('transferInternal', {
   description:
-    'Moves money in one currency between internal accounts of different owners: a customer and the platform, or two customers. The payment is COMPLETED immediately, and the receiver gets an INCOMING transaction of its own.',
+    'Moves money in one currency between internal accounts of different owners: a customer and the platform, or two customers. The payment is COMPLETED immediately, and the receiver gets a separate INCOMING transaction.',
   input: (t) => ({
     sourceAccountId: t.id({ required: true, description: 'The account to debit (`InternalAccount:…`).' }),
     destinationAccountId: t.id({
@@ -89,7 +89,7 @@ mutation('transferInternal', {
     transferInternal(payments, viewer, { ...input, amount: givenAmount(amount), metadata: metadataOf(metadata) }, key),
 });
 
-/** Defines approvals. The platform approves its incoming payments. A second person approves all other payments. */
+/** Defines approvals: by the platform for incoming payments, and by a second person for payments held by a policy. */
 
 builder.prismaObjectFields(Transaction, (t) => ({
   approvalDueAt: t.optional('approvalDueAt', 'DateTime', {
@@ -133,7 +133,7 @@ mutation('approveTransaction', {
 
 mutation('rejectTransaction', {
   description:
-    'Rejects a payment before its `approvalDueAt`. It becomes REJECTED, and money that was already taken is returned. A payment that a policy holds back needs APPROVE; an incoming payment needs TRANSACT.',
+    'Rejects a payment before its `approvalDueAt`. It becomes REJECTED, and money that was already taken is returned. Rejecting a payment that a policy holds back requires APPROVE; rejecting an incoming payment requires TRANSACT.',
   input: (t) => ({
     transactionId: t.id({ required: true, description: 'The payment that is waiting for approval (`Transaction:…`).' }),
     reason: t.string({ description: "The reason for the rejection, shown in the payment's timeline." }),
@@ -214,7 +214,7 @@ mutation('sandboxSend', {
 
 mutation('sandboxSetKycStatus', {
   description:
-    "Sandbox only: sets the result of a customer's identity check, as its provider would. Any status may follow any other. When the customer's name changes, the check is repeated.",
+    "Sandbox only: sets the result of a customer's identity check, as the provider of the check would. Any status may follow any other. When the customer's name changes, the check is repeated.",
   input: (t) => ({
     customerId: t.id({
       required: true,

@@ -226,7 +226,7 @@ export const LedgerEntry = builder.prismaObject('Posting', {
       description: 'Why the entry was posted.',
       extensions: { costs: 'legs' },
       select: { journal: { select: { kind: true } } },
-      // The database has these kinds in a table, in lower case.
+      // The database stores these kinds as text, in lower case.
       resolve: ({ journal }) => journal.kind.toUpperCase() as typeof JournalKind.$inferType,
     }),
     transaction: t.seen(['journal', 'transaction'], Transaction, visibleTransactions, {

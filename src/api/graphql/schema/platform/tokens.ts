@@ -23,10 +23,10 @@ import { listOf } from '../list.ts';
 import { mutation } from '../mutation.ts';
 
 const ownDocuments =
-  'The hashes of the registered documents that the token is restricted to. It can send them over GraphQL or call them as tools at /mcp. Empty if the token is not restricted to particular documents. A token with such a restriction cannot use REST.';
+  'The hashes of the registered documents that the token is restricted to. It can send them over GraphQL or call their operations as tools at /mcp. Empty if the token is not restricted to particular documents. A token with such a restriction cannot use REST.';
 
 const documents =
-  'The hashes of the registered documents that the token is restricted to. It can send them over GraphQL or call them as tools at /mcp. If omitted, the token gets the same restriction, if any, as the token that creates it.';
+  'The hashes of the registered documents that the token is restricted to. It can send them over GraphQL or call their operations as tools at /mcp. If omitted, the token gets the same restriction, if any, as the token that creates it.';
 
 const version = {
   description: 'Increases with each change. It is 1 at first, and 2 once the token has been revoked.',
@@ -235,7 +235,7 @@ export const ClientToken = builder.prismaNode('ClientToken', {
       trustedDocumentsOnly:
         'Whether the token was created for registered documents only (see `Platform.trustedDocuments`).',
       documents:
-        'The hashes of the registered documents that the token is restricted to. It can send them over GraphQL or call them as tools at /mcp. Empty if the token is not restricted to particular documents.',
+        'The hashes of the registered documents that the token is restricted to. It can send them over GraphQL or call their operations as tools at /mcp. Empty if the token is not restricted to particular documents.',
       createdAt: 'When the token was created.',
       expiresAt: 'When the token expires.',
       revokedAt: 'When the token was revoked; null if it was not.',

@@ -51,7 +51,7 @@ const concerned = <Type>(model: Referred, type: Type, visible: (viewer: Viewer) 
   nullable: true as const,
   description: `The ${model.toLowerCase()} that changed, or to which the changed object belongs; null for events about other objects.`,
   ...made(changedOrNow(model, model.toLowerCase(), visible)),
-  // A row of the model, in the form that its type expects.
+  // Both results stand for a row of the model, in the form that the type expects.
   resolve: (event: EventRow, _args: object, context: Context, info: GraphQLResolveInfo) => {
     const id = idIn(event, model);
     const current = () => (id === null ? null : readNode(publicId(model, id), [model], context, info));

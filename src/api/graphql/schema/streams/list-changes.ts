@@ -83,7 +83,7 @@ function changesType<Filter>(
       op: t.expose('op', { type: ListOperationType, description: 'How the change affects the list.' }),
       changed: t.stringList({
         description:
-          'The names of the `node` fields that changed; empty for a new row. Lists, and related objects with ids of their own, are never included.',
+          'The names of the `node` fields that changed; empty for a new row. Lists, and related objects that have their own ids, are never included.',
         resolve: ({ before, node }, _args, _context, { schema }) => {
           const object = schema.getType(typeNameOf(read.model, node));
           return before && isObjectType(object) ? changedFields(schema, object, before, node) : [];
@@ -92,7 +92,7 @@ function changesType<Filter>(
       node: t.field({
         type,
         description: 'The row as it was after this change, even if it has left the list.',
-        // A row of the model, as written by the database's triggers.
+        // The node is a row of the model, as written by the database's triggers.
         resolve: (change, _args, context, info) => readAround(read.model, change.node, context, info) as never,
       }),
       edge: t.field({
@@ -132,7 +132,7 @@ followList(Quote, quotes, QuoteFilter);
 followList(Account, accounts, AccountFilter);
 followList(Customer, customers, CustomerFilter);
 
-/** The row's alias in a field's SQL. It shows which columns the field reads. */
+/** The row's alias in a field's SQL, used to find the columns that the field reads. */
 const row = 'the_row';
 /** The maximum nesting depth of objects that are read from the same row. */
 const maxDepth = 4;

@@ -30,7 +30,7 @@ export interface RowUpdate<Noun extends FollowedNoun> extends Message {
   readonly change: Event | undefined;
 }
 
-/** Converts an event to a message. All subscribers get the same object, so that they share its execution. */
+/** Converts an event to a message. All subscribers get the same object, so that they can share the results. */
 export type ToUpdate<Update extends Message> = (event: Event, cursors: Cursors) => Update;
 
 /** Returns the part of a message that contains its position, encrypted once per event for all subscribers. */

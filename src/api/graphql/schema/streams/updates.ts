@@ -31,7 +31,7 @@ type Updates<Noun extends FollowedNoun> = AsyncIterableIterator<RowUpdate<Noun>>
 interface Followed<Noun extends FollowedNoun, Args extends InputFieldMap> {
   readonly description: string;
   readonly message: string;
-  /** A message's fields, other than the row, its position and its time. */
+  /** A message's fields, other than its row, position and time. */
   readonly fields: (t: FieldBuilder<Noun>) => FieldMap;
   /** The arguments other than `after`. */
   readonly args: (t: ArgBuilder<Types>) => Args;
@@ -55,7 +55,7 @@ function follow<Noun extends FollowedNoun, Row, Args extends InputFieldMap>(
       [word]: t.field({
         type,
         description: `The ${word} as of this change.`,
-        // The row of the noun, in the form that its type expects.
+        // This is a row of the noun, in the form that the type expects.
         resolve: ({ row }, _args, context, info) => readAround(noun, row, context, info) as never,
       }),
       ...fields(t),
@@ -171,7 +171,7 @@ follow('Customer', Customer, {
       after: "The identity check's status after this change.",
     }),
   args: (t) => ({
-    customerId: t.id({ description: 'The customer to watch (`Customer:…`). By default all that the caller may see.' }),
+    customerId: t.id({ description: 'The customer to watch (`Customer:…`); by default all that the caller may see.' }),
   }),
   open: async ({ customerId }, after, context) => {
     checkSubject(customerId, 'customerId');
@@ -211,7 +211,7 @@ follow('Quote', Quote, {
 
 const StreamEnd = enumOf('StreamEnd', 'When a stream of named transactions completes.', {
   TERMINAL: 'When all of them have a terminal status.',
-  FINAL: 'When nothing about them can change any more: no bank can return a payment, and no refund is pending.',
+  FINAL: 'When nothing about them can change anymore: no bank can return a payment, and no refund is pending.',
 });
 
 const FollowedTransactionsInput = oneOf('FollowedTransactionsInput', 'The transactions that a stream covers', (t) => ({

@@ -87,7 +87,7 @@ function listStream(
   const over = new AbortController();
   const at = (event: Event) => placeOf(event, payments.cursors, event.platformId);
 
-  /** Returns how an event affects the list; undefined if it concerns other rows. */
+  /** Returns how an event affects the list; undefined if it has no effect on it. */
   async function changeOf(event: Event): Promise<ListChange | undefined> {
     const { matches, references } = predicate;
     const previous = await feed.previous.of(event);
@@ -169,7 +169,7 @@ const rowOf = oncePer((event: Event, noun: FollowedNoun): Row => ({ ...rowFromSn
 
 const messagesAfter = oncePer((_event: Event) => new Map<string, ListMessage>());
 
-/** Returns the message for these changes, the same object for all recipients, so that they share its execution. */
+/** Returns the message for these changes, the same object for all recipients, so that they can share the results. */
 function sharedMessage(last: Event, place: Message, changes: readonly ListChange[]): ListMessage {
   const key = changes.map(({ op, cursor, before }) => `${op}:${cursor}:${before?.version}`).join(' ');
   const known = messagesAfter(last);

@@ -21,7 +21,7 @@ export interface RowStream<Noun extends FollowedNoun> {
   readonly readFinality?: (row: SnapshotRows[Noun]) => Promise<Finality | undefined>;
 }
 
-/** How long to wait, in milliseconds, before reading again whether a row has ended. */
+/** How long to wait, in milliseconds, before checking again whether a row has ended. */
 const lookMs = { least: 1_000, most: 60_000, afterFailure: 5_000 } as const;
 
 /** Returns the id under which the feed stores a row's events: for a quote, its transaction's id. */
@@ -75,8 +75,7 @@ export async function watchRows<Noun extends FollowedNoun>(
   }
 
   const firsts = presentStates(latest, head);
-  // The latest events were read together, after `head`. Up to the last of them, the feed has no other events of these
-  // rows.
+  // The latest events were read together, after `head`, so no further event of these rows precedes the last of them.
   let from = head.sequence;
   // All events of the current states come after this position. Until the client acknowledges the first one, a resumed
   // stream repeats them from here.

@@ -214,7 +214,7 @@ mutation('replayWebhookEvents', {
 
 mutation('resendWebhookDelivery', {
   description:
-    'Resends a delivery, whatever its outcome was. The delivery keeps its id and its history of attempts. If the endpoint is disabled, the request is refused with CONFLICT.',
+    'Resends a delivery, regardless of its outcome. The delivery keeps its id and its history of attempts. If the endpoint is disabled, the request is refused with CONFLICT.',
   input: (t) => ({
     deliveryId: t.id({ required: true, description: 'The delivery to resend (`WebhookDelivery:…`).' }),
   }),
