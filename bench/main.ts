@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
+import { Command, InvalidArgumentError } from 'commander';
 import { startEmbeddedPostgres } from '../src/infra/database/embedded/embedded.ts';
 import { postgres } from './measure.ts';
 import { prepare } from './prepare.ts';
@@ -10,25 +10,18 @@ import { comparison, machine, markdown, type Saved } from './report.ts';
 import { runAll } from './run.ts';
 
 /** `npm run bench`: compares the gateway with its alternatives, side by side on the same data in one run. */
-const { values: options } = parseArgs({
-  options: {
-    quick: { type: 'boolean', default: false },
-    rows: { type: 'string' },
-    only: { type: 'string', default: '' },
-    'data-dir': { type: 'string', default: path.join(import.meta.dirname, '.data') },
-    save: { type: 'string' },
-    compare: { type: 'string' },
-  },
-});
-const rows = Number(options.rows ?? (options.quick ? 50_000 : 1_000_000));
-if (!Number.isSafeInteger(rows) || rows < 10_000) {
-  console.error('--rows must be a number of transactions, at least 10000');
-  process.exit(2);
-}
+const options = new Command('npm run bench --')
+  .option('--quick', 'take less than two minutes, with approximate figures')
+  .option('--rows <number>', 'the number of transactions; at least 10000', rowsIn)
+  .option('--only <pattern>', 'only the cases whose names match', '')
+  .option('--data-dir <folder>', 'the folder of the database', path.join(import.meta.dirname, '.data'))
+  .option('--save <file>', 'store the run')
+  .option('--compare <file>', 'print the differences from a stored run, with the noise')
+  .parse()
+  .opts<Options>();
+const { quick = false, rows = quick ? 50_000 : 1_000_000 } = options;
 // A quick run checks that everything works; its figures are only approximate.
-const timing = options.quick
-  ? { warmUpMs: 200, measureMs: 500, turns: 2 }
-  : { warmUpMs: 2_000, measureMs: 8_000, turns: 8 };
+const timing = quick ? { warmUpMs: 200, measureMs: 500, turns: 2 } : { warmUpMs: 2_000, measureMs: 8_000, turns: 8 };
 
 if (!existsSync(path.join(import.meta.dirname, 'node_modules/postgraphile'))) {
   execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: import.meta.dirname, stdio: 'inherit' });
@@ -37,7 +30,7 @@ if (!existsSync(path.join(import.meta.dirname, 'node_modules/postgraphile'))) {
 const earlier = options.compare ? (JSON.parse(await readFile(options.compare, 'utf8')) as Saved) : undefined;
 const began = Date.now();
 const server = await startEmbeddedPostgres({
-  dataDir: path.resolve(options['data-dir']),
+  dataDir: path.resolve(options.dataDir),
 });
 postgres.pid = server.pid;
 try {
@@ -45,7 +38,7 @@ try {
   const small = await prepare(server.url, 10_000, log);
   const prepared = rows === 10_000 ? small : await prepare(server.url, rows, log);
   const { sound, ...measured } = await runAll(prepared, small, timing, new RegExp(options.only));
-  const setting = `${new Date().toISOString().slice(0, 10)}, ${options.quick ? 'quick' : 'full'} run over ${rows} transactions of ${prepared.customers} customers, ${timing.measureMs / 1000} s per measurement. ${machine()}.`;
+  const setting = `${new Date().toISOString().slice(0, 10)}, ${quick ? 'quick' : 'full'} run over ${rows} transactions of ${prepared.customers} customers, ${timing.measureMs / 1000} s per measurement. ${machine()}.`;
   const run: Saved = { setting, ...measured };
   console.log(`\n${setting}\n\n${markdown(run)}\n`);
   if (earlier) console.log(`${comparison(run, earlier)}\n`);
@@ -54,4 +47,20 @@ try {
   if (!sound) process.exitCode = 1;
 } finally {
   await server.stop();
+}
+
+interface Options {
+  readonly quick?: boolean;
+  readonly rows?: number;
+  readonly only: string;
+  readonly dataDir: string;
+  readonly save?: string;
+  readonly compare?: string;
+}
+
+function rowsIn(text: string): number {
+  const rows = Number(text);
+  if (!Number.isSafeInteger(rows) || rows < 10_000)
+    throw new InvalidArgumentError('Expected a number, at least 10000.');
+  return rows;
 }

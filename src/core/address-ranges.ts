@@ -9,7 +9,13 @@ export function parseRange(text: string): Range {
   // The library also accepts other notations, and would read 010.0.0.1 as 8.0.0.1.
   const isPlain = text.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(text.replace(/\/.*/, ''));
   if (!isPlain) throw new RangeError(`${text} is not an address`);
-  return text.includes('/') ? ipaddr.parseCIDR(text) : [ipaddr.process(text), text.includes(':') ? 128 : 32];
+  const [address, bits] = text.includes('/')
+    ? ipaddr.parseCIDR(text)
+    : ([ipaddr.parse(text), text.includes(':') ? 128 : 32] as const);
+  // Clients' addresses are compared as IPv4 if they are IPv4 addresses in the form ::ffff:10.0.0.1.
+  return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= 96
+    ? [address.toIPv4Address(), bits - 96]
+    : [address, bits];
 }
 
 /** Parses a range typed by a person. Refuses input such as 10/8, which ipaddr.js reads as 0.0.0.10/8. @throws Error */

@@ -86,10 +86,11 @@ test.each([
 });
 
 test('a token is accepted only from its addresses, even right after a request from one of them', async () => {
-  const { platform: key } = await make(platform, { addresses: ['203.0.113.0/28', '198.51.100.4', '2001:db8:1::/48'] });
-  for (const from of ['203.0.113.7', '198.51.100.4', '2001:db8:1:2::3', '::ffff:203.0.113.7'])
+  const two = ['203.0.113.0/28', '198.51.100.4'];
+  const { platform: key } = await make(platform, { addresses: [...two, '2001:db8:1::/48', '::ffff:192.0.2.0/120'] });
+  for (const from of ['203.0.113.7', '198.51.100.4', '2001:db8:1:2::3', '::ffff:203.0.113.7', '192.0.2.9'])
     expect([from, await statusOf(key, from)]).toEqual([from, 200]);
-  for (const from of ['203.0.113.16', '198.51.100.5', '2001:db8:2::1'])
+  for (const from of ['203.0.113.16', '198.51.100.5', '2001:db8:2::1', '192.0.3.1'])
     expect([from, await statusOf(key, from)]).toEqual([from, 401]);
   // Entries that a client adds before the proxy's own are not trusted.
   expect(await statusOf(key, '203.0.113.7, 198.51.100.5')).toBe(401);

@@ -61,6 +61,13 @@ const variables = { id: scene.customerId };
 
 const clients: Readonly<Record<string, (gate: Gate) => Stock>> = {
   'graphql-ws': overSocket((client) => (next) => client.subscribe({ query, variables }, sink(next))),
+  'graphql-ws by its iterator': overSocket((client) => (next) => {
+    const results = client.iterate({ query, variables });
+    (async () => {
+      for await (const result of results) next(result);
+    })().catch((error: unknown) => next({ error }));
+    return () => void results.return?.();
+  }),
   Apollo: overSocket((client) => {
     const apollo = new ApolloClient({ link: new GraphQLWsLink(client), cache: new InMemoryCache() });
     return (next) => {

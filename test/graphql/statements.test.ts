@@ -173,6 +173,20 @@ test("the end of the viewer's feed costs a statement; the viewer's other fields 
   expect((await counted('{ viewer { kind feedCursor } }')).statements).toEqual([expect.stringMatching(/feed_head/)]);
 });
 
+test('queries whose root fields differ only in their aliases send the same statement', async () => {
+  const query = (one: string, other: string) =>
+    `{ ${one}: transactions(first: 1) { totalCount } kind: __typename ${other}: customers(first: 2) { totalCount } end: __typename }`;
+  const [first, second] = [await counted(query('a', 'b')), await counted(query('transactions', 'customers'))];
+  expect(second.statements).toEqual(first.statements);
+  const { a, b } = first.data;
+  expect(Object.entries(second.data)).toEqual([
+    ['transactions', a],
+    ['kind', 'Query'],
+    ['customers', b],
+    ['end', 'Query'],
+  ]);
+});
+
 test('several nodes are read in one statement, regardless of their types', async () => {
   const { apiTokens } = await t.platform.ask('{ apiTokens(first: 1) { edges { node { id } } } }');
   const lookup = await t.platform.lookUp('$success.usd@sandbox.uma.money');

@@ -10,7 +10,11 @@ interface Request {
 
 interface Sink {
   next(result: unknown): void;
+  error(error: unknown): void;
+  complete(): void;
 }
+
+type Subscribe = (request: Request, sink: Sink, ...rest: unknown[]) => () => void;
 
 /** Where a subscription resumes. Updated in place, so that a library that resends a request sends the newest cursor. */
 export interface Resuming {
@@ -30,8 +34,8 @@ export function advance(resuming: Resuming, result: unknown): void {
  * subscriptionExchange, or use it directly. Documents need no changes.
  */
 export function resumingClient<Client extends SubscribingClient>(client: Client): Client {
-  const subscribe = client.subscribe.bind(client) as (request: Request, sink: Sink, ...rest: unknown[]) => () => void;
-  const resuming = (request: Request, sink: Sink, ...rest: unknown[]) => {
+  const subscribe = client.subscribe.bind(client) as Subscribe;
+  const resuming: Subscribe = (request, sink, ...rest) => {
     const extensions = { after: null, ...request.extensions };
     const advancing: Sink = Object.assign(Object.create(sink), {
       next(result: unknown) {
@@ -41,6 +45,46 @@ export function resumingClient<Client extends SubscribingClient>(client: Client)
     });
     return subscribe({ ...request, extensions }, advancing, ...rest);
   };
-  // Other methods of the client that subscribe, such as `iterate`, call the `subscribe` of this object.
-  return Object.assign(Object.create(client), client, { subscribe: resuming });
+  return Object.assign(Object.create(client), client, { subscribe: resuming, iterate: iterating(resuming) });
+}
+
+/** Returns the `iterate` of both libraries for a `subscribe`. Their own would not call `resuming`. */
+function iterating(subscribe: Subscribe) {
+  return (request: Request, ...rest: unknown[]): AsyncIterableIterator<unknown> => {
+    const results: unknown[] = [];
+    let end: (() => void) | undefined;
+    let wake = () => {};
+    const finish = (how: () => void) => {
+      end ??= how;
+      wake();
+    };
+    const next = (result: unknown) => {
+      results.push(result);
+      wake();
+    };
+    const error = (reason: unknown) => {
+      finish(() => {
+        throw reason;
+      });
+    };
+    const dispose = subscribe(request, { next, error, complete: () => finish(() => {}) }, ...rest);
+    const iterator = (async function* iterate() {
+      for (;;) {
+        while (results.length > 0) yield results.shift();
+        if (end) return end();
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    })();
+    const stop = iterator.return.bind(iterator);
+    return Object.assign(iterator, {
+      return() {
+        results.length = 0;
+        finish(() => {});
+        dispose();
+        return stop();
+      },
+    });
+  };
 }

@@ -43,7 +43,7 @@ export async function proposeAdjustment(
   }
   if (amount === 0n || amount > maxAmount || amount < -maxAmount) {
     const most = formatMajor(maxAmount, requiredCurrency(currency));
-    throw new RefusedByHand(`the amount must be more than zero and at most ${most}`);
+    throw new RefusedByHand(`the amount must not be zero, and at most ${most} in either direction`);
   }
   const { platformId } = account;
   return inTransaction(database, async (act) => {

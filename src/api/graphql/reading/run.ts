@@ -15,16 +15,27 @@ import { oncePer } from '../../../core/once-per.ts';
 import type { Context, Prepared } from '../context.ts';
 import { abandoned, failure } from '../failure.ts';
 import { maxPlanBytes, planBytes } from '../limits/documents.ts';
-import { fillPlaceholders, NotSequenced, parseAnswer } from './finish.ts';
+import { fillPlaceholders, NotSequenced, parseAnswer, valueSeparator } from './finish.ts';
 import { LeftToExecutor } from './page.ts';
 import { Planner } from './plan.ts';
 import type { Read } from './reads.ts';
-import { inScope, PlanStatement, Run, type RunInput, type Sql, sql } from './sql.ts';
+import { concatenate, inScope, PlanStatement, Run, type RunInput, type Sql, sql } from './sql.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
 
+/** The plan of a query whose whole response the database can produce. */
+interface QueryPlan {
+  /** Reads the values of the root fields. */
+  readonly statement: PlanStatement;
+  /**
+   * The parts of the response before, between and after these values. They are not in the statement, so queries whose
+   * root fields differ only in their aliases share a prepared statement.
+   */
+  readonly around: readonly string[];
+}
+
 /** The plans of queries, keyed by `planKey`; false for a query that is left to the executor. */
-const queryPlans = new LRUCache<string, PlanStatement | false>({ maxSize: maxPlanBytes });
+const queryPlans = new LRUCache<string, QueryPlan | false>({ maxSize: maxPlanBytes });
 
 let lastNumber = 0;
 
@@ -49,7 +60,7 @@ function planKey(operation: OperationDefinitionNode, variables: Variables, parts
   return `${number} ${directiveVariables.map((name) => String(variables[name])).join(' ')}`;
 }
 
-function planQuery({ schema, document, operation }: Prepared, variables: Variables): PlanStatement | false {
+function planQuery({ schema, document, operation }: Prepared, variables: Variables): QueryPlan | false {
   const query = schema.getQueryType();
   const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
   for (const definition of document.definitions) {
@@ -59,8 +70,21 @@ function planQuery({ schema, document, operation }: Prepared, variables: Variabl
   try {
     if (!query) return false;
     const root = { ...operation, kind: Kind.FIELD, name: { kind: Kind.NAME, value: 'query' } } as const;
-    const json = planner.object(query, [root], (selected) => planner.openField(selected, {}));
-    return new PlanStatement(withinLimit(sql`select ${inScope(json)} as json`));
+    const values: Sql[] = [];
+    const around: string[] = [];
+    let before = '{"data":{';
+    for (const [at, selected] of planner.selectedFields(query, [root]).entries()) {
+      before += `${at > 0 ? ',' : ''}"${selected.key}":`;
+      if (selected.field) {
+        values.push(planner.openField(selected, {}));
+        around.push(before);
+        before = '';
+      } else before += `"${query.name}"`;
+    }
+    if (values.length === 0) return false;
+    const json = concatenate(values.flatMap((value, at) => (at === 0 ? [value] : [valueSeparator.sql, value])));
+    const statement = new PlanStatement(withinLimit(sql`select ${inScope(json)} as json`));
+    return { statement, around: [...around, `${before}}}`] };
   } catch (error) {
     if (error instanceof LeftToExecutor) return false;
     throw error;
@@ -187,15 +211,18 @@ export async function answerByPlan(args: Prepared): Promise<TextAnswer | undefin
   const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {});
   if (!coerced) return undefined;
   const key = planKey(operation, coerced, () => document.definitions);
-  let statement = queryPlans.get(key);
-  if (statement === undefined) {
-    statement = planQuery(args, coerced);
-    queryPlans.set(key, statement, { size: planBytes(document) });
+  let plan = queryPlans.get(key);
+  if (plan === undefined) {
+    plan = planQuery(args, coerced);
+    queryPlans.set(key, plan, { size: planBytes(document) });
   }
-  if (!statement) return undefined;
+  if (!plan) return undefined;
+  const { statement, around } = plan;
   try {
     const { json, errors } = await runStatement(statement, { variables: coerced }, context);
-    return errors.length > 0 ? undefined : new TextAnswer(`{"data":${json}}`);
+    if (errors.length > 0) return undefined;
+    const values = json.split(valueSeparator.text);
+    return new TextAnswer(around.map((text, at) => text + (values[at] ?? '')).join(''));
   } catch (error) {
     faults.set(context, error);
     return undefined;
