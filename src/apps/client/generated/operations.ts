@@ -132,7 +132,7 @@ export type ClabeAccountInput = {
 export type ClientGrant =
   /** Register external accounts for the customer (createExternalAccount). */
   | 'ADD_BENEFICIARIES'
-  /** Look up receivers at UMA addresses (lookUpReceiver), and create quotes from those lookups. */
+  /** Look up receivers by UMA address (lookUpReceiver), and create quotes from those lookups. */
   | 'LOOK_UP_RECEIVERS';
 
 /** The input of createExternalAccount. */
@@ -171,7 +171,7 @@ export type CreateQuoteInput = {
   lockedCurrencySide: LockedCurrencySide;
   /** The receiver's lookup, required for a UMA destination (`Lookup:…`). */
   lookupId?: string | null | undefined;
-  /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. A client token that sets them is refused with FORBIDDEN. The quote's transaction gets them, too. */
+  /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. A client token that sets them is refused with FORBIDDEN. The quote's transaction also gets them. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** Information about the sender. A UMA destination requires all mandatory fields of the lookup's `requiredPayerFields`, and PURPOSE_OF_PAYMENT. An external account requires PURPOSE_OF_PAYMENT. At most 30. */
   senderCustomerInfo?: Array<InformationFieldInput> | null | undefined;
@@ -308,7 +308,7 @@ export type ExternalAccountInfoInput =
   |  { baseWallet?: never; cadAccount?: never; clabe?: never; gbpAccount?: never; iban?: never; layer2Wallet?: never; lightning?: never; ngnAccount?: never; phpAccount?: never; pix?: never; polygonWallet?: never; sgdAccount?: never; solanaWallet?: never; tronWallet?: never; upi?: never;   /** A bank account in the United States. */
   usAccount: UsAccountInput; };
 
-/** The status of an external account. Only ACTIVE accounts can pay and be paid. */
+/** The status of an external account. Only ACTIVE accounts can send and receive money. */
 export type ExternalAccountStatus =
   /** The account can be used in payments. */
   | 'ACTIVE'
@@ -841,7 +841,7 @@ export type SolanaWalletInput = {
 
 /** When a stream of named transactions completes. */
 export type StreamEnd =
-  /** When nothing about them can change any more: no bank can return a payment, and no refund is pending. */
+  /** When nothing about them can change anymore: no bank can return a payment, and no refund is pending. */
   | 'FINAL'
   /** When all of them have a terminal status. */
   | 'TERMINAL';
@@ -860,7 +860,7 @@ export type TransactionFilter = {
   currency?: string | null | undefined;
   /** Transactions of this customer (`Customer:…`). */
   customerId?: string | null | undefined;
-  /** True excludes payments whose quote was never executed or funded, which are PENDING and later EXPIRED. False returns only such payments. */
+  /** True excludes payments whose quote was never executed or funded. These are PENDING and later EXPIRED. False returns only these payments. */
   executed?: boolean | null | undefined;
   /** Transactions that failed for any of these reasons. At most 100. */
   failureReason?: Array<FailureReason> | null | undefined;

@@ -122,7 +122,7 @@ export const embedded: string[] = [
   "WebhookEndpointEdge",
 ];
 
-/** The fields of objects that are BigInt or DateTime. */
+/** The BigInt and DateTime fields of each object type. */
 export const scalarFields: Record<string, Record<string, string>> = {
   AccountStatement: {"from":"DateTime","to":"DateTime"},
   AccountUpdate: {"occurredAt":"DateTime"},
@@ -190,7 +190,7 @@ export const scalarFields: Record<string, Record<string, string>> = {
   WebhookEndpoint: {"createdAt":"DateTime","disabledAt":"DateTime","failingSince":"DateTime"},
 };
 
-/** The fields of input objects that are BigInt or DateTime, or contain such fields. */
+/** The fields of each input type that are BigInt or DateTime, or contain such fields. */
 export const scalarInputs: Record<string, Record<string, string>> = {
   AmountInput: {"units":"BigInt"},
   AmountRange: {"max":"BigInt","min":"BigInt"},
