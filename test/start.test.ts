@@ -231,7 +231,7 @@ test('a sandbox whose Postgres is killed recovers without a restart, and can mak
   await vi.waitFor(async () => {
     expect(await platform.transactionOf(transaction.id)).toMatchObject({ status: 'COMPLETED' });
   }, soon);
-  expect(gateway.output()).toMatch(/embedded Postgres runs again/);
+  expect(gateway.output()).toMatch(/embedded Postgres is running again/);
   expect(await gateway.end('SIGTERM')).toBe(0);
 });
 

@@ -8,7 +8,7 @@ import { Webhook } from 'standardwebhooks';
 
 /** The message for your push service (APNs or FCM). You can send it with any library. */
 export interface Notification {
-  /** The same for repeats: pass it as `apns-collapse-id` or FCM's `collapse_key`, so that a device shows only one. */
+  /** The same for repeats. Pass it as `apns-collapse-id` or FCM's `collapse_key` so that a device shows only one. */
   readonly id: string;
   readonly platformCustomerId: string;
   readonly title: string;

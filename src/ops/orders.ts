@@ -179,7 +179,7 @@ async function listRefunds({ database }: Tools): Promise<Answer> {
     reference: suspended.transaction.refundReference,
     platform: suspended.platformName,
   }));
-  return listed(rows, 'Nothing waits in suspense.');
+  return listed(rows, 'No refund is held in suspense.');
 }
 
 async function releaseRefund({ database, operator }: Acting, id: string): Promise<Answer> {

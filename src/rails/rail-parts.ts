@@ -156,7 +156,7 @@ export interface LockRequest {
   readonly amount: bigint;
   /** The external account to pay; undefined if the converted money stays in an internal account. */
   readonly account: RailAccount | undefined;
-  /** The payment to a receiver that `lookUp` found; undefined for others. Its two currencies may be the same. */
+  /** The payment to a receiver that `lookUp` found; otherwise undefined. Its two currencies may be the same. */
   readonly uma?: UmaPayment | undefined;
 }
 

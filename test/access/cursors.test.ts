@@ -142,7 +142,7 @@ test('cursors encrypted with a replaced key stay valid for as long as that key i
   const [rotated, without] = [new Cursors([next, old]), new Cursors([next])];
   expect(rotated.read('feed', platformId, before)).toBe('17:2');
   expect(without.read('feed', platformId, before)).toBeUndefined();
-  // An instance that does not encrypt with the new key yet can read cursors that others have encrypted with it.
+  // An instance that does not yet encrypt with the new key can read cursors that others have encrypted with it.
   expect(new Cursors([old, next]).read('feed', platformId, rotated.write('feed', platformId, '18:2'))).toBe('18:2');
 });
 

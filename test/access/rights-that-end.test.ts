@@ -186,7 +186,7 @@ test.each(Object.entries(endings))(
 
 const registered = 'subscription Own { accountUpdates { account { id } } }';
 
-test('once a platform allows only registered documents, streams of other documents end, and a stream of a registered one ends when it is deleted', async () => {
+test('once a platform allows only registered documents, streams of other documents end, and those of a registered document end when it is deleted', async () => {
   const own = await t.newPlatform('strict');
   const account = (await own.makeScene()).usd;
   const settings = await restClient(t.url, own.authorization);

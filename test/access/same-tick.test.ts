@@ -179,7 +179,7 @@ describe.each(Object.keys(dryRuns))('%s', (name) => {
     const things = sides[0]?.things ?? {};
     const app = await platform.payingApp({ customerId: (await platform.makeScene()).customerId });
     const requests = [platform, app, platform, app].map(({ authorization }) => dryRun(name, authorization, things));
-    // The first requests with new credentials wait until these have been looked up, so they do not run in the same tick.
+    // The first requests with new credentials wait for these to be looked up, so they do not run in the same tick.
     await pipelined(requests);
     const answers = await pipelined(requests);
     const [found, hidden] = [expect.stringContaining('sentAmount'), expect.stringContaining('NOT_FOUND')];

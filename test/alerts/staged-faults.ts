@@ -80,7 +80,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     'update _prisma_migrations set checksum = reverse(checksum)',
   ),
   'unmarked restore': between(
-    'the database begins an unmarked epoch; ended by `ops restored`',
+    'the database starts a new, unmarked epoch; ended by `ops restored`',
     ['PaymentsRestored'],
     ({ own }) => own('update feed_epoch set marked_at = null where id = (select max(id) from feed_epoch)'),
     ({ ops }) => ops('restored', '--yes'),

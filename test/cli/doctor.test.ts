@@ -328,7 +328,7 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
   },
   rails: {
     'a rail that cannot be loaded': [
-      /does not start: RAILS PRODUCTION: the module \.\/none\.ts cannot be loaded/,
+      /cannot start: RAILS PRODUCTION: the module \.\/none\.ts cannot be loaded/,
       set({ RAILS: '{"PRODUCTION": {"module": "./none.ts"}}' }),
     ],
   },

@@ -61,5 +61,5 @@ test('additions to the schema break nothing', async () => {
 
 test('an unknown revision is reported in a single sentence', async () => {
   const result = await breaks('no-such-revision');
-  expect(result).toMatchObject({ code: 1, err: expect.stringContaining('no git revision') });
+  expect(result).toMatchObject({ code: 1, err: expect.stringContaining('neither a file nor a git revision') });
 });

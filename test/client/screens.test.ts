@@ -306,7 +306,7 @@ test('receipt: parties, amounts, rate, fees and progress, and where the money is
   });
 });
 
-test('history: payments are filtered, sorted in either order, and paged through with cursors', async () => {
+test('history: payments are filtered, sorted by creation or last change, and paged through with cursors', async () => {
   for (let made = 0; made < 2; made += 1) await payQuote(app);
   const whole = (await show(app, 'history', { first: 100 })).transactions;
   expect(whole.totalCount).toBe(whole.edges.length);

@@ -21,19 +21,19 @@ test('a server that someone else kills or stops comes back at the same address w
     async () => expect(await query(url, 'select word from words')).toEqual([{ word: 'committed' }]),
     soon,
   );
-  await vi.waitFor(() => expect(warnings.at(-1)).toMatch(/runs again/), soon);
+  await vi.waitFor(() => expect(warnings.at(-1)).toMatch(/running again/), soon);
   expect(server.pid).not.toBe(pid);
   expect(server.url).toBe(url);
   expect(warnings[0]).toContain(`process ${pid}`);
   expect(warnings.filter((line) => /closed its connection/.test(line))).toHaveLength(1);
-  expect(warnings.filter((line) => /runs again/.test(line))).toHaveLength(1);
+  expect(warnings.filter((line) => /running again/.test(line))).toHaveLength(1);
 
   // A server that is stopped in this way waits for its open connections.
   const client = await openClient(url);
   const ended = new Promise((resolve) => client.once('end', resolve));
   process.kill(server.pid, 'SIGTERM');
   await ended;
-  await vi.waitFor(() => expect(warnings.filter((line) => /runs again/.test(line))).toHaveLength(2), soon);
+  await vi.waitFor(() => expect(warnings.filter((line) => /running again/.test(line))).toHaveLength(2), soon);
   expect(await query(url, 'select word from words')).toEqual([{ word: 'committed' }]);
   await server.stop();
   await isDown(url);
@@ -50,11 +50,11 @@ test('a failed start is retried until it succeeds, and each reason for a failure
   await vi.waitFor(() => expect(reasons(/Address already in use/)).toHaveLength(1), soon);
   // The first reason was logged only once, and the server does not count as running while another program has its port.
   expect(reasons(/PG_VERSION/)).toHaveLength(1);
-  expect(reasons(/runs again/)).toHaveLength(0);
+  expect(reasons(/running again/)).toHaveLength(0);
   other.close();
 
   await vi.waitFor(async () => expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]), soon);
-  await vi.waitFor(() => expect(reasons(/runs again/)).toHaveLength(1), soon);
+  await vi.waitFor(() => expect(reasons(/running again/)).toHaveLength(1), soon);
   expect(reasons(/Address already in use/)).toHaveLength(1);
 });
 
@@ -95,7 +95,7 @@ test('stopping a server that cannot start completes immediately and leaves no se
 });
 
 test('stopping a server at any point of its restart leaves no server running', async () => {
-  for (const waitFor of [/closed its connection/, /runs again/]) {
+  for (const waitFor of [/closed its connection/, /running again/]) {
     const { server, warnings } = await startHeard();
     process.kill(server.pid, 'SIGKILL');
     await vi.waitFor(() => expect(warnings.some((line) => waitFor.test(line))).toBe(true), { ...soon, interval: 1 });
@@ -118,7 +118,7 @@ test.runIf(canMount())('a server whose disk was full comes back once there is sp
 
   await rm(filler);
   await vi.waitFor(async () => expect(await query(user.url, 'select 1 as one')).toEqual([{ one: 1 }]), soon);
-  await vi.waitFor(() => expect(user.warnings.at(-1)).toMatch(/runs again/), soon);
+  await vi.waitFor(() => expect(user.warnings.at(-1)).toMatch(/running again/), soon);
   expect(user.warnings.filter((line) => line.startsWith('The embedded Postgres')).length).toBeLessThan(8);
   await interrupted(user);
 });

@@ -101,7 +101,7 @@ test('the feed shows the same events as a list and as a stream, oldest first and
   expect(filtered.map((event: Data) => event.id)).toEqual(ours.map((event) => event.id));
 });
 
-test('a cursor that is too old or ahead of the feed is refused as expired', async () => {
+test('a stream refuses a cursor as expired if it is too old or ahead of the feed', async () => {
   const codeOf = async (after: string) => (await nextOf(t.platform.watch(events, { after }))).errors[0].extensions.code;
   const ahead = feedCursor(cursors, t.platform.platformId, { sequence: 1_000_000n, epoch: null });
   expect(await codeOf(ahead)).toBe('CURSOR_EXPIRED');

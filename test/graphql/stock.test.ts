@@ -6,7 +6,8 @@ import { usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 
 /**
- * Tests the reads that use only graphql-js, the Pothos plug-ins and Prisma. oracle.test.ts compares others with them.
+ * Tests the reads that use only graphql-js, the Pothos plug-ins and Prisma. oracle.test.ts compares other reads with
+ * them.
  */
 
 const t = await testGateway({ SANDBOX_PACE_MS: 0 });

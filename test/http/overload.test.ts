@@ -100,7 +100,7 @@ test.each([
   ['a query', ['POST /graphql HTTP/1.1']],
   ['an event stream', ['POST /graphql HTTP/1.1', 'Accept: text/event-stream']],
   ['a REST command', ['POST /2025-10-13/quotes HTTP/1.1']],
-])('%s occupies no place before its body arrives, and stalled bodies do not slow others down', async (_name, head) => {
+])('%s occupies no place until its body has arrived, and stalled bodies do not delay others', async (_name, head) => {
   const authorization = `Authorization: ${t.platform.authorization}`;
   const hanging = await hangingUpload(t.url, [...head, authorization, 'Content-Type: application/json']);
   expect((await post('{ viewer { kind } }')).status).toBe(200);

@@ -88,7 +88,7 @@ async function seeTheRest(world: OracleWorld, figures: Figures): Promise<void> {
   if (missing.size + needless.length === 0) return;
   throw new Error(
     [
-      `no document received a value for these fields: ${[...missing].join(', ') || 'none'}`,
+      `no response contained a value for these fields: ${[...missing].join(', ') || 'none'}`,
       `these exceptions are not needed: ${needless.join(', ') || 'none'}`,
       'test/oracle/scene.ts creates the data that documents query; test/oracle/coverage.ts lists the fields without a value, and why',
     ].join('\n'),

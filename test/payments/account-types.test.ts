@@ -146,7 +146,7 @@ test.each([
   ['SEPA', sepa('Ana 👍 B'), 'SEPA sends this name as "Ana B", without "👍"'],
   ['ACH', ach('Tom & Jerry Engines Company'), 'ACH sends this name as "Tom & Jerry Engines Co", cut to 22 characters'],
 ])(
-  "registering an account returns a warning if %s changes characters of the owner's name",
+  "registering an account returns a warning if %s sends the owner's name in a different form",
   async (_rail, input, said) => {
     for (const as of [t.platform, live]) {
       const customerId = await as.newCustomer();

@@ -139,7 +139,7 @@ test.each([
   ['107', 'CHECKED_BY_RECEIVING_FI', null, ''],
   ['000', 'MATCHED', 'Grace Hopper', null],
 ])(
-  'an account number ending in %s is verified as %s, and the status reason includes any names that were compared',
+  'an account number ending in %s is verified as %s, and the status reason of a mismatch states the compared names',
   async (suffix, status, fullName, compared) => {
     const statusReason = compared === null ? null : `sandbox suffix ${suffix}${compared}`;
     const { account } = await register(usInput(`88800${suffix}`));

@@ -61,7 +61,7 @@ describe("the names of a payment's parties", () => {
 
   const partiesOf = (platform: TestPlatform, id: string) => platform.fieldsOf('transaction', id, fields);
 
-  test("include the name of a paid customer; strangers do not see the account's number", async () => {
+  test("include the owner's name if an external account is paid; strangers do not see the account's number", async () => {
     const made = await t.platform.quote(between(payer.usd, payee.outsideUsd, 1_000));
     const { id } = made.transaction;
     const own = { displayName: 'USD account', maskedNumber: end(payer.usd) };

@@ -102,7 +102,7 @@ describe('a policy', () => {
     ['amounts of one payment', { limits: [usd('PAYMENT', 1_000)] }, all.filter((way) => way !== quotes[3])],
     ['a single payment', { limits: [{ period: 'DAY', payments: 1 }] }, all.slice(0, 1)],
     ['the number of payments', { limits: [{ period: 'DAY', payments: 3 }] }, all.slice(0, 3)],
-  ])('allows exactly what its terms say about %s: %j', async (what, terms, allowed) => {
+  ])('allows exactly the payments that its terms on %s permit: %j', async (what, terms, allowed) => {
     const message = expect.stringMatching(says[what] ?? /no payment to this receiver$/);
     const me = await limited(terms);
     const did: string[] = [];

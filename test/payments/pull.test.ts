@@ -34,7 +34,7 @@ describe('a quote from an external account', () => {
     expect(await expectedMs({ step: 'SETTLEMENT', delayMs: 600_000 })).toBeGreaterThanOrEqual(600_000);
   });
 
-  test('pulls the money into the owner’s account in the same currency, converts it and pays it out', async () => {
+  test('pulls the money into the owner’s internal account in the same currency, converts it and pays it out', async () => {
     const quote = await createQuote(scene.outsideUsd, scene.outsideEur);
     const source = { account: { __typename: 'ExternalAccount', id: scene.outsideUsd } };
     expect(quote).toMatchObject({ status: 'PENDING', paymentInstructions: [], source });

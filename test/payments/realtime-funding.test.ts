@@ -164,7 +164,7 @@ describe('a late deposit', () => {
   test.each([
     ['arrives twice', { sandboxScenario: { deposit: 'TWICE' } }, (due: bigint) => 2n * due],
     ['falls short', { amount: 7 }, () => 7n],
-  ])('for an expired quote is credited as it arrives if it %s; later ones are refused', async (_how, more, total) => {
+  ])('for an expired quote is credited as received, even if it %s; others are refused', async (_how, more, total) => {
     const quote = await quoteAt(short);
     await short.platform.ended(quote.transactionId);
     const answers = await Promise.all([1, 2, 3].map(() => send(quote, more, short.platform)));

@@ -56,7 +56,7 @@ describe('section 2', () => {
   });
 });
 
-test('4.10 the platform’s own external accounts are returned in one list, filtered by currency', async () => {
+test('4.10 the platform’s own external accounts are returned in one list without paging, filtered by currency', async () => {
   const rest = await restClient(t.url, (await t.newPlatform('owner')).authorization);
   const own = await rest.make('/platform/external-accounts', { currency: 'USD', accountInfo: usAccount() });
   expect(own.customerId).toBeNull();

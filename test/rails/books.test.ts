@@ -41,7 +41,7 @@ describe('in the totals of a period', () => {
       expect(totalsOf([order({ state })], [movement({ orderId: 'order', state })], period)).toEqual([]);
   });
 
-  test('collected money counts as received, and whatever was returned of it as paid', () => {
+  test('collected money counts as received, and the part of it that was returned as paid', () => {
     const collected = order({ kind: 'COLLECTION' });
     const taken = movement({ orderId: 'order', direction: undefined });
     const back = movement({ returnOf: 'order', direction: undefined, amount: 60n });

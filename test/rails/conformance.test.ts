@@ -27,7 +27,7 @@ test('a correct rail passes every check, for payouts and collections', async () 
 test.for<readonly [mistake: Mistake, check: string, reason: RegExp]>([
   ['new keys', 'moves the money once, even if the answer is lost', /moved \d+ instead of 700/],
   ['guesses', 'treats a provider that is down', /did not answer, but the rail answered failed/],
-  ['throws refusals', 'ends an order that the provider refuses', /no outcome .* an error \(422 refused\)/],
+  ['throws refusals', 'ends a refused order', /no outcome .* an error \(422 refused\)/],
   ['forgets', 'continues the order of a killed process', /settled the order, but the rail answered failed/],
   ['believes the last', 'reports no other outcome after settling', /answered settled, and then failed/],
   ['asks never', 'reports a slow order as pending', /must be from 0 to 86400000 ms, not Infinity/],

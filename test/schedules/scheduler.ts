@@ -4,7 +4,7 @@ import { actorLock, actorOf, stopNotice } from './scheduled-database.ts';
 /**
  * Runs actors one step at a time, in the order of a schedule. An actor is a function that runs the product's own code
  * on its own connection. It stops before each statement is sent, and at points inside the functions of the database
- * (scheduled-database.ts). Between two steps, every actor has stopped or ended, or waits for another actor's lock.
+ * (scheduled-database.ts). Between two steps, every actor has stopped or ended, or is waiting for another actor's lock.
  */
 
 /** The work of one actor. A refusal is also a result, which the race checks. */

@@ -119,7 +119,7 @@ export async function databaseProxy(databaseUrl: string) {
     },
     /** Returns the open connections of an application. */
     of: (application: RegExp) => [...pairs].filter(({ hello = '' }) => application.test(hello)),
-    /** From now on, forwards nothing on new connections of this application; with undefined, forwards again. */
+    /** From now on, forwards nothing on new connections of this application, until called with undefined. */
     freezeNew(application: RegExp | undefined) {
       freezing = application;
     },

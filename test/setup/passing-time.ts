@@ -53,7 +53,7 @@ export function timeZoneAhead(hours: number): string {
 /** Returns the time zone in which it is noon now, so that no day or month ends there for many hours. */
 export const timeZoneAtNoon = () => timeZoneAhead(12 - new Date().getUTCHours());
 
-/** Moves everything that policies have counted into the past, by this many hours. */
+/** Shifts everything that policies have counted this many hours into the past. */
 export function passHours({ databaseUrl }: TestGateway, hours: number): Promise<void> {
   return withoutTriggers(databaseUrl, async (client) => {
     const by = `interval '${hours} hours'`;

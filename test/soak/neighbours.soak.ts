@@ -190,7 +190,7 @@ const cases = (Object.keys(neighbours) as Neighbour[]).flatMap((neighbour) =>
   (Object.keys(ways) as Way[]).flatMap((way) => kinds.map((kind) => [kind, way, neighbour] as const)),
 );
 
-const title = 'a storm of %s %s leaves a %s neighbor responsive';
+const title = 'during a storm of %s %s, a %s neighbor gets no errors and, if a limit applies, hardly slower responses';
 test.each(cases)(title, { timeout: 1_200_000 }, async (kind, way, neighbour) => {
   const measured = await measure(neighbour, kind, way);
   console.log(`${kind} ${way}, ${neighbour}: ${JSON.stringify(measured)}`);

@@ -1,4 +1,4 @@
--- Begins a new epoch of the feed if server_name differs from the last epoch's server. A restore or a failover can undo
+-- Starts a new epoch of the feed if server_name differs from the last epoch's server. A restore or a failover can undo
 -- events; their numbers are then given to new events. Cursors of the undone events contain the earlier epoch, so they
 -- are not mistaken for cursors of the new events (decision 77). A sequencer calls this on each new connection, before
 -- it numbers any event. Returns whether an operator has yet to confirm the restore.
@@ -10,7 +10,7 @@ declare
   v_server text := server_name();
   v_last feed_epoch;
 begin
-  -- If several sequencers connect at once, only one of them begins the epoch. The lock's number is "epoc" in ASCII.
+  -- If several sequencers connect at once, only one of them starts the epoch. The lock's number is "epoc" in ASCII.
   perform pg_advisory_xact_lock(1701867363);
   select * into v_last from feed_epoch order by id desc limit 1;
   if not found then

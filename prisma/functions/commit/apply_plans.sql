@@ -35,8 +35,8 @@ begin
     insert into arrival select r.* from jsonb_populate_recordset(null::arrival, v_rows) r;
   end if;
 
-  -- Like every journal, that of an adjustment gets its id here, while the accounts are locked, because the id contains
-  -- the current time.
+  -- An adjustment's journal gets its id here, like every journal, while the accounts are locked, because the id
+  -- contains the current time.
   if p_plans @? '$[*].plan.adjustments' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
       continue when not p_plans -> v_at -> 'plan' ? 'adjustments';
@@ -97,7 +97,7 @@ begin
       failure_reason = case when m."set" ? 'failure_reason' then (m."set" ->> 'failure_reason')::failure_reason else t.failure_reason end,
       refund_reference = case when m."set" ? 'refund_reference' then m."set" ->> 'refund_reference' else t.refund_reference end,
       refund_amount = case when m."set" ? 'refund_amount' then (m."set" ->> 'refund_amount')::bigint else t.refund_amount end,
-      -- A refund that waits in suspense has been initiated but is not settled.
+      -- A refund held in suspense has been initiated but not yet settled.
       refund_settled_at = case when coalesce(m."set" ->> 'refund_reference', t.refund_reference) is not null
                                     and m.refund_waits is not true
                                then coalesce(t.refund_settled_at, clock_ms()) end,

@@ -18,7 +18,7 @@ begin
        'kind', 'adjustment', 'legs', jsonb_build_array(
          jsonb_build_object('account', v_proposed.account_id, 'currency', v_proposed.currency, 'amount', v_proposed.amount::text),
          jsonb_build_object('system', 'ADJUSTMENTS', 'currency', v_proposed.currency, 'amount', (-v_proposed.amount)::text))) then
-    raise exception 'a plan adjusts a balance without the matching proposal' using errcode = 'LG012';
+    raise exception 'a plan adjusts a balance without a matching proposal' using errcode = 'LG012';
   end if;
   return case
     when v_proposed.status <> 'PROPOSED' then jsonb_build_object('code', 'CONFLICT', 'id', v_proposed.id, 'status', v_proposed.status)

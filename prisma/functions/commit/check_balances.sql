@@ -1,16 +1,16 @@
 -- The part of check_plan for accounts whose balances a plan changes. No balance may fall below zero or exceed its
--- bound. The balance of a frozen account, or of a frozen customer's account, may not fall. Freezing locks the account,
--- too, so a payment precedes the freeze only if it locks the account first. If a plan credits money and sends it
+-- bound. The balance of a frozen account, or of a frozen customer's account, may not fall. Freezing also locks the
+-- account, so a payment precedes the freeze only if it locks the account first. If a plan credits money and sends it
 -- on, the balance does not count as falling. A deleted customer's balance may not rise for any reason (decision 36);
 -- deletion also locks the account. A balance has the same bound as an amount, 9,000,000,000,000,000 smallest units,
 -- which a JSON number represents exactly. New money must fit below the bound even if the same plan sends it on, because
 -- a refund would return it to this account. An exempt leg (a refund, or the platform's fee for a delivered payment) may
 -- exceed the bound, because refusing it would not undo the payment. Each such payment adds at most its own amount to
--- the excess. Many payments can be in flight at once, so exempt legs have a higher bound of their own:
--- 9,000,000,000,000,000,000, a thousand times as much. A refund beyond that waits in SUSPENSE
--- (src/domain/settlement/outcomes.ts), so no balance comes near 2^63 and no refund is retried forever. p_moved contains
--- the amounts that the batch's earlier groups will add to balances, as {account: amount}; null if no two groups move
--- money on the same account.
+-- the excess, but many payments can be in flight at once. So a higher bound applies to exempt legs:
+-- 9,000,000,000,000,000,000, a thousand times as much. A refund beyond that is held in SUSPENSE
+-- (src/domain/settlement/outcomes.ts), so no balance reaches 2^63 and no refund is retried forever. p_moved contains
+-- the amounts that the batch's earlier groups will add to balances, as {account: amount}. It may be null if no two
+-- groups move money on the same account.
 create or replace function check_balances(p_platform uuid, p_journals jsonb, p_moved jsonb) returns jsonb
   language plpgsql
 as $$
@@ -25,7 +25,7 @@ begin
       m.change, m.coming, m.bound
     from (
       select l.account, sum(l.amount) as change,
-        -- Exempt legs are not counted with new money: if that fits, they stay far below their own bound.
+        -- Exempt legs count only if there is no new money: if new money fits, they stay far below their higher bound.
         coalesce(sum(l.amount) filter (where l.amount > 0 and l.exempt is not true), sum(l.amount) filter (where l.amount > 0)) as coming,
         case when bool_or(l.amount > 0 and l.exempt is not true) then 9000000000000000 else 9000000000000000000 end as bound
       from jsonb_to_recordset(jsonb_path_query_array(p_journals, '$[*].legs[*] ? (exists (@.account))'))

@@ -1,8 +1,8 @@
 -- The part of check_plan for a payment that an operator settles although its provider has moved a different amount
--- (decision 95). The plan must conclude one order, close its open case, and contain the journal of the difference, with
--- exactly the legs that difference_legs returns. If the provider took and received exactly the promised amounts, the
--- plan must contain no journal. Refuses if the case is already closed. No other plan may have such a journal or a leg
--- on DIFFERENCES. lock_plans has locked the case.
+-- (decision 95). The plan must conclude the case's order, close the case, and contain one journal for the difference,
+-- with exactly the legs that difference_legs returns. If the provider took and received exactly the promised amounts,
+-- the plan must contain no such journal. Refuses the plan if the case is already closed. No other plan may have such a
+-- journal or a leg on DIFFERENCES. lock_plans has locked the case.
 create or replace function check_difference(p_platform uuid, p_plan jsonb) returns jsonb
   language plpgsql
 as $$
@@ -22,7 +22,7 @@ begin
      or not jsonb_path_query_array(p_plan, '$.orders[*].id') ? v_order::text
      or v_booked is distinct from (case when v_legs = '[]' then v_legs else jsonb_build_array(jsonb_build_object(
        'kind', 'difference', 'transaction_id', v_stored.transaction_id, 'legs', v_legs)) end) then
-    raise exception 'a plan books a difference that is not that of its case' using errcode = 'LG014';
+    raise exception 'a plan books a difference that does not match its case' using errcode = 'LG014';
   end if;
   return case when v_stored.closed_at is not null then
     jsonb_build_object('code', 'CONFLICT', 'id', v_stored.transaction_id, 'status', 'CLOSED') end;

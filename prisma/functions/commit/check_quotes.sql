@@ -1,5 +1,5 @@
 -- The part of check_plan for quotes whose status a plan changes. The clock is read while the lock is held, so a quote
--- that expired while the command waited counts as expired.
+-- that expired while the command was waiting counts as expired.
 create or replace function check_quotes(p_platform uuid, p_moves jsonb) returns jsonb
   language plpgsql
 as $$

@@ -1,7 +1,7 @@
--- The part of check_plan for customers and external accounts that a plan inserts. A UMA address belongs to at most
--- one customer that is not deleted. An owner has at most one account with the same identifier at a bank, not counting
--- INACTIVE ones. A deleted or frozen customer cannot register an external account, and a frozen account cannot be
--- registered again, even while it is INACTIVE.
+-- The part of check_plan for customers and external accounts that a plan inserts. A UMA address belongs to at most one
+-- customer that is not deleted. An owner has at most one account with the same bank, identifier, type and currency, not
+-- counting INACTIVE ones. A deleted or frozen customer cannot register an external account, and a frozen account cannot
+-- be registered again, even while it is INACTIVE.
 create or replace function check_registrations(p_platform uuid, p_insert jsonb) returns jsonb
   language plpgsql
 as $$

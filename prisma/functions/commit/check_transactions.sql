@@ -1,6 +1,6 @@
 -- The part of check_plan for transactions whose status a plan changes. A refund in suspense is paid only once. The
--- clock is read while the lock is held, so a decision that had to wait until after its deadline comes too late.
--- `makers` are the approving token and the tokens from which it descends. None of them may have made the request.
+-- clock is read while the lock is held, so a decision that waited for the lock past its deadline is refused. `makers`
+-- are the approving token and the tokens that it descends from (may_approve).
 create or replace function check_transactions(p_platform uuid, p_moves jsonb) returns jsonb
   language plpgsql
 as $$

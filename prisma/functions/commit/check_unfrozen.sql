@@ -1,6 +1,6 @@
 -- The part of check_plan for the accounts on either side of a new payment. They must not be frozen. Takes no lock,
--- because a debit is refused later, under its account's lock (check_balances), and a credit to a frozen account is
--- harmless.
+-- because a debit from a frozen account is refused later, under the account's lock (check_balances), and a credit to
+-- one is harmless.
 create or replace function check_unfrozen(p_platform uuid, p_ids jsonb) returns jsonb
   language plpgsql stable
 as $$

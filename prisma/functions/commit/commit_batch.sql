@@ -1,7 +1,7 @@
 -- Checks the groups of a batch one by one, applies the accepted ones together, and concludes each. They are applied
 -- together because the fixed cost of statements is a large part of a payment's cost. If several of them move money on
 -- the same account, each check takes into account what the earlier groups will move. p_policies contains the policies
--- that lock_plans has locked. Returns the same answers as commit_batches.
+-- that lock_plans has locked. Returns one answer for each group, like commit_batches.
 create or replace function commit_batch(p_groups jsonb, p_policies policy[]) returns jsonb[]
   language plpgsql
 as $$
@@ -13,8 +13,8 @@ declare
   v_plans jsonb;
   v_moved jsonb := case when v_count > 1 and moves_account_twice(p_groups) then '{}'::jsonb end;
 begin
-  -- If a policy may refuse a group after its check, groups that share an account are committed singly. Otherwise, later
-  -- checks would have counted money that does not move.
+  -- If groups share an account and a policy may still refuse one after its check, each group is checked and applied
+  -- separately. Otherwise, later checks would count money that does not move.
   if v_moved is not null and cardinality(p_policies) > 0 then
     for v_at in 0 .. v_count - 1 loop
       v_answers := v_answers || commit_batch(jsonb_build_array(p_groups -> v_at), policies_now(p_policies));

@@ -1,4 +1,4 @@
--- Returns whether a list of groups contains two legs on the same account.
+-- Returns whether a list of groups contains at least two legs on the same account.
 create or replace function moves_account_twice(p_groups jsonb) returns boolean
   language plpgsql
 as $$

@@ -1,7 +1,7 @@
 -- Freezes or unfreezes a customer or an account, and records the operator's act (decision 78). Returns null for an
--- unknown id; otherwise the platform, the time at which it was frozen, and whether this call changed anything. Takes
--- locks in the same order as lock_plans. Freezing a customer also locks its internal accounts, because a payment from
--- such an account may lock only the account.
+-- unknown id; otherwise the platform, the time of the freeze, and whether this call changed anything. Takes locks in
+-- the same order as lock_plans. Freezing a customer also locks its internal accounts, because a payment from such an
+-- account may lock only the account.
 create or replace function set_frozen(p_noun text, p_id uuid, p_frozen boolean, p_by text, p_reason text) returns jsonb
   language plpgsql
   security definer set search_path = public, pg_temp

@@ -6,7 +6,7 @@ create or replace function account_version_before(p_platform uuid, p_account uui
   language plpgsql stable
 as $$
 declare
-  -- All postings up to version v_low precede p_moment, and none above v_high do.
+  -- All postings up to version v_low precede p_moment; no posting above v_high does.
   v_low int := 0;
   v_high int;
   v_middle int;

@@ -1,6 +1,6 @@
--- Records that an operator has restored the database, or has confirmed a restore or failover that was detected, and
--- begins a new epoch of the feed. If only the disks were restored, nothing else shows it. An unnecessary call is
--- harmless, because events keep their epoch.
+-- Records that an operator has restored the database, or has confirmed a detected restore or failover, and starts a new
+-- epoch of the feed. A restore of the disks alone does not change server_name, so only this call reveals it. An
+-- unnecessary call is harmless, because events keep their epoch.
 create or replace function mark_restore() returns int
   language plpgsql
   security definer set search_path = public, pg_temp

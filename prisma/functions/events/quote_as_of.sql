@@ -1,4 +1,4 @@
--- Returns a quote as it was after one of its changes. Its event's columns hold everything that can change
+-- Returns a quote as it was after one of its changes. The event's columns hold everything that can change
 -- (guard_quote).
 create or replace function quote_as_of(q quote, e stored_event) returns jsonb
   language sql stable parallel safe

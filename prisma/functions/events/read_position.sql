@@ -1,7 +1,7 @@
 -- Returns the primary's position: a log position that includes every acknowledged commit, and the history that it
--- belongs to. If commits are acknowledged before they are flushed, the end of the inserted log is used. The history is
--- null if the server does not match the current feed epoch (follow_server), because no standby can then be compared
--- with it. Fails on a standby.
+-- belongs to. This is the log's flush position or, if commits are acknowledged before they are flushed, its insert
+-- position. The history is null if the server does not match the current feed epoch (follow_server), because no standby
+-- can then be compared with it. Fails on a standby.
 create or replace function read_position(out lsn pg_lsn, out history text)
   language plpgsql
   security definer set search_path = public, pg_temp

@@ -2,14 +2,14 @@
 -- notifies all instances once. Rows are deleted instead of being skipped with a moving cursor, so an event that commits
 -- late is numbered late but never missed. Only one caller runs at a time (the sequencer's advisory lock), so no other
 -- session moves a row between the first read and the delete. The statements are planned once per connection, and always
--- use keys, because the outbox may be empty when they are planned.
--- A row that was moved stays in the index while an old snapshot, such as that of a dump, may still see it: half a
--- million such rows would cost 80 ms per step. So each session remembers a limit, an id up to which no more rows can
--- appear, and reads only beyond it. The id of a moved row becomes the limit as follows:
--- 1. Rows with lower ids may be uncommitted: an id is assigned before its transaction commits.
--- 2. Wait 15 seconds. By then, each statement that took a lower id has a transaction id or has been canceled.
--- 3. Wait until every transaction that was open at that moment has ended.
--- 4. Once the outbox has no row up to the id, none can appear any more.
+-- use indexes, because the outbox may be empty when they are planned.
+-- A moved row stays in the index as long as an old snapshot, such as a dump's, may still see it. Half a million such
+-- rows would add 80 ms to each call. So each session remembers a limit, an id up to which no more rows can appear, and
+-- reads only rows above it. Rows below a moved row may still be uncommitted, because an id is assigned before its
+-- transaction commits. So the id of a moved row becomes the limit in three steps:
+-- 1. Wait 15 seconds. By then, each statement that took a lower id has a transaction id or has been canceled.
+-- 2. Wait until every transaction that was open at that moment has ended.
+-- 3. Wait until the outbox has no row up to the id. From then on, none can appear anymore.
 create or replace function sequence_outbox(p_limit int) returns int
   language plpgsql
   security definer set search_path = public, pg_temp
@@ -20,8 +20,8 @@ declare
   v_heads text[];
   v_count int;
   v_epoch int;
-  -- The limit, the id that may become the next limit, when that id was noted (in milliseconds), and the transaction id
-  -- below which all transactions must have ended.
+  -- The limit, the id that may become the next limit, the time when that id was noted (in milliseconds), and the
+  -- transaction id below which all transactions must have ended.
   v_past bigint[] := coalesce(nullif(current_setting('gateway.outbox_past', true), ''), '{0,0,0,0}');
   v_now bigint := extract(epoch from clock_timestamp()) * 1000;
   v_last bigint;

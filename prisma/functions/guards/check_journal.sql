@@ -1,6 +1,6 @@
 -- A deferred trigger that runs at commit, once per new journal. Checks that the journal has at least two legs and that
--- each currency sums to zero. Runs with the owner's privileges, because before Postgres 18 a deferred trigger runs as
--- the session's role, which sees only the legs of one platform.
+-- they sum to zero in each currency. Runs with the owner's privileges, because before Postgres 18 a deferred trigger
+-- runs as the session's role, which sees only the legs of one platform.
 create or replace function check_journal() returns trigger
   language plpgsql
   security definer set search_path = public, pg_temp

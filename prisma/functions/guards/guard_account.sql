@@ -12,10 +12,10 @@ begin
     raise exception 'account %: its owner, currency and details cannot change', old.id using errcode = 'LG002';
   end if;
   if new.posted <> old.posted and pg_trigger_depth() < 2 then
-    raise exception 'account %: a balance changes only by a posting', old.id using errcode = 'LG004';
+    raise exception 'account %: a balance changes only through postings', old.id using errcode = 'LG004';
   end if;
   if new.status is distinct from old.status and (old.status || ' > ' || new.status = any (status_moves('external_account'))) is not true then
-    raise exception 'external account %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
+    raise exception 'external account %: its status cannot change from % to %', old.id, old.status, new.status using errcode = 'LG003';
   end if;
   new.version := old.version + 1;
   new.updated_at := clock_ms();

@@ -5,7 +5,7 @@ create or replace function guard_adjustment() returns trigger
 as $$
 begin
   if old.status <> 'PROPOSED' or new.status = 'PROPOSED' then
-    raise exception 'adjustment %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
+    raise exception 'adjustment %: its status cannot change from % to %', old.id, old.status, new.status using errcode = 'LG003';
   end if;
   if (new.platform_id, new.id, new.account_id, new.amount, new.currency, new.reason, new.proposed_by, new.proposed_at, new.expires_at)
      is distinct from

@@ -1,5 +1,5 @@
--- Runs before each update of a quote. Only the status may change, and only as status_moves allows. So an event stores
--- only a quote's status (quote_as_of).
+-- Runs before each update of a quote. Only the status and its reason may change, and only as status_moves allows. So an
+-- event need not store a quote's other columns (quote_as_of).
 create or replace function guard_quote() returns trigger
   language plpgsql
 as $$
@@ -12,7 +12,7 @@ begin
     raise exception 'quote %: its terms cannot change', old.id using errcode = 'LG002';
   end if;
   if (old.status || ' > ' || new.status = any (status_moves('quote'))) is not true then
-    raise exception 'quote %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
+    raise exception 'quote %: its status cannot change from % to %', old.id, old.status, new.status using errcode = 'LG003';
   end if;
   new.version := old.version + 1;
   new.updated_at := clock_ms();

@@ -17,8 +17,8 @@ begin
       old.destination_kind, old.destination_uma_address, old.rate_details, old.description)
     or (old.type = 'OUTGOING' and (new.destination_account_id, new.requested_information)
         is distinct from (old.destination_account_id, old.requested_information))
-    -- The approval of an outgoing payment changes only when its status changes from or to CREATED. The tokens that
-    -- began a payment and decided on it are written only once.
+    -- The approval of an outgoing payment changes only when its status changes from or to CREATED. The token that
+    -- began a payment and the token that decided on it are written only once.
     or (old.type = 'OUTGOING' and 'CREATED' not in (old.status, new.status)
         and (new.approval_due_at, new.decided_by_id) is distinct from (old.approval_due_at, old.decided_by_id))
     or (coalesce(old.created_by, new.created_by), coalesce(old.decided_by_id, new.decided_by_id))
@@ -26,10 +26,10 @@ begin
     or (new.created_by is distinct from old.created_by and (old.quote_id is null or old.status <> 'PENDING')) then
     raise exception 'transaction %: its parties and amounts cannot change', old.id using errcode = 'LG002';
   end if;
-  -- A refund that waited in suspense is paid after the payment has ended, without a change of status.
+  -- A refund held in suspense is paid after the payment has ended, without a change of status.
   if not (new.status = old.status and old.refund_reference is not null and old.refund_settled_at is null and new.refund_settled_at is not null)
      and (old.status || ' > ' || new.status = any (status_moves('transaction'))) is not true then
-    raise exception 'transaction %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
+    raise exception 'transaction %: its status cannot change from % to %', old.id, old.status, new.status using errcode = 'LG003';
   end if;
   if new.destination_account_id is distinct from old.destination_account_id then
     select p.name, p.number into new.destination_name, new.destination_number

@@ -1,4 +1,4 @@
--- The trigger function of append-only tables, which refuses every change. A mistake is corrected by a new record.
+-- Refuses every change for which a trigger calls it. A mistake is corrected by a new record.
 create or replace function refuse_change() returns trigger
   language plpgsql
 as $$

@@ -1,5 +1,5 @@
--- Returns the id of a new order: the one derived from its idempotency key, or the next derived id if an earlier order
--- already has it. That can happen because a key can be used again after 30 days, whereas orders are kept.
+-- Returns the id of a new order: p_id or, if an earlier order already has that id, the next one derived from it. An
+-- earlier order can have it because an idempotency key can be used again after 30 days, whereas orders are kept.
 create or replace function free_order_id(p_platform uuid, p_id uuid) returns uuid
   language plpgsql
 as $$

@@ -1,6 +1,6 @@
--- Leases up to p_limit due orders for p_lease_ms, each with all data that its outcome may need. No other worker takes
--- them during that time. The statement is planned once per connection. It joins tables in the written order and by keys
--- only: an order needs about twenty rows out of millions, and choosing the join order took far longer than the joins.
+-- Leases up to p_limit due orders for p_lease_ms, and returns them with all data that their outcomes may need. No other
+-- worker takes them meanwhile. The statement is planned once per connection. It joins tables in the written order and
+-- by keys: an order needs about twenty rows out of millions, and choosing the order took far longer than joining.
 create or replace function lease_rail_orders(p_limit int, p_lease_ms bigint) returns table (
   platform_id uuid, id uuid, kind rail_order_kind, attempts int, scenario jsonb, environment environment, new_id uuid,
   leased_until text, age_ms float8, transaction json, platform_fee bigint, sender_information jsonb,
@@ -32,14 +32,14 @@ begin
     to_json(t), q.platform_fee, q.sender_information, c.uma_address,
     case when s.id is not null then account_party(s) end,
     case when d.id is not null then account_party(d) end,
-    -- If the money does not come from an internal account, the owner's internal account in that currency.
+    -- The source account if it is internal; otherwise, its owner's internal account in the sent currency.
     case when s.kind = 'INTERNAL' then s.id else coalesce(
       (select f.id from account f where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
          and f.customer_id = case when s.id is null then t.customer_id else s.customer_id end),
       (select f.id from account f where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
          and f.customer_id is null and case when s.id is null then t.customer_id else s.customer_id end is null),
       t.source_account_id) end,
-    -- A frozen account is not debited unless the same step credits it with more.
+    -- A frozen account is not debited unless the same plan credits it with more.
     pa.id, pa.posted >= q.platform_fee and (pa.frozen_at is null or pa.id = s.id),
     r.platform_id, r.id, not r.is_deleted and r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED') and r.frozen_at is null
       and case when rd.id is null then ri.frozen_at else rd.frozen_at end is null,

@@ -1,4 +1,4 @@
--- Returns why a policy refuses a payment at a given time, or null if it does not. p_exceeded is the number of the first
+-- Returns why a policy refuses a payment at a given time; null if it is allowed. p_exceeded is the number of the first
 -- limit that the payment exceeds, if any. A policy that limits amounts allows only the currencies of those limits.
 create or replace function check_policy(p_policy policy, p_spend jsonb, p_at timestamptz, p_exceeded int) returns jsonb
   language plpgsql stable

@@ -1,10 +1,10 @@
 -- Checks the payments of a batch's accepted plans one by one against the policies that limit them (p_policies, locked
--- by lock_plans), and counts each one that all of its policies allow. Returns the answers of check_group with the new
--- refusals. Runs after all other checks, so that only applied payments are counted. A payment that needs an approval
--- but is not waiting for one is refused with APPROVAL_REQUIRED; its command is then run again with a plan that waits.
--- Most policies have only limits, and most payments fit within the stored usage. These cases are checked here, without
--- calling a function. The new usage of a policy is stored once for the whole batch, because each statement and row
--- version costs time.
+-- by lock_plans), and counts each payment that all of these policies allow. Returns the answers of check_group with the
+-- new refusals. Runs after all other checks, so that only applied payments are counted. A payment that needs an
+-- approval but is not waiting for one is refused with APPROVAL_REQUIRED; its command is then run again with a plan in
+-- which the payment waits. Most policies have only limits, and the stored usage shows that most payments fit. These
+-- cases are checked here, without calling a function. The new usage of a policy is stored once for the whole batch,
+-- because each statement and row version costs time.
 create or replace function count_payments(p_answers jsonb[], p_policies policy[]) returns jsonb[]
   language plpgsql
 as $$

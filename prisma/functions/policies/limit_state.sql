@@ -1,5 +1,5 @@
--- Returns a policy's limit, given by its number, with its used and remaining amounts at a given time. Amounts are
--- strings of digits, as in the API. `renewsAt` is the time at which more of the limit becomes available.
+-- Returns limit number p_limit of a policy, with its used and remaining amounts at a given time. Amounts are strings of
+-- digits, as in the API. `renewsAt` is the time at which more of the limit becomes available.
 create or replace function limit_state(p_policy policy, p_limit int, p_at timestamptz) returns jsonb
   language plpgsql stable
 as $$

@@ -1,6 +1,6 @@
 -- Decides whether a policy requires a second person to approve a payment. A policy may require this for all payments,
--- for those above an amount (or in a currency without one), or for those to a receiver that its subject has not paid
--- yet. Undelivered and returned payments do not count as paid.
+-- for those above an amount (or in a currency for which it sets no amount), or for those to a receiver that the
+-- policy's subject has not paid yet. Undelivered and returned payments do not count.
 create or replace function needs_approval(p_policy policy, p_spend jsonb) returns boolean
   language plpgsql stable
 as $$

@@ -1,6 +1,6 @@
--- Returns the start of a limit's window at a given time: the calendar day or month in a time zone, or a rolling period.
--- A rolling window is one millisecond (the precision of times) shorter than its period, so that it excludes a payment
--- made exactly one period ago.
+-- Returns the start of a limit's window at a given time. The window is the calendar day or month in a time zone, or a
+-- rolling period. A rolling window is one millisecond (the precision of times) shorter than its period, so that it
+-- excludes a payment made exactly one period ago.
 create or replace function window_start(p_period text, p_zone text, p_at timestamptz) returns timestamptz
   language sql stable parallel safe
 as $$

@@ -1033,7 +1033,7 @@ as $$
   select to_jsonb(t) || (
     '{"failure_reason": null, "refund_reference": null, "refund_amount": null, "refund_initiated_at": null, "refund_settled_at": null,
       "counterparty_information": {}, "approval_due_at": null, "decided_by_id": null}'
-    -- Until the quote is executed, its payment has not been begun by any token.
+    -- Until the quote is executed, no token has begun its payment.
     || case when t.source_kind = 'ACCOUNT' and t.quote_id is not null and e.status = 'PENDING' then '{"created_by": null}'::jsonb else '{}' end
     || case when t.type = 'INCOMING' then '{"destination_account_id": null, "destination_name": null, "destination_number": null,
          "requested_information": null}'::jsonb else '{}' end
@@ -1085,7 +1085,7 @@ create or replace function account_version_before(p_platform uuid, p_account uui
   language plpgsql stable
 as $$
 declare
-  -- All postings up to version v_low precede p_moment, and none above v_high do.
+  -- All postings up to version v_low precede p_moment; no posting above v_high does.
   v_low int := 0;
   v_high int;
   v_middle int;
@@ -1297,8 +1297,8 @@ begin
     insert into arrival select r.* from jsonb_populate_recordset(null::arrival, v_rows) r;
   end if;
 
-  -- Like every journal, that of an adjustment gets its id here, while the accounts are locked, because the id contains
-  -- the current time.
+  -- An adjustment's journal gets its id here, like every journal, while the accounts are locked, because the id
+  -- contains the current time.
   if p_plans @? '$[*].plan.adjustments' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
       continue when not p_plans -> v_at -> 'plan' ? 'adjustments';
@@ -1359,7 +1359,7 @@ begin
       failure_reason = case when m."set" ? 'failure_reason' then (m."set" ->> 'failure_reason')::failure_reason else t.failure_reason end,
       refund_reference = case when m."set" ? 'refund_reference' then m."set" ->> 'refund_reference' else t.refund_reference end,
       refund_amount = case when m."set" ? 'refund_amount' then (m."set" ->> 'refund_amount')::bigint else t.refund_amount end,
-      -- A refund that waits in suspense has been initiated but is not settled.
+      -- A refund held in suspense has been initiated but not yet settled.
       refund_settled_at = case when coalesce(m."set" ->> 'refund_reference', t.refund_reference) is not null
                                     and m.refund_waits is not true
                                then coalesce(t.refund_settled_at, clock_ms()) end,
@@ -1527,7 +1527,7 @@ begin
        'kind', 'adjustment', 'legs', jsonb_build_array(
          jsonb_build_object('account', v_proposed.account_id, 'currency', v_proposed.currency, 'amount', v_proposed.amount::text),
          jsonb_build_object('system', 'ADJUSTMENTS', 'currency', v_proposed.currency, 'amount', (-v_proposed.amount)::text))) then
-    raise exception 'a plan adjusts a balance without the matching proposal' using errcode = 'LG012';
+    raise exception 'a plan adjusts a balance without a matching proposal' using errcode = 'LG012';
   end if;
   return case
     when v_proposed.status <> 'PROPOSED' then jsonb_build_object('code', 'CONFLICT', 'id', v_proposed.id, 'status', v_proposed.status)
@@ -1551,7 +1551,7 @@ begin
       m.change, m.coming, m.bound
     from (
       select l.account, sum(l.amount) as change,
-        -- Exempt legs are not counted with new money: if that fits, they stay far below their own bound.
+        -- Exempt legs count only if there is no new money: if new money fits, they stay far below their higher bound.
         coalesce(sum(l.amount) filter (where l.amount > 0 and l.exempt is not true), sum(l.amount) filter (where l.amount > 0)) as coming,
         case when bool_or(l.amount > 0 and l.exempt is not true) then 9000000000000000 else 9000000000000000000 end as bound
       from jsonb_to_recordset(jsonb_path_query_array(p_journals, '$[*].legs[*] ? (exists (@.account))'))
@@ -1691,7 +1691,7 @@ begin
      or not jsonb_path_query_array(p_plan, '$.orders[*].id') ? v_order::text
      or v_booked is distinct from (case when v_legs = '[]' then v_legs else jsonb_build_array(jsonb_build_object(
        'kind', 'difference', 'transaction_id', v_stored.transaction_id, 'legs', v_legs)) end) then
-    raise exception 'a plan books a difference that is not that of its case' using errcode = 'LG014';
+    raise exception 'a plan books a difference that does not match its case' using errcode = 'LG014';
   end if;
   return case when v_stored.closed_at is not null then
     jsonb_build_object('code', 'CONFLICT', 'id', v_stored.transaction_id, 'status', 'CLOSED') end;
@@ -1764,7 +1764,7 @@ create or replace function check_legs() returns trigger
   language plpgsql
 as $$
 begin
-  -- An age of 0 means that this transaction wrote the row.
+  -- An age of 0 means that the current transaction wrote the row.
   if exists (select from leg l where not exists (
       select from journal j where j.platform_id = l.platform_id and j.id = l.journal_id and age(j.xmin) = 0)) then
     raise exception 'a leg was added to a sealed journal' using errcode = 'LG005';
@@ -1973,8 +1973,8 @@ declare
   v_plans jsonb;
   v_moved jsonb := case when v_count > 1 and moves_account_twice(p_groups) then '{}'::jsonb end;
 begin
-  -- If a policy may refuse a group after its check, groups that share an account are committed singly. Otherwise, later
-  -- checks would have counted money that does not move.
+  -- If groups share an account and a policy may still refuse one after its check, each group is checked and applied
+  -- separately. Otherwise, later checks would count money that does not move.
   if v_moved is not null and cardinality(p_policies) > 0 then
     for v_at in 0 .. v_count - 1 loop
       v_answers := v_answers || commit_batch(jsonb_build_array(p_groups -> v_at), policies_now(p_policies));
@@ -2253,7 +2253,7 @@ declare
   v_server text := server_name();
   v_last feed_epoch;
 begin
-  -- If several sequencers connect at once, only one of them begins the epoch. The lock's number is "epoc" in ASCII.
+  -- If several sequencers connect at once, only one of them starts the epoch. The lock's number is "epoc" in ASCII.
   perform pg_advisory_xact_lock(1701867363);
   select * into v_last from feed_epoch order by id desc limit 1;
   if not found then
@@ -2312,10 +2312,10 @@ begin
     raise exception 'account %: its owner, currency and details cannot change', old.id using errcode = 'LG002';
   end if;
   if new.posted <> old.posted and pg_trigger_depth() < 2 then
-    raise exception 'account %: a balance changes only by a posting', old.id using errcode = 'LG004';
+    raise exception 'account %: a balance changes only through postings', old.id using errcode = 'LG004';
   end if;
   if new.status is distinct from old.status and (old.status || ' > ' || new.status = any (status_moves('external_account'))) is not true then
-    raise exception 'external account %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
+    raise exception 'external account %: its status cannot change from % to %', old.id, old.status, new.status using errcode = 'LG003';
   end if;
   new.version := old.version + 1;
   new.updated_at := clock_ms();
@@ -2328,7 +2328,7 @@ create or replace function guard_adjustment() returns trigger
 as $$
 begin
   if old.status <> 'PROPOSED' or new.status = 'PROPOSED' then
-    raise exception 'adjustment %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
+    raise exception 'adjustment %: its status cannot change from % to %', old.id, old.status, new.status using errcode = 'LG003';
   end if;
   if (new.platform_id, new.id, new.account_id, new.amount, new.currency, new.reason, new.proposed_by, new.proposed_at, new.expires_at)
      is distinct from
@@ -2384,7 +2384,7 @@ begin
     raise exception 'quote %: its terms cannot change', old.id using errcode = 'LG002';
   end if;
   if (old.status || ' > ' || new.status = any (status_moves('quote'))) is not true then
-    raise exception 'quote %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
+    raise exception 'quote %: its status cannot change from % to %', old.id, old.status, new.status using errcode = 'LG003';
   end if;
   new.version := old.version + 1;
   new.updated_at := clock_ms();
@@ -2407,8 +2407,8 @@ begin
       old.destination_kind, old.destination_uma_address, old.rate_details, old.description)
     or (old.type = 'OUTGOING' and (new.destination_account_id, new.requested_information)
         is distinct from (old.destination_account_id, old.requested_information))
-    -- The approval of an outgoing payment changes only when its status changes from or to CREATED. The tokens that
-    -- began a payment and decided on it are written only once.
+    -- The approval of an outgoing payment changes only when its status changes from or to CREATED. The token that
+    -- began a payment and the token that decided on it are written only once.
     or (old.type = 'OUTGOING' and 'CREATED' not in (old.status, new.status)
         and (new.approval_due_at, new.decided_by_id) is distinct from (old.approval_due_at, old.decided_by_id))
     or (coalesce(old.created_by, new.created_by), coalesce(old.decided_by_id, new.decided_by_id))
@@ -2416,10 +2416,10 @@ begin
     or (new.created_by is distinct from old.created_by and (old.quote_id is null or old.status <> 'PENDING')) then
     raise exception 'transaction %: its parties and amounts cannot change', old.id using errcode = 'LG002';
   end if;
-  -- A refund that waited in suspense is paid after the payment has ended, without a change of status.
+  -- A refund held in suspense is paid after the payment has ended, without a change of status.
   if not (new.status = old.status and old.refund_reference is not null and old.refund_settled_at is null and new.refund_settled_at is not null)
      and (old.status || ' > ' || new.status = any (status_moves('transaction'))) is not true then
-    raise exception 'transaction %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
+    raise exception 'transaction %: its status cannot change from % to %', old.id, old.status, new.status using errcode = 'LG003';
   end if;
   if new.destination_account_id is distinct from old.destination_account_id then
     select p.name, p.number into new.destination_name, new.destination_number
@@ -2579,14 +2579,14 @@ begin
     to_json(t), q.platform_fee, q.sender_information, c.uma_address,
     case when s.id is not null then account_party(s) end,
     case when d.id is not null then account_party(d) end,
-    -- If the money does not come from an internal account, the owner's internal account in that currency.
+    -- The source account if it is internal; otherwise, its owner's internal account in the sent currency.
     case when s.kind = 'INTERNAL' then s.id else coalesce(
       (select f.id from account f where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
          and f.customer_id = case when s.id is null then t.customer_id else s.customer_id end),
       (select f.id from account f where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
          and f.customer_id is null and case when s.id is null then t.customer_id else s.customer_id end is null),
       t.source_account_id) end,
-    -- A frozen account is not debited unless the same step credits it with more.
+    -- A frozen account is not debited unless the same plan credits it with more.
     pa.id, pa.posted >= q.platform_fee and (pa.frozen_at is null or pa.id = s.id),
     r.platform_id, r.id, not r.is_deleted and r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED') and r.frozen_at is null
       and case when rd.id is null then ri.frozen_at else rd.frozen_at end is null,
@@ -2866,8 +2866,8 @@ declare
   v_heads text[];
   v_count int;
   v_epoch int;
-  -- The limit, the id that may become the next limit, when that id was noted (in milliseconds), and the transaction id
-  -- below which all transactions must have ended.
+  -- The limit, the id that may become the next limit, the time when that id was noted (in milliseconds), and the
+  -- transaction id below which all transactions must have ended.
   v_past bigint[] := coalesce(nullif(current_setting('gateway.outbox_past', true), ''), '{0,0,0,0}');
   v_now bigint := extract(epoch from clock_timestamp()) * 1000;
   v_last bigint;
@@ -3157,7 +3157,7 @@ create index rail_deposit_due on rail_deposit (due_at) where status = 'RECEIVED'
 create index rail_deposit_open on rail_deposit (found_at) where status = 'UNATTRIBUTED';
 create index rail_connection_deposits_due on rail_connection (deposits_due_at);
 create index reconciliation_difference_open on reconciliation_difference (platform_id, period_from) where closed_at is null and gone_at is null;
--- Refunds that wait in suspense, for the operator
+-- Refunds held in suspense, for the operator
 create index transaction_refund_waits on transaction (refund_initiated_at) where refund_reference is not null and refund_settled_at is null;
 -- For deleting old lookups that no quote refers to
 create index quote_lookup on quote (platform_id, lookup_id) where lookup_id is not null;
@@ -3355,7 +3355,7 @@ begin
   end loop;
 end
 $$;
--- The same applies to functions that later migrations of the same owner create
+-- The two roles, but not PUBLIC, may also call the functions that later migrations of the same owner create
 alter default privileges revoke execute on functions from public;
 alter default privileges in schema public grant execute on functions to gateway_serving, gateway_work;
 

@@ -78,7 +78,7 @@ export class Connections {
     this.#all.get(socket)?.endStranger?.();
   }
 
-  /** Makes each connection end with its last response, by adding `Connection: close` unless that response has begun. */
+  /** Makes each connection end with its last response (`Connection: close`), unless that response has already begun. */
   announceEnd(): void {
     this.announcing = true;
     for (const connection of this.#all.values()) {

@@ -60,7 +60,7 @@ export const ErrorBody = z
       .describe('Details of the error.'),
   })
   .openapi('Error', {
-    description: 'Why a request was refused. Nothing has changed, unless the code is OUTCOME_UNKNOWN.',
+    description: 'Why a request was refused. Nothing has changed, except possibly if the code is OUTCOME_UNKNOWN.',
   });
 
 /** An error of the REST API itself, with its HTTP status. */

@@ -151,7 +151,7 @@ export function examplesOf(operationId: string) {
 
 /**
  * Tells the console how to find the platform's own ids for the examples. `payer` names those of the sandbox's paying
- * customer. `ids` lists requests whose responses begin with an id of that type. Later entries replace earlier ones.
+ * customer. `ids` pairs the others with requests for an id of the same type. Later entries replace earlier ones.
  */
 export const exampleGuide = {
   unique: '1001',

@@ -22,7 +22,7 @@ export interface LiveList<R extends Row> {
   readonly versions: ReadonlyMap<string, number>;
 }
 
-/** Applies a message to a list. Ignores a change that is older than the listed version of its row. */
+/** Applies a message to a list. Ignores a change that is not newer than the known version of its row. */
 export function applyChanges<R extends Row>(
   list: LiveList<R> | undefined,
   { snapshot, changes }: ListMessage<R>,

@@ -1,6 +1,6 @@
 /** The scalars of the schema as TypeScript types, for the `scalars` setting of GraphQL Code Generator. */
 export const scalars = {
-  /** A string of digits; an input may also be a whole number. Calculate with `BigInt`, because `number` is inexact. */
+  /** A string of digits; an input may also be a whole number. Calculate with `BigInt(value)`: `number` would round. */
   BigInt: { input: 'string | number', output: 'string' },
   CurrencyCode: { input: 'string', output: 'string' },
   Date: { input: 'string', output: 'string' },

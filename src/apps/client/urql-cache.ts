@@ -1,7 +1,7 @@
 import { relayPagination } from '@urql/exchange-graphcache/extras';
 import { connections, embedded, possibleTypes } from './generated/schema-facts.ts';
 
-/** The type of a Graphcache resolver, inferred from `relayPagination` instead of imported from the library. */
+/** The type of a Graphcache resolver, inferred from `relayPagination` so that it need not be imported. */
 type Resolver = ReturnType<typeof relayPagination>;
 
 /** Joins a list's pages. Pages read from the list's end form a separate list, as in Apollo's settings. */

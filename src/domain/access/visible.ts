@@ -69,7 +69,7 @@ export function visibleClientTokens(viewer: Viewer): Prisma.ClientTokenWhereInpu
   return viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;
 }
 
-/** A server sees all policies with MANAGE, else those of customers and the platform. An app sees its customer's. */
+/** With MANAGE, a server sees all policies; else those of customers and the platform. An app sees its customer's. */
 export function visiblePolicies({ platformId, bound, permissions }: Viewer): Prisma.PolicyWhereInput {
   if (bound.kind === 'CUSTOMER') return { platformId, subjectId: bound.customerId };
   if (bound.kind === 'PAYMENT') return { AND: [matchesNothing] };

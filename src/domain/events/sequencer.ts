@@ -48,7 +48,7 @@ export class Sequencer {
     return this.#connection.close();
   }
 
-  /** Begins a new epoch if this server differs from the last one. (A restore or failover breaks all connections.) */
+  /** Starts a new epoch if this server differs from the last one. (A restore or failover breaks all connections.) */
   async #followServer(client: pg.Client): Promise<void> {
     const { rows } = await client.query<{ waits: boolean }>('select follow_server() as waits');
     if (rows[0]?.waits) this.#log?.warn(unmarkedRestore);

@@ -121,7 +121,7 @@ export interface QuoteMove extends Move<model.QuoteStatus> {
 export interface TransactionMove extends Move<model.TransactionStatus> {
   /** `approvalDueAt` can only be set to null. */
   readonly set?: Changes<model.Transaction>;
-  /** Whether the refund that `set` starts has to wait in suspense. It then has no settlement time yet. */
+  /** Whether the refund that `set` starts must be held in suspense. It then has no settlement time yet. */
   readonly refundWaits?: boolean | undefined;
   /** Whether to pay the refund held in suspense. Refused if there is none. `to` must be the current status. */
   readonly paysRefund?: boolean | undefined;

@@ -173,8 +173,8 @@ async function end(payments: Payments, order: DueOrder, operator: Operator, said
   if (refused) throw endedMeanwhile(refused);
 }
 
-// Money that was neither delivered nor returned waits in SUSPENSE, and an operator must find out where it is. Once the
-// rail's provider has returned it, the operator releases it and the refund is paid.
+// Money that was neither delivered nor returned is held in SUSPENSE, and an operator must find out where it is. Once
+// the rail's provider has returned it, the operator releases it and the refund is paid.
 
 /** A refund that is or was in suspense. Amounts are in the currency's smallest unit. */
 export interface SuspendedRefund {

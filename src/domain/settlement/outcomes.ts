@@ -247,8 +247,8 @@ export function isCreditRefused(refusal: PlanRefusal): refusal is CreditRefusal 
  * Concludes an order again after the database refused its outcome because an account cannot receive the money
  * (check_balances.sql). The rail returns the money if it was collected, and a refund returns it if an internal account
  * was debited. If the refund cannot be credited either, because the customer has been deleted or the balance would
- * exceed even the limit for refunds, it waits in suspense for an operator. Each of these outcomes credits less than the
- * one before, and the last credits nothing, so every order ends.
+ * exceed even the limit for refunds, it is held in suspense for an operator. Each of these outcomes credits less than
+ * the one before, and the last credits nothing, so every order ends.
  * @throws whatever the rail throws when it is asked to return money
  */
 export async function concludeWithoutCredit(
@@ -257,7 +257,7 @@ export async function concludeWithoutCredit(
   refusal: CreditRefusal,
 ): Promise<Conclusion> {
   if (group.some(({ plan }) => plan.journals?.some(isRefund))) {
-    payments.log.error({ order: order.id, refusal }, 'a refund waits in suspense: the account cannot receive it');
+    payments.log.error({ order: order.id, refusal }, 'a refund is held in suspense: the account cannot receive it');
     return { order, outcome, group: group.map((one) => ({ ...one, plan: suspendRefund(order, one.plan) })) };
   }
   if (outcome?.kind === 'settled' && isShareOnly(order, refusal.id)) {

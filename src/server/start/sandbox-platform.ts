@@ -168,7 +168,7 @@ const inEur = (iban: string, swiftBic: string) => ({
   details: { iban, swiftBic },
 });
 
-/** Returns a sample person. The last of its accounts is the newest, and therefore comes first in lists. */
+/** Returns a sample person. The last of the person's accounts is the newest, and therefore comes first in lists. */
 function personOf(number: number): Sample {
   const fullName = 'Sample Person';
   const identity = { birthDate: '1990-12-10', nationality: 'US' };

@@ -102,7 +102,7 @@ export const rowSeen =
   };
 
 export interface ManyOptions {
-  /** The columns to sort by: one of the first relation's rows and, if there is a second relation, one of its rows. */
+  /** The columns to sort by: first a column of the first relation and then, if there is a second, one of the second. */
   readonly orderBy: readonly string[];
   /** Limits the list to rows in which this column has one of these enum values. */
   readonly only?: readonly [column: string, values: readonly string[]];

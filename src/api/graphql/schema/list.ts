@@ -75,7 +75,7 @@ interface ListOptions<Filter> extends ConnectionOptions {
   /** The input that filters the list, and the conditions that it translates to. */
   readonly filter?: InputObjectRef<Types, Filter>;
   readonly where?: (viewer: Viewer, filter: Filter | null | undefined) => object;
-  /** Whether the list can also be ordered by the time of the rows' last changes. */
+  /** Whether the list can also be ordered by the time of each row's last change. */
   readonly isOrdered?: boolean;
   /** The list's sort key, if it is not the id. */
   readonly key?: PageKey;

@@ -279,7 +279,7 @@ const includedCost = 800;
 
 const costOfRequest = 500;
 
-/** Returns the number of requests, at least one, that a document of this cost counts as for the rate limit. */
+/** Returns the number of requests, at least one, that the rate limit counts for a document of this cost. */
 export function requestsForCost(cost: number): number {
   return 1 + Math.max(0, Math.ceil((cost - includedCost) / costOfRequest));
 }
@@ -298,7 +298,7 @@ async function timeOperation(
   return answer;
 }
 
-/** Returns an operation's kind and root field, or `several` for more than one, to limit the number of metric labels. */
+/** Returns an operation's kind and root field (`several` for more than one), to limit the number of metric labels. */
 const labelOf = oncePer(({ operation, selectionSet: { selections } }: OperationDefinitionNode) => {
   const [first, ...others] = selections;
   return `${operation} ${first?.kind === Kind.FIELD && others.length === 0 ? first.name.value : 'several'}`;

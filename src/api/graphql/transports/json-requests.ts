@@ -48,7 +48,7 @@ export async function answerByYoga(
   response: ServerResponse,
   { type, body }: { readonly type: string; readonly body: Buffer },
 ): Promise<void> {
-  // The body is not passed on and QUERY becomes GET, because server.ts reads the operation from the original request.
+  // This request has no body, and QUERY becomes GET, because server.ts reads the operation from the original request.
   const answer = await yoga.fetch(
     `http://localhost${response.req.url}`,
     { method: response.req.method === 'POST' ? 'POST' : 'GET', headers: { accept: type } },

@@ -225,7 +225,7 @@ export function transferEndpoints(endpoints: Endpoints, payments: Payments): voi
   endpoints.command('transferInternal', {
     summary: 'Transfer between internal accounts, in one currency',
     description:
-      "Between a customer and the platform, or between customers. The platform's own account can receive money even from a customer who is not allowed to move money or was deleted. The receiver has an INCOMING transaction of its own.",
+      "Between a customer and the platform, or between customers. The platform's own account can receive money even from a customer who is not allowed to move money or was deleted. The receiver gets a separate INCOMING transaction.",
     at: 'post /transfer-internal',
     body: TransferInternalBody,
     answer: [201, TransactionSchema, "The source's OUTGOING payment, which is COMPLETED."],

@@ -75,7 +75,8 @@ export async function watchRows<Noun extends FollowedNoun>(
   }
 
   const firsts = presentStates(latest, head);
-  // The latest events were read together, after `head`, so no further event of these rows precedes the last of them.
+  // The latest events were read together, after `head`. Up to the last of them, the feed contains no newer events of
+  // these rows.
   let from = head.sequence;
   // All events of the current states come after this position. Until the client acknowledges the first one, a resumed
   // stream repeats them from here.
