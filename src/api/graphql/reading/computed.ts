@@ -77,7 +77,7 @@ export function computedOfRow(model: string, field: Field, select: Select, resol
     const isMoment = String(getNullableType(field.type)) === 'DateTime';
     return leaf(({ row }) => {
       const value = `${sqlFunction}(${columns.map((one) => `${row}.${one}`).join(', ')})`;
-      return [isMoment ? instant(value) : `to_json(${value})::text`];
+      return [isMoment ? instant(value) : `to_json(${value})`];
     });
   }
   return tabulated(model, field, select, resolve) ?? placeholder(field, resolve, selectColumns(model, select));

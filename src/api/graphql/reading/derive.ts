@@ -17,6 +17,7 @@ import { isConnection, isSearchArgument } from '../limits/list-sizes.ts';
 import { computedOfRow, computedOfValue, type Select } from './computed.ts';
 import { inJson, type MadeRead, valueFields } from './kinds.ts';
 import { type Costs, exposedRead, leaf, plainReadText, type Read, type TypeRead } from './reads.ts';
+import { quoted } from './sql.ts';
 
 type Field = GraphQLField<unknown, unknown>;
 type Fields = GraphQLObjectType | GraphQLInterfaceType;
@@ -133,7 +134,7 @@ function readOf(type: GraphQLObjectType, field: Field): Read {
   }
   // A public id, which the relay plug-in derives from the row's own id.
   if (model !== undefined && field.name === 'id' && typeReadOf(type)?.visible)
-    return leaf(({ row }) => [`'"${type.name}:' || ${row}.id || '"'`]);
+    return leaf(({ row }) => quoted(`${row}.id`, `${type.name}:`));
   if (typeof resolve !== 'function' || !isLeafType(getNamedType(field.type)))
     throw notReadable(`${type.name}.${field.name}`);
   // The field's builder has checked that the resolver accepts its row or JSON value.

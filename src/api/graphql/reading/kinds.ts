@@ -8,7 +8,7 @@ import { columnName } from '../../../infra/database/rows.ts';
 import { formattedPlaceholder } from './finish.ts';
 import { jsonAt, referringColumn, requireRelation, type Steps, textAt } from './paths.ts';
 import { type Env, leaf, type Read } from './reads.ts';
-import { literal, type Sql, sql } from './sql.ts';
+import { literal, quoted, type Sql, sql } from './sql.ts';
 
 /** Defines reads that several field methods (words.ts) or schema files share. */
 
@@ -136,15 +136,15 @@ const smallestUnit = currencies
 /** The reads of the value types whose fields can be computed in SQL alone. */
 export const valueFields: Readonly<Record<string, Readonly<Record<string, Read>>>> = {
   Currency: {
-    code: leaf((env) => [`'"' || ${env.code} || '"'`]),
+    code: leaf((env) => quoted(env.code ?? '')),
     name: currencyOf('name'),
     symbol: currencyOf('symbol'),
     decimals: currencyOf('decimals'),
   },
   Money: {
-    amount: leaf((env) => [`'"' || ${env.amount} || '"'`]),
+    amount: leaf((env) => quoted(env.amount ?? '')),
     currency: { kind: 'value', env: (env) => ({ code: env.currency ?? '' }) },
-    decimal: leaf((env) => [`'"' || ${env.amount} * case ${env.currency} ${smallestUnit} end || '"'`]),
+    decimal: leaf((env) => quoted(`${env.amount} * case ${env.currency} ${smallestUnit} end`)),
     formatted: leaf((env, args) => [
       (run) => formattedPlaceholder(env.amount ?? '', env.currency ?? '', run.note(args(run).locale ?? 'en')),
     ]),
@@ -163,7 +163,7 @@ export const limitsOf: MadeRead = () => ({
 
 /** A payment's reconciliation reference, which is null while the payment is CREATED. */
 export const referenceOf: MadeRead = () =>
-  leaf(({ row }) => [`case when ${row}.status <> 'CREATED' then to_json(${row}.reference)::text end`]);
+  leaf(({ row }) => [`case when ${row}.status <> 'CREATED' then to_json(${row}.reference) end`]);
 
 /** The policy of the row, if the viewer may see it. */
 export const policyOf: MadeRead = () => ({

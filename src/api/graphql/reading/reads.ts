@@ -4,7 +4,7 @@ import type { Viewer } from '../../../domain/access/caller.ts';
 import type { Prisma } from '../../../infra/database/generated/client/client.ts';
 import { columnName, fieldName } from '../../../infra/database/rows.ts';
 import type { CursorArgument } from '../paging.ts';
-import { isShared, literal, Part, type Run, type Sql } from './sql.ts';
+import { Concatenation, isShared, literal, Part, quoted, type Run, type Sql } from './sql.ts';
 
 /** Defines how a plan reads fields. A field's `read` writes SQL. Without it, graphql-js executes the document. */
 
@@ -18,7 +18,7 @@ export type Read = {
   readonly costs?: Costs;
   /** The number of ways to find the rows of a list or a sum, if there are several. */
   readonly ways?: number;
-} /** A scalar or an enum: JSON as text, or an SQL null. */ & (
+} /** A scalar or an enum: JSON, of type text or json, or an SQL null. */ & (
   | { readonly kind: 'leaf'; readonly sql: (env: Env, args: ArgumentsOf) => Sql }
   /** An object built from the same row. Null if `unless` is true. */
   | { readonly kind: 'value'; readonly env: (env: Env) => Env; readonly unless?: (env: Env) => Sql }
@@ -108,30 +108,27 @@ export interface TypeRead {
   readonly variants?: { readonly by: string; readonly types: Readonly<Record<string, string>> };
 }
 
-/** Creates the read of a scalar or an enum from an SQL expression that returns JSON as text, or null. */
+/** Creates the read of a scalar or an enum from an SQL expression that returns JSON, of type text or json, or null. */
 export const leaf = (sql: (env: Env, args: ArgumentsOf) => Sql): Read => ({ kind: 'leaf', sql });
 
-/** JSON of a value that needs no escaping: ids, digits, enum names. */
-const quoted = (expression: string) => `'"' || ${expression} || '"'`;
+/** JSON of a text or a list. */
+const escaped = (expression: string): Sql => [`to_json(${expression})`];
 
-/** JSON of any other value: text with escapes, or a list. */
-const escaped = (expression: string) => `to_json(${expression})::text`;
-
-const plain = (expression: string) => `${expression}::text`;
+const plain = (expression: string): Sql => [`${expression}::text`];
 
 /** Returns SQL that renders a timestamp as a JSON string in UTC, with milliseconds. */
 export function instant(expression: string): string {
   return `to_char(${expression} at time zone 'UTC', '"\\""YYYY-MM-DD"T"HH24:MI:SS.MS"Z\\""')`;
 }
 
-const scalars: Readonly<Record<string, (column: string) => string>> = {
+const scalars: Readonly<Record<string, (column: string) => Sql>> = {
   Int: plain,
   Float: plain,
   Boolean: plain,
   String: escaped,
   BigInt: quoted,
   Decimal: (column) => quoted(`trim_scale(${column})`),
-  DateTime: instant,
+  DateTime: (column) => [instant(column)],
   Date: (column) => quoted(`${column}::date`),
 };
 
@@ -141,9 +138,9 @@ export function exposedRead(field: GraphQLField<unknown, unknown>, name: string)
   const isList = isListType(getNullableType(field.type));
   const jsonOf = isList ? escaped : isEnumType(type) ? quoted : scalars[type.name];
   if (!jsonOf) throw new Error(`no plan reads the scalar ${type.name} of ${field.name}`);
-  return leaf(({ row, json }) => [
-    json === undefined ? jsonOf(`${row}.${columnName(name)}`) : `(${json} -> ${literal(name)})::text`,
-  ]);
+  return leaf(({ row, json }) =>
+    json === undefined ? jsonOf(`${row}.${columnName(name)}`) : [`(${json} -> ${literal(name)})::text`],
+  );
 }
 
 /** Returns the parts of a read's SQL that do not depend on a run. */
@@ -175,6 +172,7 @@ function plainText(sql: Sql): string {
     .map((piece) => {
       if (typeof piece === 'string') return piece;
       if (piece instanceof Part) return plainText(piece.sql);
+      if (piece instanceof Concatenation) return plainText(piece.expression);
       return isShared(piece) ? plainText(piece.shared) : '';
     })
     .join(' ');

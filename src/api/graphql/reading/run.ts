@@ -83,7 +83,7 @@ function planQuery({ schema, document, operation }: Prepared, variables: Variabl
     }
     if (values.length === 0) return false;
     const json = concatenate(values.flatMap((value, at) => (at === 0 ? [value] : [valueSeparator.sql, value])));
-    const statement = new PlanStatement(withinLimit(sql`select ${inScope(json)} as json`));
+    const statement = new PlanStatement(withinLimit(sql`select (${inScope(json)})::text as json`));
     return { statement, around: [...around, `${before}}}`] };
   } catch (error) {
     if (error instanceof LeftToExecutor) return false;
@@ -136,7 +136,7 @@ export async function runField(context: Context, info: GraphQLResolveInfo, { row
     const from: Sql = row
       ? sql` from jsonb_populate_record(null::${row.table}, ${(run) => run.bind(run.input.row)}::jsonb) r`
       : [];
-    statement = new PlanStatement(withinLimit(sql`select ${json} as json${from}`));
+    statement = new PlanStatement(withinLimit(sql`select (${json})::text as json${from}`));
     if (plans.size < 100) plans.set(key, statement);
   }
   const input = { variables, row: row?.json, ids: nodes?.ids, given: given && { node, args: given } };

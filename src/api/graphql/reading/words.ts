@@ -17,7 +17,7 @@ import type { Context } from '../context.ts';
 import { ifVisible, inJson, isNull, type MadeRead, type ManyOptions, rowAt, rowsBelow, rowThere } from './kinds.ts';
 import * as paths from './paths.ts';
 import { type Env, leaf, type PageRead } from './reads.ts';
-import { literal, type Sql, sql } from './sql.ts';
+import { literal, quoted, type Sql, sql } from './sql.ts';
 import { stockNode, stockPage, stockRows } from './stock.ts';
 
 /**
@@ -313,7 +313,7 @@ const words = {
     const read: MadeRead = () =>
       leaf(({ row }) => {
         const parts = columns.map((column) => `${row}.${columnName(column)}`);
-        return [`'"${type}:' || ${parts.join(" || '.' || ")} || '"'`];
+        return quoted(parts.join(" || '.' || "), `${type}:`);
       });
     return ofRow(this, 'ID', read, options, (row) => {
       const parts = columns.map((column) => row[column]);

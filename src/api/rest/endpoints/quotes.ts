@@ -278,7 +278,7 @@ function sameValue(first: string | undefined, second: string | undefined, field:
 
 function senderInfoOf({ senderCustomerInfo, senderUserInfo }: Body): Readonly<Record<string, string>> | undefined {
   if (senderCustomerInfo && senderUserInfo && !isDeepStrictEqual(senderCustomerInfo, senderUserInfo)) {
-    throw invalid('conflicts with senderCustomerInfo, of which it is an alias', ['senderUserInfo']);
+    throw invalid('conflicts with the same information under its other name', ['senderUserInfo']);
   }
   return senderCustomerInfo ?? senderUserInfo;
 }
