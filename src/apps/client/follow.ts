@@ -125,7 +125,7 @@ class Final extends Error {
   }
 }
 
-/** Decides whether a refused stream restarts, is retried, or ends. `begun` is the cursor with which it has just begun. */
+/** Decides whether a refused stream restarts, is retried, or ends. `begun` is the cursor with which it began. */
 function restart(resuming: Resuming, error: StreamRefusedError, begun: string | undefined): void {
   // The service would not refuse a cursor that it has just returned, so something else in the request is invalid.
   const isNew = error.code === 'INVALID_INPUT' && resuming.after === begun;
