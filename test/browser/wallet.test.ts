@@ -71,7 +71,8 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     // StrictMode runs every effect twice. Even so, the wallet has only two streams, and the payment only one.
     await expect.poll(() => subscriptions.size).toBeLessThanOrEqual(3);
     const incoming = await announce(started.sandbox);
-    const waiting = history.getByRole('listitem').filter({ hasText: '$7.77' });
+    // Once the payment is open, the entries below it are list items with this amount, too.
+    const waiting = history.getByRole('listitem').filter({ hasText: '$7.77' }).first();
     await waiting.getByText('PENDING').waitFor();
     await page.getByRole('button', { name: 'Cut the network' }).click();
     await page.getByText('no network').waitFor();
