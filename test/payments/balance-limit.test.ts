@@ -205,7 +205,7 @@ describe('a refund', () => {
     expect(await t.platform.balanceOf(scene.usd)).toBe(most);
   });
 
-  test('waits in suspense if it would exceed even a thousand times the maximum, and is released once there is room', async () => {
+  test('is held in suspense if it would exceed even a thousand times the maximum, and is released once there is room', async () => {
     const heaped = 1000n * most;
     const scene = await t.platform.makeScene(10_000n);
     const failed = await sendOut(scene, 10_000n, { sandboxScenario: failing });
@@ -218,7 +218,7 @@ describe('a refund', () => {
     const end = await t.platform.ended(failed.id);
     expect(end).toMatchObject({ status: 'FAILED', refund: { settledAt: null } });
     expect([left(end, 'SUSPENSE'), left(end, 'CLEARING')]).toEqual([10_000n, 0n]);
-    expect(end.timeline.at(-1).reason).toContain('waits in suspense');
+    expect(end.timeline.at(-1).reason).toContain('held in suspense');
     await t.platform.untilStatus(returned.id, 'REFUNDED');
     const came = await t.platform.transactionOf(returned.id);
     expect(came.refund.settledAt).toBeNull();

@@ -140,7 +140,7 @@ test('a locked payment that its bank returns is refunded on both sides', async (
   await expectReconciled();
 });
 
-test('locked money that upstream neither delivers nor returns waits in suspense, in the debited currency', async () => {
+test('locked money that upstream neither delivers nor returns is held in suspense, in the debited currency', async () => {
   const stuck = await platform.makeScene(0n, '007');
   const before = await platform.balanceOf(scene.usd);
   const made = await platform.quote(usdToEur(scene, { destination: { account: { accountId: stuck.outsideEur } } }));

@@ -123,7 +123,7 @@ export async function databaseProxy(databaseUrl: string) {
     freezeNew(application: RegExp | undefined) {
       freezing = application;
     },
-    /** Stops forwarding on all connections that are open now. Returns their number. */
+    /** Stops forwarding on all open connections. Returns the number of connections stopped. */
     freeze() {
       for (const pair of pairs) pair.frozen = true;
       return pairs.size;

@@ -134,7 +134,7 @@ async function sessions({ owner }: TestGateway): Promise<Map<number, number>> {
 
 /** How many rows of each kind the platform has. */
 const rows = Number(process.env.COST_ROWS ?? 30_000);
-/** The highest allowed ratio of a document's time per price to the median. */
+/** The highest allowed ratio of a document's time per unit of price to the median. */
 const limit = 5;
 
 let world: OracleWorld;

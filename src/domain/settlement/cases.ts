@@ -210,7 +210,7 @@ async function settle(payments: Payments, facts: ToSettle, operator: Decider) {
   const { differences, short } = result;
   const [own, ...others] = planDelivery(order, { information: outcome.information });
   if (!own) throw new Error(`order ${order.id} has no plan`);
-  // The promised amount is delivered, and the difference is a separate journal.
+  // The promised amount is delivered, and the difference is posted in a separate journal.
   const journals = [...(own.plan.journals ?? []), ...(journal ? [journal] : [])];
   const { by, reason } = operator;
   const [movedOut, movedIn] = [moved.out?.amount ?? null, moved.in?.amount ?? null];

@@ -126,7 +126,7 @@ export function planFailure(order: DueOrder, failure: Failure): PlanGroup {
   const flow = flowOfOrder(order);
   const move: TransactionMove = {
     ...{ id: transaction.id, from: openStatuses, to, refundWaits: moneyStuck },
-    reason: moneyStuck ? `${reason}; the money has not been returned and waits in suspense` : reason,
+    reason: moneyStuck ? `${reason}; the money has not been returned and is held in suspense` : reason,
     set: { ...(to === 'FAILED' && { failureReason }), ...movements.refundOf(transaction) },
   };
   const sending: Plan = {
@@ -287,7 +287,7 @@ function isShareOnly({ platformAccountId, destination, incoming }: DueOrder, acc
 /** Returns the plan with its refund replaced by a suspension, as if the rail had not returned the money. */
 function suspendRefund(order: DueOrder, plan: Plan): Plan {
   const { journals = [], transactions = [] } = plan;
-  const why = 'the account cannot receive the refund, which waits in suspense';
+  const why = 'the account cannot receive the refund, which is held in suspense';
   return {
     ...plan,
     journals: journals.map((journal) => (isRefund(journal) ? movements.suspension(flowOfOrder(order)) : journal)),

@@ -93,7 +93,7 @@ export class TrialDrive {
     await this.expectMoved(1n);
   }
 
-  /** Checks what the rail answers about a settled order: it stays settled unless its money is returned. */
+  /** Checks the rail's answer for a settled order, which must stay settled unless its money is returned. */
   async expectStanding(rail: Rail, kinds: readonly string[] = ['settled', 'returned', 'unknown']): Promise<void> {
     const answer = await this.ask(rail, true);
     if (!kinds.includes(answer.kind)) throw new Breach(`it answered settled, and then ${words(answer)}`);

@@ -16,7 +16,7 @@ export interface BookedOrder extends Amount {
   readonly status: string;
   readonly direction: 'IN' | 'OUT';
   readonly state: State;
-  /** If the order converts money into an internal account, the amount that this adds upstream in the new currency. */
+  /** If the order converts money for an internal account, the amount credited upstream in the new currency. */
   readonly converted?: Amount;
 }
 
