@@ -138,7 +138,9 @@ describe('a deleted customer', () => {
     await platform.untilStatus(returned.id, 'REFUNDED');
     const waiting = await platform.transactionOf(returned.id);
     expect(waiting).toMatchObject({ status: 'REFUNDED', refund: { settledAt: null } });
-    expect(waiting.timeline.at(-1).reason).toMatch(/; the account cannot receive the refund, which is held in suspense$/);
+    expect(waiting.timeline.at(-1).reason).toMatch(
+      /; the account cannot receive the refund, which is held in suspense$/,
+    );
     expect(await platform.balanceOf(scene.usd)).toBe(0n);
 
     const before = await platform.balanceOf(own);
