@@ -27,12 +27,12 @@ const large = (turn: number) =>
   `query Q${turn} { customers(first: 1) { edges { node { ${'id accounts(first: 1) { edges { node { id } } } '.repeat(95)} } } } }`;
 
 test.each([
-  ['long documents', 401, 400, (word: string) => `{ viewer { kind } } # ${word.padEnd(90_000, 'x')}`],
-  ['documents with many tokens', 401, 200, (word: string) => `{ viewer { ${'kind '.repeat(450)} } } # ${word}`],
-  ['long malformed documents', 400, 200, (word: string) => `{ viewer { kind } # ${word.padEnd(90_000, 'x')}`],
-  ['short malformed documents', 400, 1_500, (word: string) => `{ viewer { kind } # ${word}`],
-])('many %s from strangers retain little memory', async (_what, status, count, document) => {
-  const send = async () => expect(await sendAsStranger(document(String(Math.random())))).toBe(status);
+  ['long documents', 400, (word: string) => `{ viewer { kind } } # ${word.padEnd(90_000, 'x')}`],
+  ['documents with many tokens', 200, (word: string) => `{ viewer { ${'kind '.repeat(450)} } } # ${word}`],
+  ['long malformed documents', 200, (word: string) => `{ viewer { kind } # ${word.padEnd(90_000, 'x')}`],
+  ['short malformed documents', 1_500, (word: string) => `{ viewer { kind } # ${word}`],
+])('many %s from strangers retain little memory', async (_what, count, document) => {
+  const send = async () => expect(await sendAsStranger(document(String(Math.random())))).toBe(401);
   // The first round fills the caches for such documents.
   await leftBehind(count, send);
   expect(await leftBehind(count, send)).toBeLessThan(little);
@@ -61,7 +61,7 @@ test('data that is sent along with documents is not retained', async () => {
 test('a document that many customers send retains little memory per customer', async () => {
   const lists = Array.from(
     { length: 19 },
-    (_, n) => `a${n}: transactions(first: ${n + 1}, filter: { reference: "${n}" }) { edges { node { id status } } }`,
+    (_, n) => `a${n}: transactions(first: ${n + 1}) { edges { node { id status } } }`,
   );
   const document = `{ customers(first: 1) { edges { node { ${lists.join(' ')} } } } }`;
   const apps: TestPlatform[] = [];
