@@ -38,7 +38,7 @@ export interface WrittenStep {
   /** The values of variables that no response provides. */
   readonly variables?: Readonly<Record<string, string>>;
   /**
-   * Returns the values in the step's response that other tabs use; undefined if there are none.
+   * Returns the values in the step's response that other tabs use, or undefined if they use none.
    * @param source the id of the paying account
    */
   readonly gives?: (

@@ -39,7 +39,7 @@ export async function lockEndpoint(
   return endpoint;
 }
 
-/** Returns the endpoint in the platform's settings; null if there is none. */
+/** Returns the endpoint in the platform's settings, or null if none is set. */
 export function findConfigEndpoint(prisma: Prisma.TransactionClient, caller: Caller) {
   return prisma.webhookEndpoint.findFirst({ where: { AND: [visibleToPlatform(caller), { ofConfig: true }] } });
 }
