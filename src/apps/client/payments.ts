@@ -92,16 +92,17 @@ export function openPayments({ url, token, fetch: send = fetch, ...options }: Pa
 
   const authorized: typeof fetch = async (input, init) => {
     const signal = init?.signal ? AbortSignal.any([control.signal, init.signal]) : control.signal;
-    const attempt = async () => {
+    const attempt = (authorization: string) => {
       const headers = new Headers(init?.headers);
-      headers.set('authorization', await tokens.authorization(signal));
+      headers.set('authorization', authorization);
       return send(input, { ...init, headers, signal });
     };
-    const response = await attempt();
+    const authorization = await tokens.authorization(signal);
+    const response = await attempt(authorization);
     if (response.status !== 401) return response;
     // The token was refused before its expiry: retry once with a newer one.
-    tokens.forget();
-    return attempt();
+    tokens.forget(authorization);
+    return attempt(await tokens.authorization(signal));
   };
 
   return {
@@ -117,14 +118,14 @@ export function openPayments({ url, token, fetch: send = fetch, ...options }: Pa
       // The service's response follows its schema, from which the types of the document are generated.
       return body.data as never;
     },
-    follow: (followed) => ({
-      ...follow(socket.client, {
-        ...followed,
-        signal: followed.signal ? AbortSignal.any([control.signal, followed.signal]) : control.signal,
-      }),
+    follow(followed) {
+      const signal = followed.signal ? AbortSignal.any([control.signal, followed.signal]) : control.signal;
+      const following = follow(socket.client, { ...followed, signal });
+      const release = socket.onReconnect(following.resumeNow);
+      following.done.then(release, release);
       // Always reconnects, because a request sent over a dead socket would get no response.
-      resumeNow: socket.reconnect,
-    }),
+      return { ...following, resumeNow: socket.reconnect };
+    },
     stop() {
       control.abort();
       socket.dispose();

@@ -6,6 +6,9 @@ import { backoff } from './waiting.ts';
 /** The state of the app's connection to the service. CONNECTING includes the wait for the next attempt. */
 export type ConnectionState = 'IDLE' | 'CONNECTING' | 'OPEN';
 
+/** The time for a socket to open, in milliseconds. The service may take twelve seconds to refuse one. */
+const openingMs = 20_000;
+
 /** Settings of a socket. */
 export interface SocketOptions {
   /** The GraphQL endpoint: https://…/graphql */
@@ -25,8 +28,13 @@ export interface SocketOptions {
 export class PaymentsSocket {
   readonly #options: SocketOptions;
   readonly #listeners = new Set<() => void>();
+  readonly #hurried = new Set<() => void>();
   #state: ConnectionState = 'IDLE';
   #client: Client | undefined;
+  #socket: WebSocket | undefined;
+  /** The header with the token of the open socket. */
+  #authorization = '';
+  #opening: ReturnType<typeof setTimeout> | undefined;
   #renewal: ReturnType<typeof setTimeout> | undefined;
   #missingPong: ReturnType<typeof setTimeout> | undefined;
   #hurry = new AbortController();
@@ -53,11 +61,19 @@ export class PaymentsSocket {
     return () => this.#listeners.delete(changed);
   };
 
+  /** Calls `act` on each `reconnect`. Returns the function that unsubscribes. */
+  readonly onReconnect = (act: () => void): (() => void) => {
+    this.#hurried.add(act);
+    return () => this.#hurried.delete(act);
+  };
+
   /** Drops the connection and reconnects at once. Call it when the app is back in the foreground or online. */
   readonly reconnect = (): void => {
-    this.#hurry.abort();
-    this.#hurry = new AbortController();
-    if (this.#state === 'OPEN') this.#client?.terminate();
+    if (this.#state !== 'IDLE') {
+      this.#hurry.abort();
+      this.#drop();
+    }
+    for (const act of this.#hurried) act();
   };
 
   dispose(): void {
@@ -70,6 +86,17 @@ export class PaymentsSocket {
     const { url, tokens, webSocketImpl, pingIntervalMs = 10_000, signal } = this.#options;
     if (webSocketImpl === undefined && typeof WebSocket === 'undefined')
       throw new TypeError('There is no global WebSocket: give openPayments a class as webSocketImpl.');
+    const note = (socket: WebSocket) => {
+      this.#socket = socket;
+      this.#opening = setTimeout(() => this.#drop(), openingMs);
+    };
+    // An app's own class has the interface of the global one.
+    class NotedSocket extends ((webSocketImpl ?? WebSocket) as typeof WebSocket) {
+      constructor(address: string, protocols: string) {
+        super(address, protocols);
+        note(this);
+      }
+    }
     // On a web page, the address may be relative.
     const address = new URL(url, typeof location === 'undefined' ? undefined : location.href);
     address.protocol = address.protocol.replace('http', 'ws');
@@ -77,20 +104,24 @@ export class PaymentsSocket {
       // The socket opens once there is a token, but never after everything has been stopped. The library does not catch
       // errors thrown here.
       url: async () => {
-        await tokens.ready(signal).catch(() => undefined);
-        return signal.aborted ? new Promise<never>(() => undefined) : address.href;
+        for (let failures = 0; !signal.aborted; failures += 1) {
+          const isReady = await tokens.authorization(signal).then(Boolean, () => this.#wait(failures));
+          if (isReady && !signal.aborted) return address.href;
+        }
+        return new Promise<never>(() => undefined);
       },
-      ...(webSocketImpl !== undefined && { webSocketImpl }),
-      connectionParams: async () => ({ authorization: await tokens.authorization(signal) }),
+      webSocketImpl: NotedSocket,
+      connectionParams: async () => ({ authorization: await this.#newest() }),
       // By default, graphql-ws gives up after five attempts, and immediately if the first one fails.
       retryAttempts: Number.POSITIVE_INFINITY,
       shouldRetry: () => !signal.aborted,
       // When the wait ends, for whatever reason, graphql-ws continues. A disposed client does not connect again.
-      retryWait: (retries) => backoff(retries, AbortSignal.any([signal, this.#hurry.signal])).catch(() => undefined),
+      retryWait: (retries) => this.#wait(retries),
       keepAlive: pingIntervalMs,
       on: {
         connecting: () => this.#become('CONNECTING'),
         connected: (socket) => {
+          clearTimeout(this.#opening);
           this.#become('OPEN');
           // graphql-ws declares no type for the socket, but creates it with the class above.
           this.#renewLater(socket as WebSocket);
@@ -105,13 +136,31 @@ export class PaymentsSocket {
         closed: (event) => {
           const { code } = (event ?? {}) as { readonly code?: unknown };
           // 4403: the token was refused.
-          if (code === 4403) tokens.forget();
+          if (code === 4403) tokens.forget(this.#authorization);
           this.#clearTimers();
+          // A dropped connection may come back to life, and deliver messages that the next one has delivered, too.
+          if (this.#socket) this.#socket.onmessage = null;
           this.#become(code === 1000 || signal.aborted ? 'IDLE' : 'CONNECTING');
         },
       },
     });
     return client;
+  }
+
+  /** Ends the connection or the attempt to open one. The client then tries again. */
+  #drop(): void {
+    // `terminate` takes away the listeners, without which `ws` throws the error of a socket that is closed too early.
+    if (this.#socket?.readyState === 0) this.#socket.close();
+    else this.#client?.terminate();
+  }
+
+  /** Waits before the next attempt, but not after `reconnect`. */
+  async #wait(failures: number): Promise<void> {
+    await backoff(failures, AbortSignal.any([this.#options.signal, this.#hurry.signal])).catch(() => undefined);
+    if (!this.#hurry.signal.aborted) return;
+    this.#hurry = new AbortController();
+    // A socket that is closed early reports an error first. The client would take the close event for the next one's.
+    await new Promise((resolve) => setTimeout(resolve, 10));
   }
 
   #become(state: ConnectionState): void {
@@ -120,11 +169,16 @@ export class PaymentsSocket {
     for (const changed of this.#listeners) changed();
   }
 
+  async #newest(): Promise<string> {
+    const { tokens, signal } = this.#options;
+    this.#authorization = await tokens.authorization(signal);
+    return this.#authorization;
+  }
+
   /** Sends a newer token in a ping before the old one expires, so that the socket and its streams stay open. */
   #renewLater(socket: WebSocket): void {
-    const { tokens, signal } = this.#options;
     const renew = async () => {
-      const authorization = await tokens.authorization(signal);
+      const authorization = await this.#newest();
       if (socket.readyState !== socket.OPEN) return;
       socket.send(JSON.stringify({ type: 'ping', payload: { authorization } }));
       this.#renewLater(socket);
@@ -132,11 +186,12 @@ export class PaymentsSocket {
     this.#renewal = setTimeout(
       // Without a newer token, the server closes the socket with 4403. The client then requests a token to reconnect.
       () => renew().catch(() => undefined),
-      Math.max(250, Math.min(tokens.renewalInMs() + 1, 2 ** 31 - 1)),
+      Math.max(250, Math.min(this.#options.tokens.renewalInMs() + 1, 2 ** 31 - 1)),
     );
   }
 
   #clearTimers(): void {
+    clearTimeout(this.#opening);
     clearTimeout(this.#renewal);
     clearTimeout(this.#missingPong);
   }

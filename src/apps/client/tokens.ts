@@ -1,4 +1,4 @@
-import { abortable, backoff } from './waiting.ts';
+import { abortable } from './waiting.ts';
 
 /** A client token, as createClientToken returns it. */
 export interface ClientToken {
@@ -35,22 +35,9 @@ export class Tokens {
     return `Bearer ${held.token}`;
   }
 
-  /** Waits until there is a token, however often the app's server fails. Rejects only if the signal ends the wait. */
-  async ready(signal: AbortSignal): Promise<void> {
-    for (let failures = 0; ; failures += 1) {
-      try {
-        await this.authorization(signal);
-        return;
-      } catch {
-        signal.throwIfAborted();
-        await backoff(failures, signal);
-      }
-    }
-  }
-
-  /** Drops the current token, which the service has refused. */
-  forget(): void {
-    this.#held = undefined;
+  /** Drops a token that the service has refused, unless there is a newer one already. */
+  forget(authorization: string): void {
+    if (authorization === `Bearer ${this.#held?.token}`) this.#held = undefined;
   }
 
   /** Returns the milliseconds until a newer token is due; 0 when it is due now. */

@@ -1,0 +1,123 @@
+import { createServer } from 'node:net';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import { FollowTransaction, FollowTransactions } from '../../src/apps/client/generated/operations.ts';
+import { openPayments, type Payments } from '../../src/apps/client/payments.ts';
+import { listen } from '../setup/free-port.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
+import { startLoadBalancer } from '../setup/load-balancer.ts';
+import { subscribed } from '../setup/streams.ts';
+
+/** Tests the package's connection while the network hangs, and responses come late or not at all. */
+
+const t = await testGateway();
+const scene = await t.platform.makeScene();
+const token = (): Promise<Data> => t.platform.mint({ customerId: scene.customerId });
+
+function open(url: string, source = token): Payments {
+  const payments = openPayments({ url: `${url}/graphql`, token: source, webSocketImpl: WebSocket });
+  onTestFinished(() => payments.stop());
+  return payments;
+}
+
+/** Starts a balancer that sends the first connection to a server that never responds, and the next to the gateway. */
+async function behindHangingServer() {
+  let connections = 0;
+  const hanging = createServer((socket) => {
+    connections += 1;
+    socket.on('error', () => undefined);
+  });
+  const balancer = await startLoadBalancer();
+  onTestFinished(async () => {
+    await balancer.close();
+    hanging.close();
+  });
+  balancer.add(`http://127.0.0.1:${await listen(hanging)}`);
+  balancer.add(t.url);
+  return { url: balancer.url, hasHung: () => connections > 0 };
+}
+
+test('reconnecting ends every wait: for a token, for the beginning of a stream, and for a connection that hangs', async () => {
+  const { url, hasHung } = await behindHangingServer();
+  const calls: string[] = [];
+  /** Fails on the first call, as a request without a network does. */
+  const second = <Value>(name: string, act: () => Promise<Value>): Promise<Value> => {
+    calls.push(name);
+    return calls.filter((call) => call === name).length > 1 ? act() : Promise.reject(new TypeError('no network'));
+  };
+  const payments = open(url, () => second('token', token));
+  const { id } = await t.platform.ended((await t.platform.pay(scene)).id);
+  // Makes the waits between attempts so long that only `reconnect` can end them.
+  const random = vi.spyOn(Math, 'random').mockReturnValue(100_000);
+  onTestFinished(() => random.mockRestore());
+  const { done } = payments.follow({
+    document: FollowTransaction,
+    variables: { id },
+    begin: () => second('begin', () => t.platform.feedEnd()),
+    onMessage: () => undefined,
+  });
+  await expect.poll(() => calls).toEqual(['begin']);
+  payments.socket.reconnect();
+  await expect.poll(() => calls).toEqual(['begin', 'begin', 'token']);
+  payments.socket.reconnect();
+  await expect.poll(hasHung).toBe(true);
+  payments.socket.reconnect();
+  await done;
+});
+
+test('a connection that does not open in time is given up', async () => {
+  const { url, hasHung } = await behindHangingServer();
+  const { setTimeout } = globalThis;
+  const hasty = (act: () => void, ms?: number) => setTimeout(act, ms === 20_000 ? 200 : ms);
+  vi.stubGlobal('setTimeout', hasty);
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const { id } = await t.platform.ended((await t.platform.pay(scene)).id);
+  await open(url).follow({ document: FollowTransaction, variables: { id }, onMessage: () => undefined }).done;
+  expect(hasHung()).toBe(true);
+});
+
+test('what a dropped connection delivers late is not shown a second time', async () => {
+  const balancer = await startLoadBalancer();
+  onTestFinished(() => balancer.close());
+  balancer.add(t.url);
+  const payments = open(balancer.url);
+  const seen: string[] = [];
+  const following = payments.follow({
+    document: FollowTransactions,
+    variables: {},
+    onMessage: ({ transactionUpdates: { status, transaction } }) => seen.push(`${transaction.id} ${status}`),
+  });
+  await subscribed(t, 1);
+  const pay = async () => `${(await t.platform.ended((await t.platform.pay(scene)).id)).id} COMPLETED`;
+  await expect.poll(() => seen).toContain(await pay());
+  balancer.delay(1_500);
+  const late = await pay();
+  payments.socket.reconnect();
+  await expect.poll(() => seen).toContain(late);
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  await expect.poll(() => seen).toContain(await pay());
+  expect(seen).toEqual([...new Set(seen)]);
+  following.stop();
+});
+
+test('when several requests are refused with the same token, only one new token is requested', async () => {
+  let minted = 0;
+  const refusals: Array<() => void> = [];
+  const payments = openPayments({
+    url: 'http://service/graphql',
+    token: async () => ({ token: `${++minted}`, expiresAt: null }),
+    fetch: async (_url, init) => {
+      if (new Headers(init?.headers).get('authorization') !== 'Bearer 1') return Response.json({ data: { minted } });
+      await new Promise<void>((resolve) => refusals.push(resolve));
+      return new Response(null, { status: 401 });
+    },
+  });
+  onTestFinished(() => payments.stop());
+  const requests = [payments.fetch(payments.url), payments.fetch(payments.url), payments.fetch(payments.url)];
+  await expect.poll(() => refusals.length).toBe(3);
+  for (const [at, refuse] of refusals.entries()) {
+    refuse();
+    expect((await requests[at])?.status).toBe(200);
+  }
+  expect(minted).toBe(2);
+});
