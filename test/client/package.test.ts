@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { ApolloClient, ApolloLink, HttpLink, InMemoryCache, Observable } from '@apollo/client';
+import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
-import { fetchExchange, subscriptionExchange, Client as UrqlClient } from '@urql/core';
+import { Client as UrqlClient } from '@urql/core';
 import { cacheExchange } from '@urql/exchange-graphcache';
 import { build } from 'esbuild';
 import { buildSchema, introspectionFromSchema, parse } from 'graphql';
@@ -20,7 +20,7 @@ import { applyChanges } from '../../src/apps/client/live-list.ts';
 import { operation } from '../../src/apps/client/operation.ts';
 import { openPayments, type Payments } from '../../src/apps/client/payments.ts';
 import { relayNetwork } from '../../src/apps/client/relay.ts';
-import { forwardSubscription } from '../../src/apps/client/urql.ts';
+import { paymentsExchanges } from '../../src/apps/client/urql.ts';
 import { urqlCache } from '../../src/apps/client/urql-cache.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
@@ -337,56 +337,6 @@ test('Apollo parses BigInt and DateTime in results, its cache and stream message
   expect(message.data.transactionUpdates.transaction).toMatchObject(parsed);
 });
 
-test('a query whose result is older than a stream message is sent again', async () => {
-  const answers = [2, 3, 1, 3];
-  let asked = 0;
-  const client = new ApolloClient({
-    cache: new InMemoryCache(apolloCache()),
-    link: ApolloLink.from([
-      new ApolloLink(newestVersions()),
-      new ApolloLink(() => {
-        const version = answers[asked++];
-        return new Observable((observer) => {
-          observer.next({ data: { transaction: { __typename: 'Transaction', id: 'Transaction:1', version } } });
-          observer.complete();
-        });
-      }),
-    ]),
-  });
-  const query = parse('query ($id: ID!) { transaction(id: $id) { id version } }');
-  const ask = async () =>
-    (await client.query<Data>({ query, variables: { id: '1' }, fetchPolicy: 'network-only' })).data.transaction.version;
-  expect([await ask(), await ask(), await ask()]).toEqual([2, 3, 3]);
-  expect(asked).toBe(4);
-});
-
-test('a query whose response arrives after the response to a later request is sent again', async () => {
-  const requests: Array<(ids: readonly string[]) => void> = [];
-  const client = new ApolloClient({
-    queryDeduplication: false,
-    cache: new InMemoryCache(apolloCache()),
-    link: ApolloLink.from([
-      new ApolloLink(newestVersions()),
-      new ApolloLink(
-        () =>
-          new Observable((observer) => {
-            requests.push((ids) => {
-              observer.next({ data: { ids } });
-              observer.complete();
-            });
-          }),
-      ),
-    ]),
-  });
-  const ask = async () => (await client.query<Data>({ query: parse('{ ids }'), fetchPolicy: 'network-only' })).data.ids;
-  const [earlier, later] = [ask(), ask()];
-  requests[1]?.(['1', '2']);
-  expect(await later).toEqual(['1', '2']);
-  requests[0]?.(['1']);
-  requests[2]?.(['1', '2', '3']);
-  expect(await earlier).toEqual(['1', '2', '3']);
-});
-
 test('urql: pages become one list, and streams update it', async () => {
   const paid = await pays(3);
   const payments = open();
@@ -396,12 +346,7 @@ test('urql: pages become one list, and streams update it', async () => {
   const client = new UrqlClient({
     url: payments.url,
     preferGetMethod: false,
-    fetch: payments.fetch,
-    exchanges: [
-      cacheExchange({ ...urqlCache(), schema: schema as never }),
-      fetchExchange,
-      subscriptionExchange({ forwardSubscription: forwardSubscription(payments) }),
-    ],
+    exchanges: [cacheExchange({ ...urqlCache(), schema: schema as never }), ...paymentsExchanges(payments)],
   });
   const read = async (variables: object, requestPolicy?: 'cache-only') => {
     const { data, error } = await client.query(documents.Transactions, variables, {

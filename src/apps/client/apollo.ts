@@ -1,35 +1,28 @@
-import type { ApolloLink } from '@apollo/client';
+import type { ApolloCache, ApolloLink } from '@apollo/client';
 import { print } from '@apollo/client/utilities';
-import { concatMap, EMPTY, type Observable, of } from 'rxjs';
+import { concat, concatMap, defer, EMPTY, type Observable, of } from 'rxjs';
+import { Newest, versionedIn } from './newest.ts';
 
 /**
  * Creates the handler of a link for Apollo Client 4 that keeps older data from replacing newer data. Put it first: `new
  * ApolloLink(newestVersions())`. A stream message is dropped if newer versions of all its objects are known. A query is
  * resent, at most three times, if a newer version of an object in its response has arrived in the meantime, or the
- * response to a later request with the same query and variables.
+ * response to a later request with the same query and variables. The result of a mutation leaves newer versions in the
+ * cache unchanged.
  */
 export function newestVersions(): ApolloLink.RequestHandler {
-  /** The highest version seen so far for each object. */
-  const highest = new Map<string, number>();
-  /** The latest request that has been answered, for each query with its variables. */
-  const answered = new Map<string, number>();
-  let requests = 0;
+  const newest = new Newest();
   return (operation, forward) => {
     const { operationType } = operation;
     const query = JSON.stringify([print(operation.query), operation.variables]);
     const send = (repeats: number): Observable<ApolloLink.Result> => {
-      const request = ++requests;
+      const isOutdated = newest.sent(query);
       return forward(operation).pipe(
         concatMap((result) => {
-          const objects = [...versionsIn(result.data)];
-          const older = objects.filter(([id, version]) => version < (highest.get(id) ?? version));
-          for (const [id, version] of objects) highest.set(id, Math.max(version, highest.get(id) ?? version));
-          const isOlder = objects.length > 0 && objects.length === older.length;
-          if (operationType === 'subscription' && isOlder) return EMPTY;
-          if (operationType !== 'query') return of(result);
-          const isOvertaken = request < (answered.get(query) ?? 0);
-          if (!isOvertaken) answered.set(query, request);
-          return (isOvertaken || older.length > 0) && repeats > 0 ? send(repeats - 1) : of(result);
+          if (operationType === 'subscription') return newest.isOlder(result.data) ? EMPTY : of(result);
+          if (!isOutdated(result.data)) return of(result);
+          if (operationType === 'mutation') return keepingNewer(operation.client.cache, result);
+          return repeats > 0 ? send(repeats - 1) : of(result);
         }),
       );
     };
@@ -37,10 +30,22 @@ export function newestVersions(): ApolloLink.RequestHandler {
   };
 }
 
-/** Finds the id and the version of each object that has both. */
-function* versionsIn(data: unknown): Generator<readonly [id: string, version: number]> {
-  if (typeof data !== 'object' || data === null) return;
-  const { id, version } = data as { readonly id?: unknown; readonly version?: unknown };
-  if (typeof id === 'string' && typeof version === 'number') yield [id, version];
-  for (const part of Object.values(data)) yield* versionsIn(part);
+/** Emits a mutation's result, and then restores the objects of which the cache has newer versions. */
+function keepingNewer(cache: ApolloCache, result: ApolloLink.Result): Observable<ApolloLink.Result> {
+  const newer = [...versionedIn(result.data)].flatMap((object) => {
+    const id = cache.identify({ ...object });
+    const known = new Map<string, unknown>();
+    const note = (value: unknown, { storeFieldName }: { readonly storeFieldName: string }) => {
+      known.set(storeFieldName, value);
+      return value;
+    };
+    if (id !== undefined) cache.modify({ id, fields: note });
+    return id !== undefined && Number(known.get('version')) > object.version ? [{ id, known }] : [];
+  });
+  const restore = defer(() => {
+    for (const { id, known } of newer)
+      cache.modify({ id, fields: (value, { storeFieldName }) => known.get(storeFieldName) ?? value });
+    return EMPTY;
+  });
+  return concat(of(result), restore);
 }
