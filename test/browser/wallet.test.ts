@@ -716,6 +716,76 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     );
     expect(await hints('LIGHTNING')).toContain('can be paid once; starting with ln');
   });
+
+  test('a payment whose response is late or lost is shown, even after the quote’s expiry or after Cancel', async () => {
+    const { sandbox } = started;
+    const { page, pay, quote, quoted } = await openWallet();
+    await page.clock.install();
+    await page.reload();
+    await page.getByText('live', { exact: true }).waitFor();
+    const payment = pay.getByRole('figure', { name: 'The payment' });
+    const button = (name: RegExp) => pay.getByRole('button', { name });
+    const [account] = await accountsIn(sandbox, await sampleCustomer(sandbox), 'GBP');
+    /** Lets the service make the next payment, but holds its response until it is delivered or lost. */
+    const holdResponse = async () => {
+      const paid = Promise.withResolvers<void>();
+      const decided = Promise.withResolvers<'lost' | 'delivered'>();
+      await page.route('**/graphql', async (route) => {
+        const isPayment = /"input":\{"quoteId":[^}]*"idempotencyKey"/.test(route.request().postData() ?? '');
+        if (!isPayment) return route.continue();
+        const response = await route.fetch();
+        paid.resolve();
+        return (await decided.promise) === 'lost' ? route.abort() : route.fulfill({ response });
+      });
+      return { paid: paid.promise, decide: decided.resolve };
+    };
+    const pays = async (amount: string) => {
+      const { paid, decide } = await holdResponse();
+      await select(pay, 'From', 'GBP account');
+      await pay.getByLabel('To').selectOption({ index: 0 });
+      await quoted(amount);
+      await button(/^Pay /).click();
+      await paid;
+      const left = (Number(await sandbox.balanceOf(account)) / 100).toLocaleString('en', { minimumFractionDigits: 2 });
+      await pay.locator('option:checked', { hasText: left }).waitFor({ state: 'attached' });
+      return decide;
+    };
+
+    // The rest of the balance would not suffice for the payment again.
+    const whole = Number(await sandbox.balanceOf(account)) / 100;
+    const late = await pays((whole * 0.6).toFixed(2));
+    await page.clock.fastForward('05:01');
+    expect(await pay.getByRole('alert').allTextContents()).toEqual([]);
+    late('delivered');
+    await payment.waitFor();
+
+    const lost = await pays((whole * 0.3).toFixed(2));
+    await page.clock.fastForward('05:01');
+    lost('lost');
+    await payment.waitFor();
+    expect(await pay.getByRole('alert').allTextContents()).toEqual([]);
+
+    const canceled = await pays((whole * 0.01).toFixed(2));
+    await button(/^Cancel/).click();
+    canceled('lost');
+    await payment.waitFor();
+
+    // The failure of an earlier request says nothing about the quote that is shown.
+    await page.unroute('**/graphql');
+    const fail = Promise.withResolvers<void>();
+    await page.route('**/graphql', async (route) => {
+      if (!/"decimal":"11"/.test(route.request().postData() ?? '')) return route.continue();
+      await fail.promise;
+      return route.abort();
+    });
+    await quote('11');
+    await quoted('12');
+    const failed = page.waitForEvent('requestfailed');
+    fail.resolve();
+    await failed;
+    await button(/^Cancel/).waitFor();
+    expect(await pay.getByRole('alert').count()).toBe(0);
+  });
 });
 
 /** Returns empty values for the text fields of an account type. */

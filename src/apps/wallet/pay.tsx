@@ -10,7 +10,7 @@ import {
   type PayeePickerQuery,
   type RefusalCode,
 } from '../client/generated/documents.ts';
-import { useCountdown } from '../client/react.ts';
+import { useCountdown, useTransaction } from '../client/react.ts';
 import { decimalOf } from './amount.ts';
 import { inView, kinds, NewPayee, nameWarning, type Payee } from './payee.tsx';
 import { PaymentStatus } from './payment-status.tsx';
@@ -111,7 +111,7 @@ export function Pay() {
         setRefusal({ message: isAmount ? messageText(result.message) : refusalText(result), isAmount });
       }
     } catch (error) {
-      setRefusal({ message: reasonOf(error) });
+      if (changes.current === before) setRefusal({ message: reasonOf(error) });
     }
   }
 
@@ -294,29 +294,42 @@ function QuoteCard({ quoted, available, limits, payee, onEnd }: QuoteCardProps) 
   const limit = limits.find(
     ({ leftAmount, leftPayments }) => leftPayments === 0 || (leftAmount && isBeyond(leftAmount)),
   );
-  const tooMuch = available && isBeyond(available) ? shortText(available.formatted) : limit && beyondText(limit);
   const warning = payee && nameWarning(payee);
   const seconds = useCountdown(quote.expiresAt, serverTime);
+  // Whether the response to a payment was lost. The payment's stream then shows whether it was made.
+  const [isUnclear, setUnclear] = useState(false);
+  const { value: payment } = useTransaction(isUnclear ? quote.transaction.id : undefined);
   const [executeQuote, { loading, data, error, reset }] = useMutation(ExecuteQuote, {
     onCompleted({ executeQuote: result }) {
       if ('message' in result && result.code in endings) onEnd(refusalText(result));
     },
+    onError: () => setUnclear(true),
   });
   useReconnected(() => error instanceof TypeError && reset());
   const result = data?.executeQuote;
+  const isPaid =
+    result?.__typename === 'ExecuteQuoteSuccess' || (payment && !['PENDING', 'EXPIRED'].includes(payment.status));
+  // The payment itself may be what has changed the balance.
+  const isAwaited = loading || (isUnclear && !payment);
+  const short = available && isBeyond(available) ? shortText(available.formatted) : limit && beyondText(limit);
+  const tooMuch = isAwaited ? undefined : short;
   const refusal = result && 'message' in result ? refusalText(result) : error && reasonOf(error);
-  const problem = tooMuch ?? refusal;
   // Every press uses the same key, so that the quote is paid only once even if a response is lost.
   const key = useRef(crypto.randomUUID());
-  const [cancelQuote] = useMutation(CancelQuote);
-  const isOver = tooMuch !== undefined || seconds === 0;
+  const [cancelQuote, { error: notCanceled }] = useMutation(CancelQuote, { onError: () => undefined });
+  const problem = tooMuch ?? refusal ?? (notCanceled && reasonOf(notCanceled));
+  const isExpired = seconds === 0 && !isAwaited;
+  const isOver = tooMuch !== undefined || isExpired;
   const input = { quoteId: quote.id, idempotencyKey: key.current };
   const execute = () => isOver || executeQuote({ variables: { input, locale } });
 
-  /** Cancels the quote. If this fails, the quote will expire. */
+  /** Cancels the quote, unless it may have been paid already. If this fails, the quote will expire. */
   async function cancel() {
-    onEnd();
-    await cancelQuote({ variables: { input: { quoteId: quote.id } } }).catch(() => undefined);
+    const isPressed = loading || isUnclear;
+    if (!isPressed) onEnd();
+    const { data } = await cancelQuote({ variables: { input: { quoteId: quote.id } } });
+    if (isPressed && data?.cancelQuote.__typename === 'ConflictError') setUnclear(true);
+    else if (isPressed && data) onEnd();
   }
 
   return (
@@ -333,13 +346,13 @@ function QuoteCard({ quoted, available, limits, payee, onEnd }: QuoteCardProps) 
           <strong>{breakable(quote.totalReceivingAmount.formatted)}</strong>
         </dd>
       </dl>
-      {result?.__typename === 'ExecuteQuoteSuccess' ? (
+      {isPaid ? (
         <div tabIndex={-1} ref={followed}>
           <PaymentStatus id={quote.transaction.id} />
         </div>
       ) : (
         <>
-          {seconds === 0 ? (
+          {isExpired ? (
             <p role="alert">This quote has expired. Get a new one.</p>
           ) : (
             <p role="timer">Good for {minutesText(seconds)}</p>
