@@ -4,6 +4,7 @@ import type { Locator, Page, WebSocketRoute } from 'playwright-core';
 import { format } from 'prettier';
 import { describe, expect, test } from 'vitest';
 import { journey } from '../../src/apps/lab/further-steps.ts';
+import { moving } from '../setup/acts.ts';
 import { browserPath, faultsOf, screenshot } from '../setup/browser.ts';
 import { sandboxInBrowser } from '../setup/browser-sandbox.ts';
 import { labOf } from '../setup/lab-page.ts';
@@ -151,6 +152,60 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.goto(`${started.gateway.url}/lab`);
     // The service's message is shown as a sentence, like the page's own messages.
     await page.getByRole('alert').getByText('send valid credentials.').waitFor();
+  });
+
+  test('the front page and the lab replace a connection that delivers nothing, and the front page retries what is refused', async () => {
+    const page = await started.open();
+    await page.clock.install();
+    const refused = [{ message: 'too many requests', extensions: { code: 'RATE_LIMITED' } }];
+    /** How the first two counts and the first stream of the page end. */
+    const ends = [
+      ['query', 'error', refused],
+      ['query', 'next', { data: null, errors: refused }],
+      ['subscription', 'error', refused],
+    ] as const;
+    const left = new Set<(typeof ends)[number]>();
+    let isDead = false;
+    let sockets = 0;
+    await page.routeWebSocket(/\/graphql$/, (socket) => {
+      sockets += 1;
+      isDead = false;
+      const server = socket.connectToServer();
+      server.onMessage((message) => isDead || socket.send(message));
+      socket.onMessage((message) => {
+        const { id, type, payload } = JSON.parse(String(message));
+        const end = [...left].find(([kind]) => type === 'subscribe' && payload.query.includes(`${kind} `));
+        if (isDead || !end) return isDead || server.send(message);
+        left.delete(end);
+        socket.send(JSON.stringify({ id, type: end[1], payload: end[2] }));
+        if (end[1] === 'next') socket.send(JSON.stringify({ id, type: 'complete' }));
+      });
+    });
+    for (const end of ends) left.add(end);
+    await page.goto(started.gateway.url);
+    const counts = page.locator('#statuses:not([aria-busy]) [data-status=COMPLETED] strong');
+    await expect.poll(() => left.size).toBe(0);
+    const completed = '{ transactions(filter: { status: [COMPLETED] }) { totalCount } }';
+    await expect
+      .poll(() => counts.textContent())
+      .toBe(String((await started.sandbox.ask(completed)).transactions.totalCount));
+    const moves = page.locator('#moves li:not(#no-moves)');
+    const { sandbox } = started;
+    const [customerId = ''] = await sandbox.idsIn('customers', { name: 'Sample Person' });
+    const [payee = ''] = await sandbox.idsIn('accounts', { kind: 'EXTERNAL', customerId, currency: 'USD' });
+    const pay = async () =>
+      sandbox.succeed('transferOut', moving(await sandbox.internalAccount(customerId, 'USD'), payee, 100));
+    // The stream may not be open again yet.
+    await expect.poll(() => pay().then(() => moves.count())).toBeGreaterThan(0);
+
+    for (const path of ['/', '/lab']) {
+      await page.goto(new URL(path, started.gateway.url).href);
+      await (path === '/' ? counts.waitFor() : page.getByText('live', { exact: true }).waitFor());
+      const before = sockets;
+      isDead = true;
+      for (const time of ['00:11', '00:06', '00:05']) await page.clock.fastForward(time);
+      await expect.poll(() => sockets, path).toBeGreaterThan(before);
+    }
   });
 
   test('says what is missing when an operation is sent too early or the service is unreachable, and keeps the focus on the tabs', async () => {

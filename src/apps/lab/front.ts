@@ -1,3 +1,4 @@
+import { follow } from '../client/follow.ts';
 import { Moves, type MovesSubscription, StatusCounts, type StatusCountsQuery } from '../client/generated/operations.ts';
 import { basicAuthorization, readSettings } from './settings.ts';
 import { openSocket } from './socket.ts';
@@ -10,9 +11,9 @@ const countEveryMs = 500;
 
 const { sandbox } = readSettings();
 const [board, list, connection] = ['statuses', 'moves', 'connection'].map((id) => document.getElementById(id));
-if (sandbox) follow(basicAuthorization(sandbox.clientId, sandbox.secret));
+if (sandbox) show(basicAuthorization(sandbox.clientId, sandbox.secret));
 
-function follow(authorization: string): void {
+function show(authorization: string): void {
   const client = openSocket(authorization);
   const say = (state: string) => connection?.replaceChildren(state);
   let isCounting = false;
@@ -24,8 +25,15 @@ function follow(authorization: string): void {
     isCounting = true;
     while (hasMoved) {
       hasMoved = false;
-      for await (const { data } of client.iterate<StatusCountsQuery>({ query: StatusCounts }))
-        showTotals(data?.transactionTotals ?? []);
+      try {
+        for await (const { data, errors } of client.iterate<StatusCountsQuery>({ query: StatusCounts })) {
+          if (!data) throw errors;
+          showTotals(data.transactionTotals);
+        }
+      } catch (error) {
+        console.warn(error);
+        hasMoved = true;
+      }
       await new Promise((resolve) => setTimeout(resolve, countEveryMs));
     }
     isCounting = false;
@@ -35,21 +43,18 @@ function follow(authorization: string): void {
     say('');
     void count();
   });
-  client.subscribe<MovesSubscription>(
-    { query: Moves },
-    {
-      next: ({ data }) => {
-        if (data) show(data.transactionUpdates);
-        void count();
-      },
-      error: console.warn,
-      complete: () => undefined,
+  follow(client, {
+    document: Moves,
+    variables: {},
+    onMessage({ transactionUpdates }) {
+      showMove(transactionUpdates);
+      void count();
     },
-  );
+  }).done.catch(console.warn);
 }
 
 /** Shows a payment that has changed. */
-function show({ previousStatus, status, occurredAt, transaction }: MovesSubscription['transactionUpdates']): void {
+function showMove({ previousStatus, status, occurredAt, transaction }: MovesSubscription['transactionUpdates']): void {
   const { sentAmount, receivedAmount, customer } = transaction;
   const item = document.createElement('li');
   const [what, state] = [document.createElement('span'), document.createElement('b')];
