@@ -7,7 +7,7 @@ import { type Client, createClient } from 'graphql-ws';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { resumingClient } from '../../src/apps/client/resume.ts';
-import { type Data, testGateway } from '../setup/gateway.ts';
+import { type Data, ownGateway, testGateway } from '../setup/gateway.ts';
 import { nextOf, openEventStream, openRawSocket, subscribed } from '../setup/streams.ts';
 
 /** With the packaged helpers, unmodified clients miss and repeat nothing, no matter when their connection is cut. */
@@ -195,4 +195,40 @@ test('on every transport, a message has its cursor if the request asks for it, a
     stream.cut();
   }
   await subscribed(t, 0);
+});
+
+test('a stream that cannot resume at once because of a limit resumes later', async () => {
+  const limited = await ownGateway({ STREAMS_PER_API_TOKEN: 1 });
+  const { authorization } = limited.platform;
+  const own = await limited.platform.makeScene();
+  const gate = new Gate();
+  const socket = { url: `${limited.url.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket };
+  const params = { connectionParams: { authorization }, ...retrying, shouldRetry: () => true, retryWait: gate.wait };
+  const stock = createClient({ ...socket, ...params });
+  onTestFinished(() => stock.dispose());
+  const seen: Data[] = [];
+  const stop = resumingClient(stock).subscribe(
+    { query, variables: { id: own.customerId } },
+    sink((one) => seen.push(one)),
+  );
+  await subscribed(limited, 1);
+  await limited.platform.pay(own);
+  await expect.poll(() => seen.length).toBe(2);
+  stock.terminate();
+  await subscribed(limited, 0);
+  const other = await openRawSocket(limited.url, authorization);
+  other.send({ id: 'other', type: 'subscribe', payload: { query: 'subscription { events { id } }' } });
+  await subscribed(limited, 1);
+  const refused = Promise.withResolvers<void>();
+  stock.on('message', ({ type }) => type !== 'connection_ack' && type !== 'ping' && refused.resolve());
+  gate.release();
+  await refused.promise;
+  await limited.platform.pay(own);
+  other.socket.close();
+  await expect.poll(() => seen.length, { timeout: 15_000 }).toBe(4);
+  expect(seen.map(({ errors, data }) => errors ?? data.transactionUpdates.status)).toEqual([
+    ...['PENDING', 'COMPLETED', 'PENDING', 'COMPLETED'],
+  ]);
+  stop();
+  await subscribed(limited, 0);
 });

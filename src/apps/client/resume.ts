@@ -30,22 +30,52 @@ export function advance(resuming: Resuming, result: unknown): void {
 
 /**
  * Makes a graphql-ws or graphql-sse client resume: after a reconnect, each subscription continues after its last
- * message instead of showing the current state again. Pass the client to Apollo's GraphQLWsLink or urql's
- * subscriptionExchange, or use it directly. Documents need no changes.
+ * message instead of showing the current state again. If it cannot resume yet because of a limit or because the service
+ * is busy, it tries again. Pass the client to Apollo's GraphQLWsLink or urql's subscriptionExchange, or use it directly.
+ * Documents need no changes.
  */
 export function resumingClient<Client extends SubscribingClient>(client: Client): Client {
   const subscribe = client.subscribe.bind(client) as Subscribe;
   const resuming: Subscribe = (request, sink, ...rest) => {
-    const extensions = { after: null, ...request.extensions };
-    const advancing: Sink = Object.assign(Object.create(sink), {
-      next(result: unknown) {
-        advance(extensions, result);
-        sink.next(result);
-      },
-    });
-    return subscribe({ ...request, extensions }, advancing, ...rest);
+    const extensions: Resuming & Record<string, unknown> = { after: null, ...request.extensions };
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let unsubscribe = () => {};
+    const attempt = () => {
+      let retryIn: number | undefined;
+      const retry = (ms: number) => {
+        timer = setTimeout(attempt, ms);
+      };
+      const advancing: Sink = Object.assign(Object.create(sink), {
+        next(result: { readonly data?: unknown; readonly errors?: unknown }) {
+          retryIn = result.data ? undefined : retryMs(extensions, result.errors);
+          if (retryIn !== undefined) return;
+          advance(extensions, result);
+          sink.next(result);
+        },
+        error(error: unknown) {
+          const ms = retryMs(extensions, error);
+          if (ms === undefined) sink.error(error);
+          else retry(ms);
+        },
+        complete: () => (retryIn === undefined ? sink.complete() : retry(retryIn)),
+      });
+      unsubscribe = subscribe({ ...request, extensions }, advancing, ...rest);
+    };
+    attempt();
+    return () => {
+      clearTimeout(timer);
+      unsubscribe();
+    };
   };
   return Object.assign(Object.create(client), client, { subscribe: resuming, iterate: iterating(resuming) });
+}
+
+/** Returns when to resume again, in milliseconds. Undefined for a new subscription, whose refusal the app handles. */
+function retryMs({ after }: Resuming, errors: unknown): number | undefined {
+  const [first] = (Array.isArray(errors) ? errors : []) as { extensions?: { code?: unknown; retryAfter?: number } }[];
+  const { code, retryAfter = 1 } = first?.extensions ?? {};
+  if (after === null || (code !== 'RATE_LIMITED' && code !== 'SERVICE_UNAVAILABLE')) return undefined;
+  return (retryAfter + Math.random()) * 1_000;
 }
 
 /** Returns the `iterate` of both libraries for a `subscribe`. Their own would not call `resuming`. */
