@@ -449,3 +449,32 @@ test('a list applies changes by their versions, and never exceeds the requested 
     hasMore: true,
   });
 });
+
+test('a list shows no row whose place may be among the rows that follow', () => {
+  const row = (id: string, version = 1) => ({ id, version });
+  const pageInfo = { hasNextPage: true };
+  const page = applyChanges(
+    undefined,
+    { snapshot: { edges: ['d', 'c'].map((id) => ({ node: row(id) })), pageInfo }, changes: [] },
+    2,
+  );
+  // The list is d, c, b; its page becomes d, b.
+  const left = applyChanges(page, { changes: [{ op: 'LEAVE', node: row('c', 2) }] }, 2);
+  const older = applyChanges(left, { changes: [{ op: 'ENTER', node: row('a', 2) }] }, 2);
+  expect(older).toMatchObject({ rows: [row('d')], hasMore: true });
+  const back = applyChanges(
+    older,
+    {
+      changes: [
+        { op: 'ENTER', node: row('e') },
+        { op: 'LEAVE', node: row('d', 2) },
+      ],
+    },
+    2,
+  );
+  expect(back).toMatchObject({ rows: [row('e')], hasMore: true });
+  expect(applyChanges(back, { changes: [{ op: 'ENTER', node: row('c', 3) }] }, 2).rows).toEqual([
+    row('e'),
+    row('c', 3),
+  ]);
+});

@@ -18,6 +18,8 @@ export interface LiveList<R extends Row> {
   readonly rows: readonly R[];
   /** Whether more rows follow these. */
   readonly hasMore: boolean;
+  /** The id of the last row before those that follow, even if it has left the list. */
+  readonly end?: string | undefined;
   /** The highest version seen so far for each row, including rows that have left the list. */
   readonly versions: ReadonlyMap<string, number>;
 }
@@ -31,6 +33,7 @@ export function applyChanges<R extends Row>(
   const from = snapshot ? snapshot.edges.map(({ node }) => node) : (list?.rows ?? []);
   let rows = [...from];
   let hasMore = snapshot ? (snapshot.pageInfo?.hasNextPage ?? false) : (list?.hasMore ?? false);
+  let end = snapshot ? (hasMore ? rows.at(-1)?.id : undefined) : list?.end;
   const versions = new Map(snapshot ? rows.map((row) => [row.id, row.version]) : list?.versions);
   for (const { op, node } of changes) {
     if (node.version <= (versions.get(node.id) ?? 0)) continue;
@@ -39,13 +42,15 @@ export function applyChanges<R extends Row>(
     if (op === 'LEAVE') rows = rows.filter(({ id }) => id !== node.id);
     else if (at >= 0) rows[at] = node;
     // A row may return when its status changes, so it need not be the newest. Ids and lists are both ordered by time.
-    else if (op === 'ENTER') rows = insert(rows, node);
+    // Where rows that are not shown follow, its place may be among them.
+    else if (op === 'ENTER' && (end === undefined || node.id >= end)) rows = insert(rows, node);
   }
   if (rows.length > limit) {
     rows = rows.slice(0, limit);
     hasMore = true;
+    end = rows.at(-1)?.id;
   }
-  return { rows, hasMore, versions };
+  return { rows, hasMore, end, versions };
 }
 
 function insert<R extends Row>(rows: readonly R[], row: R): R[] {
