@@ -7,6 +7,7 @@ import {
   useEffect,
   useEffectEvent,
   useLayoutEffect,
+  useMemo,
   useState,
   useSyncExternalStore,
 } from 'react';
@@ -56,7 +57,7 @@ const nothing = { value: undefined, error: undefined, isComplete: false };
 
 /**
  * Follows a subscription while the component is mounted, and reduces its messages to a value. Only one stream is open
- * at a time, even under StrictMode. It starts again when the document or the variables change.
+ * at a time, even under StrictMode. It starts again when the service, the document or the variables change.
  */
 export function useFollow<Result, Variables, Value>(
   document: Operation<Result, Variables>,
@@ -65,15 +66,18 @@ export function useFollow<Result, Variables, Value>(
 ): Live<Value> {
   const payments = usePayments();
   const key = variables === undefined ? undefined : JSON.stringify(variables);
-  const [live, setLive] = useState<Live<Value> & { readonly of?: string | undefined }>(nothing);
+  // Identifies the stream, so that the value of an earlier one is not shown.
+  const stream = useMemo(() => ({ payments, document, key }), [payments, document, key]);
+  const [live, setLive] = useState<Live<Value> & { readonly of?: typeof stream }>(nothing);
   // Messages of an earlier document may still arrive before its stream is stopped.
   const gathered = useEffectEvent((of: typeof document, value: Value | undefined, data: Result) =>
     of === document ? gather(value, data) : value,
   );
   useEffect(() => {
+    const { payments, document, key } = stream;
     if (key === undefined) return;
     let value: Value | undefined;
-    const show = (change: Partial<Live<Value>>) => setLive({ ...nothing, value, ...change, of: key });
+    const show = (change: Partial<Live<Value>>) => setLive({ ...nothing, value, ...change, of: stream });
     const following = payments.follow({
       document,
       // The key is the variables as JSON.
@@ -92,8 +96,8 @@ export function useFollow<Result, Variables, Value>(
       isHere = false;
       following.stop();
     };
-  }, [payments, document, key]);
-  return live.of === key ? live : nothing;
+  }, [stream]);
+  return live.of === stream ? live : nothing;
 }
 
 /** A transaction as `FollowTransaction` selects it. */
