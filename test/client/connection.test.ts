@@ -1,8 +1,10 @@
 import { createServer } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
+import { follow } from '../../src/apps/client/follow.ts';
 import { FollowTransaction, FollowTransactions } from '../../src/apps/client/generated/operations.ts';
 import { openPayments, type Payments } from '../../src/apps/client/payments.ts';
+import type { SubscribingClient } from '../../src/apps/client/resume.ts';
 import { listen } from '../setup/free-port.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { startLoadBalancer } from '../setup/load-balancer.ts';
@@ -120,4 +122,38 @@ test('when several requests are refused with the same token, only one new token 
     expect((await requests[at])?.status).toBe(200);
   }
   expect(minted).toBe(2);
+});
+
+test('the store ends with the newest cursor, even if the saving of an older one takes longer', async () => {
+  let next: (result: object) => void = () => undefined;
+  const client = {
+    subscribe(_request: object, sink: { next: (result: object) => void }) {
+      next = sink.next;
+      return () => undefined;
+    },
+  };
+  const saves: Array<() => void> = [];
+  let stored = '';
+  const following = follow(client as SubscribingClient, {
+    document: FollowTransactions,
+    variables: {},
+    store: {
+      load: async () => null,
+      async save(cursor) {
+        await new Promise<void>((resolve) => saves.push(resolve));
+        stored = cursor;
+      },
+    },
+    onMessage: () => undefined,
+  });
+  const turn = () => new Promise((resolve) => setTimeout(resolve));
+  await turn();
+  for (const cursor of ['1', '2', '3']) next({ data: {}, extensions: { cursor } });
+  while (saves.length > 0) {
+    saves.pop()?.();
+    await turn();
+  }
+  expect(stored).toBe('3');
+  following.stop();
+  await following.done;
 });

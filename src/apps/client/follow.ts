@@ -25,7 +25,10 @@ export interface FollowOptions<Result, Variables> {
   readonly document: Operation<Result, Variables>;
   /** The variables. If they contain `after`, the stream begins there unless `store` has a newer cursor. */
   readonly variables: Variables;
-  /** Receives each message once and in order. After a crash, the last one may be repeated: compare `version`. */
+  /**
+   * Receives each message once and in order. In the app's next run, the last ones are repeated if `store` had not saved
+   * their cursors: compare `version`.
+   */
   readonly onMessage: (data: Result) => void;
   /**
    * Reads the current state together with `viewer.feedCursor`, and returns that cursor. The stream begins there.
@@ -90,7 +93,21 @@ async function run<Result, Variables>(
     failures = 0;
     // The service's response follows its schema, from which the types of the document are generated.
     options.onMessage(data as Result);
-    if (resuming.after !== null) options.store?.save(resuming.after).catch(() => undefined);
+    void save();
+  };
+  let saving: Promise<void> | undefined;
+  // One at a time, because an older cursor that is saved late would replace a newer one.
+  const save = () => {
+    saving ??= saveNewest().finally(() => {
+      saving = undefined;
+    });
+    return saving;
+  };
+  const saveNewest = async () => {
+    for (let saved: string | null = null; resuming.after !== saved && resuming.after !== null && !signal.aborted; ) {
+      saved = resuming.after;
+      await options.store?.save(saved).catch(() => undefined);
+    }
   };
   let failures = 0;
   for (let isLoaded = false; ; failures += 1) {
@@ -104,7 +121,7 @@ async function run<Result, Variables>(
       if (resuming.after === null && options.begin) {
         begun = await abortable(options.begin(hurry), hurry);
         resuming.after = begun;
-        if (options.store) await abortable(options.store.save(begun), hurry);
+        await abortable(save(), hurry);
       }
       const end = await attempt(client, request, hurry, next);
       if (end === 'COMPLETED') return;
