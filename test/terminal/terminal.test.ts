@@ -335,9 +335,12 @@ describe('tail and follow', () => {
     await running.line(/ PENDING/);
     balancer.cut();
     await running.line(/^Reconnected/);
+    // Neither end notices that this connection is dead.
+    balancer.halfOpen();
     await t.platform.succeed('approveTransaction', { transactionId: transaction.id });
     expect(await running.done).toBe(0);
-    expect(running.err).toEqual(['Connection lost. Reconnecting …', 'Reconnected; no event was missed.']);
+    const lost = ['Connection lost. Reconnecting …', 'Reconnected; no event was missed.'];
+    expect(running.err).toEqual([...lost, ...lost]);
     const steps = running.out.flatMap((line) => /\+\d+\.\ds {2}(\w+)/.exec(line)?.[1] ?? []);
     const { timeline } = await t.platform.ended(transaction.id);
     expect(steps).toEqual(timeline.map(({ status }: Data) => status));

@@ -21,6 +21,17 @@ export interface SocketOptions {
   readonly signal: AbortSignal;
 }
 
+/** Ends the connection of a client whose ping is not answered. The library itself would keep it. */
+export function endIfSilent(client: Client): Client {
+  let missingPong: ReturnType<typeof setTimeout>;
+  // A phone that has changed networks does not report that its socket is dead. Only a missing pong shows it.
+  client.on('ping', (received) => {
+    if (!received) missingPong = setTimeout(() => client.terminate(), 5_000);
+  });
+  for (const event of ['pong', 'closed'] as const) client.on(event, () => clearTimeout(missingPong));
+  return client;
+}
+
 /**
  * A WebSocket that is open from the first subscription until the last one ends, and reconnects forever. Renews tokens
  * before they expire.
@@ -36,7 +47,6 @@ export class PaymentsSocket {
   #authorization = '';
   #opening: ReturnType<typeof setTimeout> | undefined;
   #renewal: ReturnType<typeof setTimeout> | undefined;
-  #missingPong: ReturnType<typeof setTimeout> | undefined;
   #hurry = new AbortController();
 
   constructor(options: SocketOptions) {
@@ -100,7 +110,7 @@ export class PaymentsSocket {
     // On a web page, the address may be relative.
     const address = new URL(url, typeof location === 'undefined' ? undefined : location.href);
     address.protocol = address.protocol.replace('http', 'ws');
-    const client: Client = createClient({
+    const client = createClient({
       // The socket opens once there is a token, but never after everything has been stopped. The library does not catch
       // errors thrown here.
       url: async () => {
@@ -126,13 +136,6 @@ export class PaymentsSocket {
           // graphql-ws declares no type for the socket, but creates it with the class above.
           this.#renewLater(socket as WebSocket);
         },
-        // A phone that has changed networks does not report that its socket is dead. Only a missing pong shows it.
-        ping: (received) => {
-          if (received) return;
-          clearTimeout(this.#missingPong);
-          this.#missingPong = setTimeout(() => client.terminate(), 5_000);
-        },
-        pong: () => clearTimeout(this.#missingPong),
         closed: (event) => {
           const { code } = (event ?? {}) as { readonly code?: unknown };
           // 4403: the token was refused.
@@ -144,7 +147,7 @@ export class PaymentsSocket {
         },
       },
     });
-    return client;
+    return endIfSilent(client);
   }
 
   /** Ends the connection or the attempt to open one. The client then tries again. */
@@ -193,6 +196,5 @@ export class PaymentsSocket {
   #clearTimers(): void {
     clearTimeout(this.#opening);
     clearTimeout(this.#renewal);
-    clearTimeout(this.#missingPong);
   }
 }

@@ -1,33 +1,27 @@
 import { type Client, createClient, type ExecutionResult, type SubscribePayload } from 'graphql-ws';
 import { Observable } from 'rxjs';
 import { resumingClient } from '../client/resume.ts';
+import { endIfSilent } from '../client/socket.ts';
 
 /** The close code of a socket whose credentials are wrong or have expired. */
 const forbidden = 4403;
 
 /** Opens a socket with these credentials. It reconnects automatically, and its subscriptions resume. */
-export function openSocket(authorization: string): Client {
-  let missingPong: ReturnType<typeof setTimeout>;
-  const client = createClient({
-    url: new URL('graphql', location.href).href.replace('http', 'ws'),
-    connectionParams: { authorization },
-    retryAttempts: Number.POSITIVE_INFINITY,
-    shouldRetry: (error) => !(error instanceof CloseEvent && error.code === forbidden),
-    keepAlive: 10_000,
-    connectionAckWaitTimeout: 20_000,
-    // Keeps the connection from the end of one operation to the start of the next.
-    lazyCloseTimeout: 1_000,
-    on: {
-      // An unanswered ping means that the connection is dead, for example after the device has changed networks.
-      ping(received) {
-        if (!received) missingPong = setTimeout(() => client.terminate(), 5_000);
-      },
-      pong: () => clearTimeout(missingPong),
-      closed: () => clearTimeout(missingPong),
-    },
-  });
-  return resumingClient(client);
-}
+export const openSocket = (authorization: string): Client =>
+  resumingClient(
+    endIfSilent(
+      createClient({
+        url: new URL('graphql', location.href).href.replace('http', 'ws'),
+        connectionParams: { authorization },
+        retryAttempts: Number.POSITIVE_INFINITY,
+        shouldRetry: (error) => !(error instanceof CloseEvent && error.code === forbidden),
+        keepAlive: 10_000,
+        connectionAckWaitTimeout: 20_000,
+        // Keeps the connection from the end of one operation to the start of the next.
+        lazyCloseTimeout: 1_000,
+      }),
+    ),
+  );
 
 /** Returns an observable that, on each subscription, sends the operation and emits its results. */
 export const resultsOf = <Result>(socket: Client, request: SubscribePayload) =>

@@ -5,6 +5,7 @@ import { follow, StreamRefusedError } from '../client/follow.ts';
 import { type RefusalPartsFragment, Whoami } from '../client/generated/operations.ts';
 import { asPost, type Operation, sentAs } from '../client/operation.ts';
 import { bodyOf } from '../client/payments.ts';
+import { endIfSilent } from '../client/socket.ts';
 import { Failure } from './answer.ts';
 import type { Screen } from './program.ts';
 
@@ -91,13 +92,16 @@ export class Service {
   ): Promise<void> {
     // Reconnects forever; an error before the first connection is reported at once.
     await this.whoami();
-    const client = createClient({
-      url: this.#graphql.href.replace(/^http/, 'ws'),
-      webSocketImpl: WebSocket,
-      connectionParams: { authorization: this.#authorization },
-      retryAttempts: 0,
-      keepAlive: 10_000,
-    });
+    const client = endIfSilent(
+      createClient({
+        url: this.#graphql.href.replace(/^http/, 'ws'),
+        webSocketImpl: WebSocket,
+        connectionParams: { authorization: this.#authorization },
+        connectionAckWaitTimeout: 20_000,
+        retryAttempts: 0,
+        keepAlive: 10_000,
+      }),
+    );
     let isLost = false;
     client.on('closed', (event) => {
       // The close event of the socket class in use, whose type the library does not declare.
