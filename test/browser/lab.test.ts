@@ -229,6 +229,10 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.getByText('first a test, then the payments').waitFor();
     await page.route(/\/graphql$/, (route) => route.abort());
     await lab.run('The service cannot be reached');
+    await page.unroute(/\/graphql$/);
+    await page.route(/\/graphql$/, (route) => route.fulfill({ status: 502, body: '<html>Bad Gateway</html>' }));
+    await lab.run('The response did not come from the service');
+    await page.getByText(/^502 Bad Gateway · /).waitFor();
 
     const openTab = page.getByRole('tab', { selected: true });
     const lastStep = page.getByRole('tab', { name: 'Remove the endpoint' });

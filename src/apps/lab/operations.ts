@@ -15,6 +15,7 @@ import {
 } from 'rxjs';
 import { fromFetch } from 'rxjs/fetch';
 import { asPost } from '../client/operation.ts';
+import { parseObject } from './carried.ts';
 import { openSocket, resultsOf } from './socket.ts';
 import { missingIn } from './step.ts';
 
@@ -251,7 +252,8 @@ function post(request: SubscribePayload, headers: Record<string, string>): Obser
     async selector(response) {
       const text = await response.text();
       const status = `${response.status} ${response.statusText}`;
-      return { ...withoutCost(JSON.parse(text)), status, bytes: sizeOf(text) };
+      const message = `The response did not come from the service: ${text}`;
+      return { ...withoutCost(parseObject(text) ?? { errors: [{ message }] }), status, bytes: sizeOf(text) };
     },
   });
 }
