@@ -4,7 +4,7 @@ import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-// The tests start about a hundred processes, which share a cache of the modules that they compile.
+// The tests start about a hundred processes, which share a cache of compiled modules.
 process.env.NODE_COMPILE_CACHE ??= path.join(import.meta.dirname, 'node_modules/.cache/compiled');
 
 /** More space than all databases of a test run need. */
@@ -26,8 +26,8 @@ export const memoryDisk = (() => {
 if (memoryDisk) process.env.TMPDIR ??= memoryDisk;
 
 /**
- * The long checks of `npm run test:deep`: random documents, event orders and faults, proofs, tests of a whole API or in
- * a browser, and tests that are slow because they start, stop or break processes, servers and providers.
+ * The long checks of `npm run test:deep`: random documents, event orders and faults, proofs, tests that cover a whole
+ * API or run in a browser, and tests that are slow because they start, stop or break processes, servers and providers.
  */
 export const deep = [
   'access/{expected-versions,same-tick,token-parents}',

@@ -76,7 +76,7 @@ function schedulingOf(pid: number): Scheduling | undefined {
   }
 }
 
-/** Starts observing how busy the cores are. The returned function describes the result in a string for a table. */
+/** Starts observing how busy the cores are. The returned function describes the result as text for a table. */
 export function watchCores(processes: Readonly<Record<string, number>>): () => string {
   const read = () => ({
     at: performance.now(),
@@ -132,7 +132,7 @@ export const requests = (job: RequestJob, server: Server): Contestant => ({ tool
 /** Builds a contestant that has no server, so only the processor time of Postgres is measured. */
 export const statements = (job: StatementJob): Contestant => ({ tool: 'statements', job });
 
-/** Adds up the given clock's time between calls to `begin` and `end`. NaN if the clock cannot be read. */
+/** Adds up the time between calls to `begin` and `end`, by the given clock; NaN if the clock cannot be read. */
 function stopwatch(read: () => number | undefined) {
   let used = 0;
   let before = 0;

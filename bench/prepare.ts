@@ -25,10 +25,10 @@ const chunk = 50_000;
 const funds = 1_000_000_000_000n;
 
 /**
- * Returns the database of this size, filling it unless an earlier run has done so. Each customer has an internal USD
- * account, an internal EUR account and three external accounts. The transfers are spread over 300 days; of every 20, 18
- * were delivered, one is in flight, and one failed and was refunded. Each transfer has its journals and running
- * balances, so that the auditor has something to check.
+ * Returns the database with the given number of transfers, filling it unless an earlier run has done so. Each customer
+ * has an internal USD account, an internal EUR account and three external accounts. The transfers are spread over 300
+ * days; of every 20, 18 were delivered, one is in flight, and one failed and was refunded. Each transfer has its
+ * journals and running balances, so that the auditor has something to check.
  */
 export async function prepare(serverUrl: string, transactions: number, log: (line: string) => void): Promise<Prepared> {
   const customers = Math.max(100, Math.ceil(transactions / 100));

@@ -15,7 +15,7 @@ create role gateway_work nologin;
 revoke all on schema public from public;
 grant usage on schema public to gateway_serving, gateway_work;
 
--- Lets the role see how long the transactions of other logins, such as a dump, have been open. `doctor` and the alert
+-- Lets the role see how long transactions of other logins, such as a dump's, have been open. `doctor` and the alert
 -- PaymentsOldSnapshot need this.
 grant pg_read_all_stats to gateway_work;
 

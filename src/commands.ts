@@ -9,7 +9,7 @@ const words = `
 The API token is in PAYMENTS_CLIENT_ID and PAYMENTS_CLIENT_SECRET; a sandbox on this machine needs none.
 PAYMENTS_URL is the default of --url.`;
 
-/** Runs a command and returns its exit code: 0, 1 if something is wrong or was refused, 2 for invalid arguments. */
+/** Runs a command. Returns 0 on success, 1 if something is wrong or was refused, 2 for invalid arguments. */
 export async function runCommands(args: readonly string[], screen: Screen): Promise<number> {
   const program = new Program(screen, 'npm run cli --')
     .description('Watches a service and triggers events in its sandbox while you develop against it.')
@@ -26,7 +26,7 @@ export async function runCommands(args: readonly string[], screen: Screen): Prom
   addDevelopers(program);
   const operators = program
     .command('ops')
-    .description('Operates and repairs the service, with the same settings as the service (docs/settings.md).')
+    .description('Operates and repairs the service. Uses the same settings as the service itself (docs/settings.md).')
     .summary('operator commands')
     .option('--json', 'print the answer as JSON');
   if (args.includes('ops')) (await import('./ops/program.ts')).addOperators(operators);

@@ -50,7 +50,7 @@ describe.each(files)('%s', (file) => {
   });
 });
 
-test('the secrets of compose.yaml are created once, readable only by this user, and not served as pages', async () => {
+test('the secrets of compose.yaml are created only once, accessible only to their owner, and not served as pages', async () => {
   const folder = mkdtempSync(path.join(root, 'deploy', 'compose-test-'));
   try {
     cpSync(path.join(root, 'deploy/compose/make-secrets.sh'), path.join(folder, 'make-secrets.sh'));

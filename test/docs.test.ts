@@ -86,7 +86,7 @@ describe('a numbered citation', () => {
     ...['prisma/schema.prisma', 'schema.graphql', ...pages.filter((page) => page !== specification)],
   ].filter((path) => path !== 'test/docs.test.ts');
 
-  /** The file as one line, because a comment's line can end between the word and the number of a citation. */
+  /** The file as one line, because a line break can separate the word and the number of a citation. */
   const textOf = (path: string) => read(path).replace(/\s*\n\s*(\*|\/\/+|--)?\s*/g, ' ');
 
   /** Returns every number cited after a word: "word 2.6", "words 3 and 13", "word 4.8 to 4.10". */
@@ -153,7 +153,7 @@ function headingsOf(page: string): ReadonlySet<string> {
 }
 
 describe('the import diagram', () => {
-  /** The lines of the diagram. The first line contains the titles of the columns. */
+  /** The lines of the diagram. The first one contains the column titles. */
   const picture = (/^## Imports\n.*?\n\n( {4}.*?)\n\n(?=\S)/ms.exec(read('ARCHITECTURE.md'))?.[1] ?? '')
     .split('\n')
     .map((line) => line.slice(4));

@@ -141,7 +141,7 @@ function exchanged(value: string, isRight: (value: string) => boolean): string |
     );
   };
   const digits = [...rightWith('O', '0'), ...rightWith('I', '1')];
-  // Letters are typed instead of digits more often than digits instead of letters.
+  // Letters are typed in place of digits more often than the reverse.
   const found = digits.length > 0 ? digits : [...rightWith('0', 'O'), ...rightWith('1', 'I')];
   return found.length === 1 ? found[0] : undefined;
 }
@@ -219,7 +219,7 @@ export const lettersOrDigits = numberField(
   written('4 to 34 letters or digits', { runs: [run(alphanumeric, 4, 34)], capitals: true }),
   {
     differIn: 'spaces, dashes, letter case',
-    // A number whose only letters are O, I or L contains typing errors: banks that use letters also use other letters.
+    // A number whose only letters are O, I or L was mistyped: banks that use letters do not use only these.
     check: (value, details, given) => {
       const [letter] = /^[OIL]*[0-9][0-9OIL]*$/.test(value) ? (/[OIL]/.exec(value) ?? []) : [];
       if (letter === undefined) return notZeros(value, details, given);
@@ -333,7 +333,7 @@ export const sortCode = digits('Sort code, 6 digits.', 6, 6, {
   check: (value) => notZeros(value.replaceAll('-', ''), {}, value),
 });
 
-/** Describes the first character in a value that is not allowed; undefined if there is none. */
+/** Describes the first disallowed character in a value. Returns undefined if there is none. */
 export function strangeCharacter(value: string, allowed: RegExp, name: (character: string) => string) {
   const characters = [...value];
   const place = characters.findIndex((character) => !allowed.test(character));

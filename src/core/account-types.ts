@@ -254,7 +254,7 @@ function ibanFault(value: string, details: AccountDetails): string | undefined {
     : reason;
 }
 
-/** Returns why an IBAN requires a BIC: outside SEPA, the BIC identifies the bank. */
+/** Returns the reason why an IBAN requires a BIC, if it does: outside SEPA, the BIC identifies the bank. */
 function bicNeeded({ iban }: AccountDetails): string | undefined {
   const country = field.ibanForm.canonical(iban ?? '').slice(0, 2);
   // A value that is not an IBAN is refused elsewhere, so no BIC is requested for it.
@@ -274,7 +274,7 @@ function clabeFault(value: string, details: AccountDetails): string | undefined 
   return clabe.validate(value).valid.bank ? undefined : `no bank has the code ${value.slice(0, 3)}`;
 }
 
-/** Nigeria's commercial banks by code (Central Bank of Nigeria). Words that most names share are omitted. */
+/** Codes of Nigeria's commercial banks (Central Bank of Nigeria), by name without the words that most names share. */
 const nigerianBanks: ReadonlyMap<string, string> = new Map(
   Object.entries({
     '011': ['first'],

@@ -54,7 +54,7 @@ export function carriedText(text: string, set: CharacterSetName): CarriedText {
   return { text: carried.replace(/ +/g, ' ').trim(), lost };
 }
 
-/** Returns an owner's name as its rail transmits it, with a notice if that differs from the name. */
+/** Returns an owner's name as the rail transmits it, with a notice if it differs from the original. */
 export function carriedName(name: string, set: CharacterSetName): { readonly text: string; readonly notice?: string } {
   const { text, lost } = carriedText(name, set);
   const { nameLength } = characterSets[set];

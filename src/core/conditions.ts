@@ -27,7 +27,7 @@ export function updated({ updatedAfter: after, updatedBefore: before }: ChangeFi
   return after || before ? { updatedAt: { ...(after && { gte: after }), ...(before && { lte: before }) } } : {};
 }
 
-/** Returns the condition that a field has one of the values. If `values` is omitted, it matches every row. */
+/** Returns the condition that a field has one of the given values. Without `values`, it matches every row. */
 export function anyOf<Field extends string, Value>(
   field: Field,
   values: Given<readonly Value[]>,

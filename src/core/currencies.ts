@@ -28,7 +28,7 @@ export interface Currency {
   readonly code: CurrencyCode;
   readonly name: string;
   readonly symbol: string;
-  /** The number of decimal places of the smallest unit: with 2, 12550 is 125.50. */
+  /** The number of decimal places of the smallest unit: if it is 2, 12550 means 125.50. */
   readonly decimals: number;
 }
 
@@ -36,7 +36,7 @@ export const currencies: readonly Currency[] = table;
 
 const byCode: ReadonlyMap<string, Currency> = new Map(currencies.map((currency) => [currency.code, currency]));
 
-/** Returns a currency by its code, or undefined. */
+/** Returns the currency with the given code, or undefined if there is none. */
 export function currencyOf(code: string): Currency | undefined {
   return byCode.get(code);
 }
@@ -70,7 +70,7 @@ export function isCurrencyCode(code: string): code is CurrencyCode {
   return byCode.has(code);
 }
 
-/** Formats an amount as an exact decimal with all decimal places: with 2, 12550 is "125.50" and -1 is "-0.01". */
+/** Formats an amount as an exact decimal. With 2 decimal places, 12550 becomes "125.50" and -1 becomes "-0.01". */
 export function formatDecimal(amount: bigint, decimals: number): string {
   const sign = amount < 0n ? '-' : '';
   const digits = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, '0');
@@ -97,7 +97,7 @@ export function formatForeign(amount: bigint, code: string): string {
 export function formatMoney(amount: bigint, currency: Currency, locale: string): string | RangeError {
   const format = moneyFormat(currency, locale);
   if (format instanceof RangeError) return format;
-  // Intl's types accept only numeric strings, as formatDecimal returns them.
+  // Intl's types accept only numeric strings, which is what formatDecimal returns.
   const decimal = formatDecimal(amount, currency.decimals) as `${number}`;
   return format
     .formatToParts(decimal)
@@ -170,7 +170,7 @@ export function comparableAmount(given: GivenAmount, currency: Currency | undefi
   return typeof amount === 'string' ? given : amount;
 }
 
-/** Converts a given amount to the currency's smallest unit, or returns why that is impossible. */
+/** Converts a given amount to the currency's smallest unit. Returns a message if that is impossible. */
 function unitsOf(given: GivenAmount, { code, decimals }: Currency): bigint | string {
   if (typeof given === 'bigint') return given;
   const parts = /^(-?)(\d{1,30})(?:\.(\d{1,30}))?$/.exec(given.decimal);

@@ -6,7 +6,7 @@ import { hyphenated } from './ids.ts';
 const algorithm = 'id-aes128-wrap-pad';
 const keyBytes = 16;
 const initialValue = Buffer.from('A65959A6', 'hex');
-/** The maximum size of a cache: one cipher per list, platform and direction. Creating one costs as much as ten uses. */
+/** The maximum number of ciphers in each cache. Creating a cipher costs as much as using it ten times. */
 const maxCiphers = 2_000;
 
 /**

@@ -17,7 +17,7 @@ export class InexactJson extends Error {
   }
 }
 
-/** Returns whether a JSON value is an object, and neither a list nor null. */
+/** Returns whether a JSON value is an object, not a list or null. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -88,7 +88,8 @@ function look(json: string): { readonly names: number; readonly isPlain: boolean
       if (digits > exactDigits) isPlain = false;
       continue;
     }
-    // Outside strings, points and E occur only in numbers. An e also occurs in true and false, but not after a digit.
+    // Outside strings, a decimal point or an E occurs only in a number. An e also occurs in true and false, but not
+    // after a digit.
     if (char === code.point || char === code.E || (char === code.e && digits > 0)) isPlain = false;
     digits = 0;
     if (char === code.quote) at = endOfText(json, at);

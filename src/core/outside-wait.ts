@@ -59,7 +59,7 @@ export async function outsideWait<Result>(answer: Promise<Result>): Promise<Resu
 /** Waits for the platform's turn (src/api/http/turns.ts). The caller must call the slot's `end` afterwards. */
 export type TakeTurn = (platformId: string) => Promise<WorkSlot>;
 
-/** Limits the expensive work of one platform while other platforms also send requests (src/api/http/turns.ts). */
+/** Limits a platform's expensive work while other platforms are also sending requests (src/api/http/turns.ts). */
 export interface ExpensiveTurns {
   beginExpensive(platformId: string): Promise<void> | undefined;
   endExpensive(platformId: string): void;

@@ -9,7 +9,7 @@ export interface Page<Key> {
   readonly read: 'asc' | 'desc';
   /** The range of keys on the page: those after or before a cursor, or between two cursors. */
   readonly bound: { readonly gt?: Key; readonly lt?: Key } | undefined;
-  /** The keys at and beyond the cursor where the read starts. If a row has such a key, there are pages on that side. */
+  /** The keys at or beyond the cursor where the read starts. If a row has such a key, there are pages on that side. */
   readonly beyond: { readonly gte: Key } | { readonly lte: Key } | undefined;
 }
 

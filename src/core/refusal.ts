@@ -55,14 +55,14 @@ export interface RefusalDetails {
   readonly path?: FieldPath | undefined;
   /** All invalid fields, if there are several. `path` is then the path of the first. */
   readonly errors?: readonly InvalidField[];
-  /** Seconds after which the same request may succeed. */
+  /** The number of seconds after which the same request may succeed. */
   readonly retryAfter?: number;
   readonly [fact: string]: unknown;
 }
 
 const isPath = (about: FieldPath | RefusalDetails): about is FieldPath => Array.isArray(about);
 
-/** The message for a request that had no effect, because the database could not process it. */
+/** The message for a request that had no effect because the database could not process it. */
 export const databaseAway = 'the database is unreachable or overloaded; try again';
 
 /** The message for a request that timed out waiting for another session's lock, usually on a table. */
@@ -116,7 +116,7 @@ export type FieldPath = readonly (string | number)[];
 
 type Leaf = string | number | bigint | boolean | Date | null | undefined;
 
-/** The paths of an input of this type, including the empty path of the whole input. */
+/** The paths into an input of the given type, including the empty path, which stands for the whole input. */
 export type PathIn<Input> = Input extends Leaf
   ? readonly []
   : Input extends readonly (infer Item)[]
@@ -141,7 +141,7 @@ export type PathTable<Input = never> = readonly (readonly [
 export const renamed = <const From extends FieldPath, const To extends FieldPath>(from: From, to: To) =>
   [from, to] as const;
 
-/** Translates a path in a command's input for an API, using the longest matching prefix, if any. */
+/** Translates a path in a command's input into one in an API's request, using the longest matching prefix, if any. */
 export function translatePath(path: FieldPath, table: PathTable): FieldPath {
   const matching = table.filter(([from]) => from.every((step, depth) => step === path[depth]));
   const [[from, to] = [[], []]] = matching.toSorted(([one], [other]) => other.length - one.length);
@@ -153,7 +153,7 @@ export function dotted(path: FieldPath): string {
   return path.join('.');
 }
 
-/** The input of a command that changes a record. It is refused if the record's version is not the expected one. */
+/** The input of a command that changes a record. The command is refused if the record's version differs. */
 export interface Expecting {
   readonly expectedVersion?: number | null | undefined;
 }
@@ -172,7 +172,7 @@ export function checkVersion({ expectedVersion }: Expecting, existingId: string 
 }
 
 /**
- * Runs every check of an input, and returns their results, so that one refusal contains all invalid fields.
+ * Runs all checks of an input and returns their results, so that a refusal lists every invalid field.
  * @throws Refusal with the path of the first invalid field, and all of them in `errors`
  */
 export function checkAll<Checks extends readonly (() => unknown)[]>(

@@ -39,7 +39,7 @@ export function nameOfCharacter(character: string): string {
  * @param isKey whether programs compare the string; if so, joiners and all other blank glyphs are refused, too
  */
 export function textFault(text: string, maxLength: number, isKey = false): string | undefined {
-  // A character has at most two UTF-16 units, so a longer string need not be counted.
+  // A character has at most two UTF-16 units, so a string longer than twice the limit need not be counted.
   if (text.length > 2 * maxLength || lengthOf(text) > maxLength) return `must have at most ${maxLength} characters`;
   let before = '';
   let position = 0;
@@ -114,8 +114,8 @@ export function readableText(text: string): string {
 }
 
 /**
- * Returns the composed string in Unicode's full case folding. Converting a letter to lower, upper and again to lower
- * case gives this folding for every letter except ı, which stays ı.
+ * Returns the composed string in Unicode's full case folding. Converting a letter to lowercase, then to uppercase and
+ * back to lowercase gives this folding for every letter except ı, which stays ı.
  */
 export function foldedText(text: string): string {
   let folded = '';

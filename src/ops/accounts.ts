@@ -22,7 +22,7 @@ export function addFreezing(program: Program): void {
   addFreezeAndThaw(customer, 'a customer, with all its accounts', ['<customer>', 'its id: Customer:…'], freezeCustomer);
   const account = program.command('account').description('stop payments from and to an account');
   const argument = ['<account>', 'the id of the account: InternalAccount:… or ExternalAccount:…'] as const;
-  addFreezeAndThaw(account, 'an account alone', argument, freezeAccount);
+  addFreezeAndThaw(account, 'a single account', argument, freezeAccount);
 }
 
 function addFreezeAndThaw(

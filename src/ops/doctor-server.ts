@@ -39,7 +39,7 @@ export function oneRow<Row extends CamelCased<Row>>(
   return async (patient) => {
     const { rows } = await patient.database.pool.query<object>(text, value ? [value()] : []);
     const fields = Object.entries(rows[0] ?? {}).map(([name, of]) => [fieldName(name), of]);
-    // The check declares the type of the row, as for other statements.
+    // As with other statements, the declared type of the row is not verified.
     return verdictsOf(Object.fromEntries(fields) as Row, patient);
   };
 }

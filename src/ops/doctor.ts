@@ -43,7 +43,7 @@ const settingsChecks: Checks<Config> = {
       config.ALLOW_UNSAFE.includes(kind) ? ['warning', `${fault} (allowed: ${kind})`] : ['fault', fault],
     );
   },
-  // The largest private network is 10.0.0.0/8 in IPv4, and fc00::/7 in IPv6.
+  // The largest private networks are 10.0.0.0/8 in IPv4 and fc00::/7 in IPv6.
   proxies: ({ TRUSTED_PROXIES: ranges }) =>
     ranges.some(([address, bits]) => bits < (address.kind() === 'ipv4' ? 8 : 7))
       ? 'TRUSTED_PROXIES trusts every address: clients can choose their address with X-Forwarded-For, and evade per-address limits. Name only your proxies'

@@ -60,7 +60,7 @@ function withoutPassword(text: string): string {
     .replace(/([?&](?:password|sslpassword)=)[^&#]*/gi, `$1${hidden}`);
 }
 
-/** Formats a setting as in the environment, without passwords; null if it is not set. An object must be a rate. */
+/** Formats a setting as the environment contains it, without passwords; null if not set. An object must be a rate. */
 export function formatSetting(value: unknown): string | null {
   if (value === undefined || value === null) return null;
   if (typeof value === 'boolean') return value ? 'on' : 'off';
@@ -103,9 +103,7 @@ export function addKeys(program: Program): void {
     'show the ids of the keys that instances use, and which of them are in the settings of this machine',
   );
   addAct(keys, 'retire', retireKey)
-    .description(
-      'retire a key, after encrypting its stored secrets with the current key; then remove the old key from the settings',
-    )
+    .description('retire a key after re-encrypting its secrets with the current key; then remove it from the settings')
     .argument('<id>', 'the id of the key, as shown by `keys list`')
     .option('--lost', 'the key is lost: its secrets cannot be read, and their endpoints need new secrets');
 }

@@ -149,7 +149,7 @@ async function settlePayment({ payments, operator }: Deciding, id: string): Prom
       differences.length > 0 ? `Booked to DIFFERENCES: ${differences.join(', ')}.` : 'Nothing to book to DIFFERENCES.',
       ...(done.short
         ? [
-            `The receiver got ${words(done.short)} less than promised: have the provider send the rest, or credit the payer with adjust propose.`,
+            `The receiver got ${words(done.short)} less than promised: have the provider send the rest, or credit the payer with "adjust propose".`,
           ]
         : []),
     ],
@@ -163,7 +163,7 @@ async function closePayment({ database, operator }: Deciding, id: string): Promi
 
 export function addSuspense(program: Program): void {
   const suspense = program.command('suspense').description('refunds that could not be paid and await an operator');
-  addCommand(suspense, 'list', listRefunds).description('list these refunds, oldest first');
+  addCommand(suspense, 'list', listRefunds).description('list the refunds that await an operator, oldest first');
   addAct(suspense, 'release', releaseRefund)
     .description(
       'pay a refund to the internal account to which it is owed, once you know that the money is back; releasing it twice has no effect',
@@ -192,7 +192,7 @@ async function releaseRefund({ database, operator }: Acting, id: string): Promis
     data: { transaction: id, refund, account, passedOnTo, settledAt, paidNow: kind === 'paid' },
     lines: [
       kind === 'paid'
-        ? `Paid ${refund} to ${account}${passedOnTo ? `, and forwarded it to ${passedOnTo}: the customer is deleted` : ''}.`
+        ? `Paid ${refund} to ${account}${passedOnTo ? `, and forwarded it to ${passedOnTo}, because the customer has been deleted` : ''}.`
         : `Nothing done: ${refund} was already paid to ${account} at ${settledAt.toISOString()}.`,
     ],
   };

@@ -38,7 +38,7 @@ export function addRails(program: Program): void {
   const rails = program.command('rails').description("the platforms' connections to the providers of their rails");
   addAct(rails, 'connect', connect)
     .description(
-      'read a platform\'s connection to its provider from standard input, and store it encrypted. For the upstream rail, it is {"baseUrl": …, "clientId": …, "secret": …, "webhookSecret": …}. Instances use it immediately',
+      'read a platform\'s connection to its provider from standard input, and store it encrypted; running instances use it at once. For the upstream rail, it is {"baseUrl": …, "clientId": …, "secret": …, "webhookSecret": …}',
     )
     .argument(...ofPlatform);
   addCommand(rails, 'check', check)

@@ -37,12 +37,12 @@ export function addSchema(program: Program): void {
   program
     .command('schema')
     .description(
-      'write schema.graphql, docs/settings.md and docs/accounts.md from the code, or list the breaking changes of the schema',
+      'write schema.graphql, docs/settings.md and docs/accounts.md from the code, or list the breaking changes to the schema',
     )
-    .option('--check', 'check whether they are up to date')
+    .option('--check', 'check whether these files are up to date')
     .option(
       '--breaks <revision>',
-      'list the breaking changes compared with a file, or with the schema.graphql of a git revision; elements that had been deprecated there for six months may be removed',
+      'list the breaking changes compared with a file, or with the schema.graphql of a git revision; elements deprecated there at least six months ago may be removed',
     )
     .action(actionOf(run));
 }

@@ -17,7 +17,7 @@ export class StoredConnections implements RailConnections {
   readonly #database: Database;
   readonly #box: SecretBox | undefined;
 
-  /** @param box encrypts the connections; without it, platforms cannot have any */
+  /** @param box encrypts the connections; without it, none can be read or stored */
   constructor(database: Database, box: SecretBox | undefined) {
     this.#database = database;
     this.#box = box;

@@ -23,7 +23,7 @@ export interface LoadOptions {
 
 const environments = ['SANDBOX', 'PRODUCTION'] as const;
 
-/** Loads, validates and opens all rails in the settings, or none. @throws RailFault that names the entry */
+/** Loads, validates and opens all rails in the settings, or none. @throws RailFault naming the faulty entry */
 export async function loadRails(settings: RailSettings, options: LoadOptions): Promise<LoadedRails> {
   const opened: Rail[] = [];
   const open = async (place: string, entry: RailEntry, environment: RailHost['environment']) => {
@@ -64,7 +64,7 @@ async function openEnvironment(
   for (const [id, entry] of Object.entries(platforms ?? {}))
     own.set(id.replace('Platform:', ''), await open(`${environment}.platforms.${id}`, entry, environment));
   if (common && own.size === 0) return common;
-  // The default for platforms without their own rail. It has no methods, so operations that need one are refused.
+  // Serves the platforms without their own rail. Without a common rail, operations that need a rail are refused.
   const others: Rail = common ?? { name: 'none' };
   return {
     name: others.name,

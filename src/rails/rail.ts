@@ -18,10 +18,10 @@ export interface Rail {
   rate?(sending: Currency, receiving: Currency): Promise<RateTerms | undefined>;
 
   /**
-   * Locks a rate at the provider for one payment, before a quote promises it. It moves no money. The payment's order
-   * then contains the lock (`RailOrder.lock`). `payOut` takes the lock's `sent` and delivers its `received`, and
-   * reports both amounts when it has `settled`. A lock that no order uses expires. An exception means that nothing is
-   * locked, or that the lock will expire unused. Without this method quotes use the rate from `rate`.
+   * Locks a rate at the provider for one payment, before a quote promises that rate. Moves no money. The payment's
+   * order then contains the lock (`RailOrder.lock`). `payOut` takes the lock's `sent` and delivers its `received`, and
+   * reports both amounts when it returns `settled`. A lock that no order uses expires. An exception means that nothing
+   * is locked, or that the lock will expire unused. Without this method, quotes use the rate from `rate`.
    */
   lockRate?(request: parts.LockRequest): Promise<parts.LockAnswer>;
 
@@ -97,7 +97,7 @@ export interface Rail {
    */
   takeDeposit?(deposit: parts.DepositToTake): Promise<parts.TakenDeposit>;
 
-  /** Lists the provider's movements for the platform in a period by the provider's clock, page by page. */
+  /** Lists the platform's movements at the provider, page by page, for a period measured by the provider's clock. */
   movements?(request: parts.MovementsRequest): Promise<parts.MovementsPage>;
 
   /** Returns the platform's current balances at the provider by currency code, in the currency's smallest unit. */
@@ -123,7 +123,7 @@ export interface Rail {
   /** Returns the rail for one platform, for example with its credentials. If omitted, all platforms share one rail. */
   forPlatform?(platformId: string): Rail;
 
-  /** Tests the connection to the provider without moving money, and returns a report. @throws Error with the fault */
+  /** Tests the connection to the provider without moving money, and returns a report. @throws Error naming the fault */
   checkConnection?(): Promise<string>;
 
   /** Releases the rail's resources. No method is called afterwards. */
@@ -151,7 +151,7 @@ export type AccountCheck =
 
 /** The terms of a conversion. */
 export interface RateTerms {
-  /** Sending units per receiving unit, in major units, without fees, with at most 15 significant digits. */
+  /** The rate without fees: major units sent per major unit received, with at most 15 significant digits. */
   readonly rate: string;
   /** The service's fixed fee, in the sending currency's smallest unit. */
   readonly serviceFixedFee: bigint;
@@ -171,7 +171,7 @@ export interface AccountToCheck extends parts.RailAccount {
   /** The uuid of the account, which is the idempotency key of its registration at a provider. */
   readonly id: string;
   readonly currency: string;
-  /** The owner of a bank account, as in the API; null for a wallet. */
+  /** The owner of a bank account, in the API's format; null for a wallet. */
   readonly beneficiary: Readonly<Record<string, unknown>> | null;
   /**
    * The owner's name; undefined for a wallet. For an account that is paid through SEPA or ACH, the name contains only
@@ -208,13 +208,13 @@ export type RailOutcome =
   | { readonly kind: 'pending'; readonly checkInMs: number }
   | {
       readonly kind: 'settled';
-      /** How long the money may still come back, in milliseconds. After that, the rail is queried once more. */
+      /** For how many milliseconds the money may still come back. After that, the rail is queried once more. */
       readonly watchMs?: number | undefined;
-      /** The amount that arrived, in the smallest unit. If it is not the order's, the payment waits for an operator. */
+      /** The amount that arrived, in the smallest unit. If it differs from the order's, an operator must decide. */
       readonly amount?: bigint | undefined;
-      /** The amount that a payout took; by default `amount`. With a lock, it is required, in the sending currency. */
+      /** The amount that a payout took; by default `amount`. Required with a lock, and then in the sending currency. */
       readonly sent?: bigint | undefined;
-      /** The receiving institution's report about the receiver of a payment to a UMA address, by field name. */
+      /** The receiving institution's report about the receiver of a payment to a UMA address, keyed by field name. */
       readonly information?: Readonly<Record<string, string>> | undefined;
     }
   /** The order was not carried out and will not be. `explanation` is for the timeline. */
@@ -239,7 +239,7 @@ export interface UmaReceiver {
   readonly currencies: readonly ReceiverLimits[];
   /** The information that the sender must or may provide about itself. */
   readonly requiredFields: readonly RequiredField[];
-  /** The institution's information about the receiver, by field name. */
+  /** The institution's information about the receiver, keyed by field name. */
   readonly information: Readonly<Record<string, string>>;
 }
 
@@ -250,7 +250,7 @@ export interface ReceiverLimits {
   readonly maxAmount: bigint;
 }
 
-/** A field that one side requests about the other. */
+/** Information about one side that the other side requests. */
 export interface RequiredField {
   readonly name: string;
   readonly mandatory: boolean;
@@ -274,8 +274,8 @@ export interface FundingRequest {
 }
 
 /**
- * A payment instruction, by the type of account or wallet to pay to. If there is a `reference`, the payment must
- * include it. Otherwise the address belongs to this payment alone.
+ * A payment instruction for one type of account or wallet. If there is a `reference`, the payment must include it.
+ * Otherwise the address belongs to this payment alone.
  */
 export type PaymentInstruction =
   | BankInstruction<'US_ACCOUNT', 'accountNumber' | 'routingNumber' | 'accountCategory' | 'bankName'>

@@ -12,7 +12,7 @@ export function messageForUser(error: unknown): string | undefined {
   return wrongLogin(error) ?? (isDatabaseFault(error) ? `The database cannot be used: ${wordsOf(error)}.` : undefined);
 }
 
-/** Returns the message for a login that is not a member of the role it should assume, such as the tables' owner. */
+/** Returns the message for a login, such as the tables' owner, that is not a member of the role it should assume. */
 function wrongLogin(error: unknown): string | undefined {
   const role = error instanceof Error ? /denied to set role \W+(gateway_\w+)/.exec(error.message)?.[1] : undefined;
   return (

@@ -120,7 +120,7 @@ export async function startServing(
       sandbox: sandbox && { ...sandbox, payer: () => sandbox.payer(payments) },
       lab: config.GRAPHIQL,
       documents: config.PUBLIC_CONTRACT,
-      // The metrics address is shown only on a developer's machine. Elsewhere, those who need it know it.
+      // The metrics address is shown only on a developer's machine. Elsewhere, those who need it already know it.
       metricsUrl: sandbox && metricsUrl,
       securityContact: config.SECURITY_CONTACT,
     }),
@@ -175,7 +175,7 @@ function connectionLimits({ config, log, pace }: ServingOptions, now: Clock): Co
     onRefusal(address) {
       refused += 1;
       if (now() - loggedAt < 60_000) return;
-      log.warn({ address, refused }, 'too many connections: closing new ones, including those from this address');
+      log.warn({ address, refused }, 'too many connections: closing new ones, such as one from this address');
       refused = 0;
       loggedAt = now();
     },
@@ -198,5 +198,5 @@ const operationMs = 10_000;
 const slowMs = 200;
 /** How many database connections a platform's requests leave free for other active platforms, if there are any. */
 const connectionsForOthers = 2;
-/** How long a connection may be idle while the instance stops, in ms. Active clients send a request earlier. */
+/** How long a connection may be idle while the instance stops, in ms. Active clients send their next request sooner. */
 const idleMs = 50;

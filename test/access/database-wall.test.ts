@@ -186,7 +186,7 @@ describe('the serving role', () => {
     ['quote', "status = 'EXPIRED'", 'quote_platform_id_status_id_idx'],
   ])('uses an index to find rows of %s where %s', async (table, condition, index) => {
     const database = openDatabase({ url: servingUrl(t.databaseUrl), role: 'gateway_serving', poolSize: 1 });
-    // With only a few rows, Postgres is faster without an index, and the primary key is as fast as any other index.
+    // For so few rows, Postgres would otherwise choose a sequential scan or the primary key.
     const usePrimaryKey = (isUsed: boolean) =>
       t.owner.query(`update pg_index set indisvalid = ${isUsed} where indexrelid = '${table}_pkey'::regclass`);
     const query = (text: string) => asPlatform(strangerId, () => database.pool.query(text));
@@ -305,7 +305,7 @@ describe('production', () => {
     return url.href;
   };
 
-  /** Starts a gateway in production with this login. */
+  /** Starts a gateway in production mode, with the login in the given URL. */
   const startAs = (databaseUrl: string) => {
     const settings = { NODE_ENV: 'production', DATABASE_URL: databaseUrl, SECRET_KEY: secretKey, PORT: '0' };
     return startGateway({ databaseUrl, config: readConfig(settings), log: pino({ level: 'silent' }) });

@@ -54,7 +54,7 @@ describe('a refusal sent to an app bound to a payment, or to a token without VIE
       expect(refused).toMatchObject({ code: 'INVALID_BANK_ACCOUNT', path: ['input', 'quoteId'] });
       expect(refused.message).not.toContain('UNDER_REVIEW');
     }
-    // The account's owner sees its status and receives the events.
+    // The owner of the account may see its status.
     const paying = await quoteFrom(payer, payer.outsideUsd, 1_000n);
     await move(payer.outsideUsd);
     expect((await (await appOfCustomer(payer)).execute(paying.id)).message).toContain('UNDER_REVIEW');

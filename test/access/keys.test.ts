@@ -34,7 +34,7 @@ const keyOf = (token: Data, secret: string): Key => ({
   platform: connect(t.url, platform.platformId, basicAuthorization({ clientId: token.clientId, secret })),
 });
 
-/** Sends a request with a token, from an address that the trusted proxy reports. Returns the status. */
+/** Sends a request with a token. The trusted proxy reports `from` as the client's address. Returns the status. */
 async function statusOf(by: TestPlatform, from = '203.0.113.7', url = t.url): Promise<number> {
   return (await by.at(url).post({ query: '{ viewer { kind } }' }, { 'x-forwarded-for': from })).status;
 }
@@ -146,7 +146,7 @@ test("a token's successor lasts as long as the token, but no longer than the tok
   expect((await rotate(platform, last.token.id)).token.expiresAt).toBe(last.token.expiresAt);
 });
 
-test('a successor is limited by the policies of the token it replaces and of the token that rotated it', async () => {
+test('a successor is limited by the policies of the token it replaces and of the token that created it', async () => {
   const old = await make(platform, { permissions: ['VIEW', 'TRANSACT'] });
   const maker = await platform.serverOf('VIEW', 'TRANSACT', 'MANAGE');
   for (const subjectId of [old.token.id, maker.tokenId])

@@ -20,8 +20,8 @@ import { countedGateway } from '../setup/statements.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
 /**
- * Without VIEW, a token can read a record that its own mutation creates, and a payment that its mutation advances. Of
- * any other record it can read only the id. It can read nothing about a record's owner or the owner's other records.
+ * Without VIEW, a token can read a record that its own mutation creates, and a payment that its mutation advances. It
+ * can read only the ids of other records, and nothing about a record's owner or the owner's other records.
  */
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
@@ -35,7 +35,7 @@ const currencies = ['USD', 'EUR'];
 // Any id will do, because without VIEW, calls that select more than the id are refused before any lookup.
 const uuid = '019a0000-0000-7000-8000-000000000000';
 const [nobody, nowhere] = [{ customerId: `Customer:${uuid}` }, { accountId: `ExternalAccount:${uuid}` }];
-/** Inputs of mutations that cover every type of record, and of all mutations that return an existing record. */
+/** Inputs of mutations: all that return an existing record, and enough others to cover every type of record. */
 const mutations: { readonly [Name in Operation]?: () => object } = {
   createQuote: () => between(scene.usd, scene.outsideEur, 1_000),
   transferOut: () => moving(scene.usd, scene.outsideUsd, 10),
@@ -248,7 +248,7 @@ test('creating or redirecting an endpoint whose responses approve payments needs
   const first = await change(manager, { endpointId: asking, description: 'what it is for' });
   await change(manager, { endpointId: asking, enabled: false });
   expect(await change(manager, { endpointId: other, url: elsewhere })).not.toBe(first);
-  // From here on, revoking the token that may approve payments disables the endpoint.
+  // From here on, the endpoint depends on the token that has TRANSACT: revoking that token disables it.
   expect(await change(t.platform, { endpointId: other, eventTypes: ['INCOMING_PAYMENT'] })).toBe(first);
   await manager.succeed('updateWebhookEndpoint', { endpointId: asking, eventTypes: ['TEST'], enabled: true });
 });

@@ -8,9 +8,7 @@ import { restClient } from '../setup/rest.ts';
 import type { Bearer } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket, type RawSocket, subscribed } from '../setup/streams.ts';
 
-/**
- * An open connection may do only what its current token allows, regardless of how that token was renewed or revoked.
- */
+/** An open connection may do only what its current token allows, even if its token is replaced, limited or revoked. */
 
 const t = await testGateway({ WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange('127.0.0.1')] });
 const scene = await t.platform.makeScene();
@@ -137,7 +135,7 @@ test('a socket rejects new credentials that cannot be looked up, and continues w
   const guess = () => wrong.post({ query: '{ __typename }' }, address);
   for (let sent = 0; sent < 6; sent += 1) await guess();
   expect((await guess()).status).toBe(429);
-  // A token of another platform that has not been used yet.
+  // The token of the new platform has not been used yet, so it would have to be looked up.
   renew(raw, await t.newPlatform('unseen'));
   await raw.receive('pong');
   raw.send({ id: '1', type: 'subscribe', payload: { query: '{ customers { totalCount } }' } });

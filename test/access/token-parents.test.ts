@@ -38,7 +38,7 @@ const endpoint = async (by: TestPlatform): Promise<string> =>
 
 const viewer = '{ viewer { kind } }';
 
-/** Expects these tokens to be accepted by a new gateway, which has not cached them. */
+/** Expects the given tokens to be accepted by a new gateway, which has not cached them. */
 async function good(...tokens: readonly TestPlatform[]): Promise<void> {
   const other = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl);
   try {
@@ -128,7 +128,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     const enabled = Object.fromEntries(ends.map(([id, tokenId]) => [id, { tokenId, status: 'ENABLED' }]));
     expect(await endpoints()).toMatchObject(enabled);
 
-    // The test event of the child's endpoint now waits for its second attempt.
+    // Once the first attempt has failed, the test event's delivery to the child's endpoint waits for the second.
     await endpointUntil(platform, all.ofChild, ({ deliveries: [first] }) => first?.attempts.length > 0);
     expect(await revoke(platform, parent.tokenId, { revokeDescendants: false })).toBeNull();
     expect(await endpoints()).toMatchObject(enabled);
@@ -233,7 +233,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
   });
 });
 
-test('a token shows its creator, and each revocation, even a repeated one, returns how many tokens it has ended', async () => {
+test('a token shows its creator, and every revocation, even a repeated one, returns how many descendants it revoked', async () => {
   const platform = await newPlatform();
   const { parent, child, grandchild, apps } = await family(platform);
   const rest = await restClient(t.url, child.authorization);

@@ -16,7 +16,7 @@ export interface Stage extends Surroundings {
   own(sql: string): Promise<Data[]>;
 }
 
-/** Ends a fault. Once the fault's alerts are resolved, `cleanUp` removes what it left behind. */
+/** `end` ends the fault. Once its alerts are resolved, `cleanUp` removes what it left behind. */
 export type Staged = readonly [end: () => unknown, cleanUp?: () => unknown];
 
 export interface StagedFault {
@@ -58,7 +58,7 @@ export const unstaged = (staged: string, alerts: readonly string[], reason: stri
   unavailable: () => reason,
 });
 
-/** A fault that lasts until the session that ran these statements is closed. */
+/** Returns a fault that is caused by the given statements, and lasts until the session that runs them is closed. */
 export const whileOpen = (staged: string, alerts: readonly string[], ...sql: readonly string[]): StagedFault => ({
   staged,
   alerts,

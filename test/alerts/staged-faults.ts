@@ -30,7 +30,7 @@ const lag = 500;
 /** The maximum number of endpoints per platform. */
 const endpoints = 20;
 
-/** Returns SQL that stores a comparison with a provider as if it had finished this long ago. */
+/** Returns SQL that stores a comparison with a provider as if it had finished the given time ago. */
 const comparison = (age: string) => `insert into reconciliation (platform_id, period_from, period_to, finished_at)
   select id, now() - interval '${age}', now() - interval '${age}' + interval '1 hour', now() - interval '${age}' from platform`;
 

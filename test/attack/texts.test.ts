@@ -82,7 +82,7 @@ const baseOf = (made: readonly Variables[], field: string): Variables | undefine
 
 const known = new Set<string>();
 
-/** Returns the strings to try at a place. All are tried the first time that a type occurs, and later only a few. */
+/** Returns the strings to try at a place: all of them the first time its field occurs, and only a few after that. */
 function tried(
   api: string,
   { owner, path }: Pick<Place, 'owner' | 'path'>,

@@ -46,8 +46,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.open('Quote');
     expect(await lab.run('totalReceivingAmount')).toContain('Quote:');
 
-    // The tab's stream starts before the payment and continues while other tabs and the docs are open, without losing
-    // messages.
+    // The Watch tab's stream starts before the payment, and loses no messages while other tabs and the docs are open.
     await lab.open('Watch');
     expect(await lab.run('"status": "')).not.toContain('errors');
     const docs = page.context().waitForEvent('page');
@@ -107,7 +106,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.open('Limit payments');
     expect(await lab.run('"policy"')).toContain('Policy:');
     await lab.open('Limits left');
-    await page.getByText('payments made before the policy do not count').waitFor();
+    await page.getByText('payments made before the policy was set do not count').waitFor();
     expect(await lab.run('"leftAmount"')).toContain('$5,000.00');
     await lab.open('Lift limits');
     await lab.run('"replayed": false');
@@ -153,7 +152,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.getByRole('alert').getByText('send valid credentials.').waitFor();
   });
 
-  test('says what is missing when an operation is sent too early or the service is unreachable, and keeps the focus on the tabs', async () => {
+  test('says why an operation could not be sent, and keeps the focus on the tabs', async () => {
     const page = await started.open('/lab', { viewport: { width: 1024, height: 768 } });
     const lab = labOf(page);
     // A later visit begins with the same tabs, even if only GraphiQL has saved its state.
@@ -189,7 +188,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
       await lab.isOpen('Remove the endpoint');
       await expect.poll(hasFocus).toBe(true);
     }
-    // After the last step, the focus moves to the button that sends the operation. No hint may have moved this button.
+    // Hints do not move the button that sends the operation. When the last step opens, this button gets the focus.
     const execute = page.locator('.graphiql-execute-button');
     const place = await execute.boundingBox();
     await lab.open('Deliveries');
@@ -197,7 +196,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.getByRole('button', { name: 'Next: Remove the endpoint' }).press('Enter');
     await lab.isOpen('Remove the endpoint');
     expect(await execute.evaluate((button) => button === document.activeElement)).toBe(true);
-    // With the events next to them, the tabs leave enough room for the document. Its editor's outline is not cut off.
+    // Even beside the events, the tabs leave enough room for the document, and its editor's outline is not cut off.
     const tabs = await page.getByRole('tablist').boundingBox();
     expect(tabs?.height).toBeLessThan(150);
     await page.keyboard.press('Tab');

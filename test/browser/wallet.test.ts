@@ -116,7 +116,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await screenshot(page, 'wallet-dark', { fullPage: true });
     expect(await faultsOf(page)).toEqual([]);
     expect(await isTooWide(page)).toBe(false);
-    // The payment's stream has ended together with the payment.
+    // The payment's stream ended when the payment did.
     await expect.poll(() => subscriptions.size).toBe(2);
     expect(problems).toEqual([]);
   });
@@ -169,7 +169,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await sandbox.succeed('deletePolicy', { subjectId: customerId });
   });
 
-  test('a payee of every type can be added with details as printed on an invoice, and the form shows every error and warning', async () => {
+  test('a payee of every type can be added with details as they are printed on an invoice, and the form shows every error and warning', async () => {
     const { page, pay } = await openWallet({ locale: 'de-DE' });
     await pay.getByText('New payee').click();
     const form = pay.getByRole('form', { name: 'New payee' });
@@ -401,7 +401,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await pay.getByRole('button', { name: /^Pay/ }).isDisabled()).toBe(true);
   });
 
-  test('the wallet says why a payment is refused, with amounts in the format of the reader’s language', async () => {
+  test('the wallet says why a payment is refused, with amounts formatted for the reader’s language', async () => {
     const { sandbox } = started;
     const customerId = await sampleCustomer(sandbox);
     const { page, pay, quote, quoted } = await openWallet({ locale: 'de-DE' });
@@ -527,7 +527,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await page.getByLabel('To').locator('option:checked').textContent()).toMatch(/· Ada Waiting$/);
   });
 
-  test('a payee whose account is being reviewed keeps a note that says so', async () => {
+  test('the note that a new payee’s account is being reviewed does not disappear after a payment', async () => {
     const { sandbox } = started;
     const { page } = await openWallet();
     await fillPayee(page, 'Ada Reviewed', '000123202');
@@ -545,7 +545,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     ['102', 'The bank knows the owner of this account by another name. Check the name before you pay.'],
     ['103', 'The bank knows the owner of this account as “A. Muster”. Check the name before you pay.'],
   ])(
-    'a payee whose bank knows another name (%s) is shown with a warning, when added and before a payment',
+    'a payee whom the bank knows by another name (%s) is shown with a warning, when added and before a payment',
     async (suffix, warning) => {
       const { page, pay, quoted } = await openWallet();
       const form = await fillPayee(page, 'Ada Muster', `000123${suffix}`);
@@ -613,7 +613,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await end.evaluate(isFocused)).toBe(true);
   });
 
-  test('on a phone, a new payee’s refused detail gets the focus, and the outcome comes into view', async () => {
+  test('on a phone, a refused field of the payee form gets the focus, and the outcome comes into view', async () => {
     const { page } = await openWallet({ viewport: phone });
     const form = await fillPayee(page, 'Ada Short', '12');
     await form.getByText('the value must be 4 to 17 digits; it has 2 characters.').waitFor();
@@ -677,7 +677,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await hints('GBP_ACCOUNT')).toContain('6 digits such as 20-00-00');
     expect(await hints('US_ACCOUNT')).toEqual(expect.arrayContaining(['4 to 17 digits', '9 digits']));
     expect(await form.getByLabel('Account category').locator('option').allTextContents()).toContain('Checking');
-    // The button is below the last field, not beside its label.
+    // The button is below the last field, not beside that field's label.
     const boxOf = (part: Locator) => part.evaluate((element) => element.getBoundingClientRect());
     const [last, button] = [await boxOf(form.getByRole('textbox').last()), await boxOf(form.getByRole('button'))];
     expect(button.top).toBeGreaterThan(last.bottom);
@@ -701,7 +701,7 @@ async function sampleCustomer(sandbox: TestPlatform): Promise<string> {
   return id ?? expect.fail('the sandbox has no sample customer');
 }
 
-/** Returns the ids of the customer's internal account in a currency, and of its newest payee in that currency. */
+/** Returns the ids of the customer's internal account and newest payee in the given currency. */
 async function accountsIn(sandbox: TestPlatform, customerId: string, currency: string) {
   const [payee = ''] = await sandbox.idsIn('accounts', { kind: 'EXTERNAL', customerId, currency });
   return [await sandbox.internalAccount(customerId, currency), payee] as const;

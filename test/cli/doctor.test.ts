@@ -108,7 +108,7 @@ const waitingEvent = row(
   `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot) values (${id}, ${id}, 'TEST', now() - interval '1 minute', 1, '{}')`,
 );
 
-/** For each check, SQL statements that each cause a fault only this check reports, and the wording of the report. */
+/** SQL statements by check, with the wording of the report. Each causes a fault that only its check reports. */
 const statements: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   migrations: {
     "update _prisma_migrations set migration_name = '0_before'": /created by an earlier series/,
@@ -397,7 +397,7 @@ describe('the doctor reports, with exactly one check,', () => {
     expect(named.map(({ detail }) => detail).join('\n')).toMatch(words);
   });
 
-  test('more than forty faults, covering all checks that are not tested elsewhere', () => {
+  test('each of more than forty faults, which cover every check that is not tested elsewhere', () => {
     expect(faults.length).toBeGreaterThan(40);
     const elsewhere = ['version', 'encoding', 'clock', 'orders', 'suspense', 'cases', 'deposits', 'differences'];
     expect(new Set([...faults.map(([, check]) => check), ...elsewhere])).toEqual(new Set(checkNames));

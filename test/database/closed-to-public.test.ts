@@ -88,7 +88,7 @@ test('PUBLIC has no privileges on any object or column', async () => {
   expect(granted).toEqual([]);
 });
 
-test('the page lists every security definer function with its callers, and each such function has a fixed search path', async () => {
+test('docs/database-roles.md lists every security definer function with its callers, and each has a fixed search path', async () => {
   const { rows } = await owner.query<{ name: string; callers: string; settings: string[] }>(
     `select p.proname as name, p.proconfig as settings, case
        when p.prorettype = 'trigger'::regtype then 'a trigger'

@@ -3,8 +3,8 @@ import { afterAll, expect, test } from 'vitest';
 import { openDatabase } from '../../src/infra/database/database.ts';
 import { listen } from '../setup/free-port.ts';
 
-// A server dies right after accepting a connection, so its error arrives together with "ready". The error belongs to no
-// statement, and must not crash the process as an unhandled event.
+// A server dies right after accepting a connection, so its error arrives together with its "ready" message. The error
+// belongs to no statement, and must not crash the process as an unhandled event.
 
 let accepted = 0;
 const server = createServer((socket) => {

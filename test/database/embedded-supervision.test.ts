@@ -28,7 +28,7 @@ test('a server that someone else kills or stops comes back at the same address w
   expect(warnings.filter((line) => /closed its connection/.test(line))).toHaveLength(1);
   expect(warnings.filter((line) => /running again/.test(line))).toHaveLength(1);
 
-  // A server that is stopped in this way waits for its open connections.
+  // On SIGTERM alone, Postgres would wait until the client disconnects.
   const client = await openClient(url);
   const ended = new Promise((resolve) => client.once('end', resolve));
   process.kill(server.pid, 'SIGTERM');
@@ -167,7 +167,7 @@ async function startHeard(options: { durable?: boolean } = {}) {
   return { server: await servers.start({ ...options, warn: (line) => warnings.push(line) }), warnings };
 }
 
-/** Kills the server in such a way that it cannot start. Returns a function that repairs it. */
+/** Removes a file that the server needs to start, then kills it. Returns a function that puts the file back. */
 async function broken({ dataDirectory, pid }: EmbeddedPostgres, warnings: readonly string[]) {
   const version = join(dataDirectory, 'data', 'PG_VERSION');
   await rename(version, `${version}.away`);

@@ -33,7 +33,7 @@ interface LeasedRows {
   readonly lease: (on: Queryable, limit: number, leaseMs: number) => Promise<readonly Lease[]>;
   /** The field that contains a leased row's key. */
   readonly field: string;
-  /** The statement that inserts three rows, if they do not exist yet. */
+  /** The statement that inserts the rows, if the setup above has not created them all. */
   readonly insert?: string;
 }
 

@@ -18,7 +18,7 @@ const database = openAsOwner({ url });
 const hasty = openAsOwner({ url, poolSize: 1, transactionMs });
 const single = openAsOwner({ url, poolSize: 1 });
 afterAll(() => Promise.all([database, hasty, single].map((one) => one.close())));
-// Normally, domains and thus their platforms cannot be deleted. Here, both are deleted after each test.
+// Domains, and therefore their platforms, cannot normally be deleted. Here, both are deleted after each test.
 await database.pool.query('alter table uma_domain disable trigger append_only; create table note (text text)');
 
 describe('Prisma and SQL in one transaction', () => {
@@ -45,14 +45,14 @@ describe('Prisma and SQL in one transaction', () => {
   const names = async () =>
     (await database.prisma.platform.findMany({ orderBy: { name: 'asc' } })).map(({ name }) => name);
 
-  /** Runs `work` while another transaction holds the row of a platform named `before`. */
+  /** Runs `work` while another transaction locks the row of a platform named `before`. */
   async function whileHeld(work: (holder: pg.Client, letGo: () => Promise<unknown>) => Promise<void>): Promise<void> {
     await database.prisma.platform.create({ data: named('before') });
     const rows = ['select from platform for update'] as const;
     await whileLocked(url, rows, (holder) => work(holder, () => holder.query('rollback')));
   }
 
-  /** Renames the platform and gives it a token. Only the first of these statements has to wait for the row. */
+  /** Renames the platform and gives it a token. Of the two statements, only the first has to wait for the row. */
   const renameWithToken = (prisma: Prisma.TransactionClient) =>
     prisma.platform.update({
       where: { name: 'before' },

@@ -56,7 +56,7 @@ const overRest = (method: string, path: string, body?: object) => overHttp(metho
 const stranger = `Basic ${btoa('nobody:nothing')}`;
 const document = '{ customers { edges { node { id } } } }';
 
-/** All forms of a query over HTTP. A request whose credentials must be looked up is refused before its query runs. */
+/** Every way to query over HTTP. A request whose credentials must be looked up is refused before its query runs. */
 const overEachForm = (authorization?: string): readonly Call[] => [
   ...['application/json', 'application/graphql-response+json', 'text/event-stream'].map((accept) =>
     overHttp('POST', '/graphql', { body: { query: document }, accept, authorization }),
@@ -139,7 +139,7 @@ test('while the database is read-only, commands report that nothing happened, an
   expect(await otherwiseAnswered(writes(), platform)).toEqual([]);
   for (const call of reads()) expect(await call(platform)).toMatchObject({ unavailable: false });
   await server.query(`alter database ${name()} reset default_transaction_read_only`);
-  // No session is ended here: the service itself must drop the sessions opened in the meantime, which cannot write.
+  // Sessions opened while the database was read-only still cannot write, so the service must drop them by itself.
   await untilRecovered();
   await Promise.all(Array.from({ length: 20 }, () => platform.pay(scene)));
 });

@@ -6,7 +6,7 @@ import { type Data, ownGateway, type TestPlatform } from '../setup/gateway.ts';
 import type { Scene } from '../setup/scene.ts';
 import { nextOf, openEventStream } from '../setup/streams.ts';
 
-/** A stream of one payment completes when the payment has reached a final state, wherever the stream starts. */
+/** A stream of one payment completes once the payment is in a final state, wherever the stream starts. */
 
 const streams = {
   untilFinal: `subscription ($id: ID!, $after: String) {
@@ -73,7 +73,7 @@ test("a finished payment is shown immediately; the stream completes when the pay
     { done: true, value: undefined },
     { done: true, value: undefined },
   ]);
-  // The cursor of a current state is the end of the feed at that time, so it precedes all later events.
+  // A message about the current state has the feed's end at that time as its cursor, so all later events follow it.
   expect((await resumed).at(-1)).toMatchObject({ status: 'COMPLETED', terminal: true });
 });
 

@@ -193,7 +193,7 @@ test('payer and payee each get only the events of their own side of a payment', 
   expect((await nextOf(arrives)).newBalance.amount).toBe('10000');
   await arrives.return();
 
-  // Each customer's feed contains only events of its own account.
+  // Each customer's feed contains only that customer's own events.
   for (const [device, scene] of [
     [from, payer],
     [to, payee],

@@ -93,7 +93,7 @@ const clockGoesBack = (by?: string): Fault => ({
   },
 });
 
-/** A fault of the name server while the instances have to reconnect. */
+/** A failure of the name server while the instances have to reconnect. */
 const nameServerThat = (mode: 'knows nothing' | 'silent'): Fault => ({
   unavailable: ({ names }) => (names ? undefined : 'only root, on Linux, can replace the name server'),
   async inject({ names, load, databaseUrl }) {

@@ -13,7 +13,7 @@ const page = '{ edges { node { id } } pageInfo { hasNextPage } }';
 
 const uuid = '00000000-0000-7000-8000-000000000000';
 
-/** Expects a GraphQL error with the code INVALID_INPUT, this argument and this path. */
+/** Expects a GraphQL error with the code INVALID_INPUT, the given argument as its field, and the given path. */
 function expectInvalid({ data, errors }: Answer, field: string, path: (string | number)[]): void {
   expect(errors).toEqual([
     {

@@ -149,7 +149,7 @@ describe('the gateway', () => {
     ]);
   });
 
-  test('names the outer list if its rows cost the most, and not one of the many lists below it', () => {
+  test('names the outer list, rather than one of the many lists below it, if its rows cost the most', () => {
     const query = `{ customers(first: 1000) { edges { node { ${repeat(10, (i) => `a${i}: friends(first: 1) { edges { node { id } } }`)} } } } }`;
     expect(messages(check({ query }))).toEqual([
       'The document exceeds the cost limit of 27500: it costs 42001, 42001 of that for customers.',

@@ -29,9 +29,9 @@ await quiet(t);
 /** A connection anywhere in the schema. */
 interface List {
   readonly name: string;
-  /** The fields that lead to the connection, with their arguments. */
+  /** The field that contains the list, with its id argument and, if its type is abstract, the type of its result. */
   readonly around?: readonly [field: string, id: () => string, type?: string];
-  /** Filters that match some of its rows. */
+  /** Filters to read the list with. Some match none of its rows. */
   readonly filters?: readonly string[];
   readonly sorted?: boolean;
 }

@@ -232,7 +232,7 @@ describe('the cost of a filtered or sorted list', () => {
     ['accounts', 'filter: { kind: EXTERNAL }', 'Customer'],
     ['transactions', 'filter: { createdBefore: "2020-01-01T00:00:00Z" }', 'InternalAccount'],
     ['events', 'filter: { customerId: "Customer:x" }'],
-  ])('includes no search if one index returns its rows in order: %s(%s)', async (list, args, parent?: string) => {
+  ])('includes no search if a single index returns the rows in order: %s(%s)', async (list, args, parent?: string) => {
     expect(await searches(list, args, parent)).toBeCloseTo(0, 2);
   });
 
@@ -259,7 +259,7 @@ describe('the cost of a filtered or sorted list', () => {
     expect(await searches(list, args, parent)).toBeCloseTo(parent === 'InternalAccount' ? 2 : 1, 2);
   });
 
-  test('takes into account variables, their defaults, and parts of variables', async () => {
+  test('takes into account variables, their defaults, and variables inside a filter', async () => {
     const list = (variables: string, filter: string) =>
       `query (${variables}) { transactions(first: 1, filter: ${filter}) { edges { node { id } } } }`;
     const both = { status: ['FAILED'], type: ['INCOMING'] };

@@ -11,7 +11,7 @@ afterAll(() => world.close());
  */
 const documents = Number(process.env.ORACLE_DOCUMENTS ?? 2_000);
 
-test(`${documents} random documents, repeated by every caller, get the same results as with standard execution`, async () => {
+test(`${documents} random documents, each sent by several callers, get the same results as with standard execution`, async () => {
   const figures = await runOracle(world, documents);
   if (process.env.ORACLE_DOCUMENTS) console.log(figures);
   expect(figures.withRows).toBeGreaterThan(figures.documents / 3);

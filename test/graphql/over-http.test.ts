@@ -238,7 +238,7 @@ const methods: readonly Row[] = [
   ['OPTIONS', { method: 'OPTIONS' }, { status: 204, headers: { ...allowed, 'accept-query': json } }],
 ];
 
-/** Sends the request of a row, by default a POST with a query. Omits the parts of the response that always differ. */
+/** Sends a row's request, by default a POST with a query. Omits the response headers that always differ. */
 async function send(
   url: string,
   { method = 'POST', accept = response, headers, search, body = { query: kind } }: Sent,
@@ -354,7 +354,7 @@ test.each([
   ['@defer', { query: '{ viewer { kind ... @defer { serverTime } } }' }, 'GRAPHQL_VALIDATION_FAILED'],
   ['@stream', { query: '{ accounts { nodes @stream { id } } }' }, 'GRAPHQL_VALIDATION_FAILED'],
   ['a batch', [{ query: kind }], 'BAD_REQUEST'],
-  ['_service of a federation', { query: '{ _service { sdl } }' }, 'GRAPHQL_VALIDATION_FAILED'],
+  ["federation's _service", { query: '{ _service { sdl } }' }, 'GRAPHQL_VALIDATION_FAILED'],
 ])('%s is refused, as the compatibility page says', async (_name, body, code) => {
   const { errors } = await (await t.platform.post(JSON.stringify(body))).json();
   expect(errors).toMatchObject([{ extensions: { code } }]);

@@ -66,7 +66,7 @@ const uma = [
   (row: Row) => row.uma_address.toUpperCase(),
   (row: Row, value: Data) => row.uma_address === value.toLowerCase(),
 ] as const;
-/** An account's id or, for some of the payments in the direction `type`, the customer's UMA address. */
+/** An account's id or, for some of the payments of the given type, the customer's UMA address. */
 const party = (column: string, kind: string, type: string) =>
   [
     (row: Row) => (row.type === type && row.odd ? row.uma_address : `${row[kind]}Account:${row[column]}`),
@@ -230,7 +230,7 @@ describe.each(lists)('$name', (list) => {
     strays: fc.nat({ max: 5 }),
   });
 
-  test('filters can be combined, in every order and in the lists of a customer', async () => {
+  test('filters can be combined, in every sort order and in the lists of a customer', async () => {
     await fc.assert(
       fc.asyncProperty(asked, async ({ sortOrder, orderBy, nested, chosen, subject, other, strays }) => {
         const owner = nested ? scenes[subject % scenes.length]?.customerId : undefined;

@@ -84,8 +84,8 @@ test('every mutation takes one input with an idempotency key, and returns its su
     const input = schema.getType(`${name}Input`);
     const result = schema.getType(`${name}Result`);
     if (!isInputObjectType(input) || !isUnionType(result)) throw new Error(`${name} has another shape`);
-    // For transfers, only a key distinguishes a repeated request from a second payment. A quote is executed only once
-    // anyway.
+    // For transfers, only a key distinguishes a repeated request from a second payment. A quote can be executed only
+    // once anyway.
     const isKeyRequired = field.name.startsWith('transfer');
     expect(String(input.getFields().idempotencyKey?.type)).toBe(isKeyRequired ? 'String!' : 'String');
     const [success, ...others] = result.getTypes();

@@ -62,7 +62,7 @@ describe.each(transports)('over %s', (_name, send, text, data) => {
     expect(await send(bound, { query: text.replace('{', '{\n  # the same\n') })).toMatchObject({ data });
   });
 
-  test('a token limited to registered documents can send no others, as text or by hash', async () => {
+  test('a token limited to registered documents can send no others, either as text or by hash', async () => {
     const other = text.replace('{ ', '{ other: ');
     expect(await send(bound, { query: other })).toMatchObject(notInSafelist);
     expect(await send(bound, { documentId: sha256(other) })).toMatchObject(notInList);

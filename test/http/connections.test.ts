@@ -6,7 +6,7 @@ import { testDatabase } from '../setup/database.ts';
 import { startTestGateway } from '../setup/gateway.ts';
 import { exchange, openConnection } from '../setup/raw-http.ts';
 
-/** Tests clients that do not speak proper HTTP, and clients that send nothing. */
+/** Tests the gateway with clients that do not speak proper HTTP or that send nothing. */
 
 const database = await testDatabase();
 /** Runs in a separate process, so that a crash would be noticed. */

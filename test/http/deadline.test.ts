@@ -32,7 +32,7 @@ async function codeOf(sent: Promise<Response>): Promise<unknown> {
   return body.code ?? body.errors?.[0]?.extensions?.code ?? body.data;
 }
 
-/** Sends requests, all at once, while the database is silent. Returns the codes in their responses. */
+/** Sends requests all at once while the database is silent. Returns the codes in their responses. */
 async function codesInSilence(send: () => Promise<unknown>[]): Promise<unknown[]> {
   proxy.stallOn(/./s);
   const codes = await Promise.all(send()).finally(() => proxy.goOn());

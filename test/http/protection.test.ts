@@ -340,7 +340,7 @@ describe('the sandbox, whose credentials are public,', async () => {
   );
 
   test.each(['rebound.example', '192.0.2.7:4000', 'localhost.example', '127.0.0.1.example', '[::ffff:192.0.2.7]'])(
-    'does not respond at %s, a name that another site could point at it',
+    'refuses requests for %s, a host that another site could point at this service',
     async (host) => {
       for (const path of ['/graphql', '/mcp', '/2025-10-13/docs', '/health/live'])
         expect(await statusAt(path, host)).toBe(421);

@@ -133,7 +133,7 @@ describe('a document that costs more than 800 counts as one more request for eac
     expect(said(refused)).toMatchObject({ status: 429, retryAfter: '1', state: '"platform";r=1;t=3' });
     const message = 'this platform has made too many requests: at most 1 a second, in bursts of up to 4';
     expect(await refused.json()).toEqual({ errors: [{ message, extensions: refusal }] });
-    // The refused document did not count, so a small one is served, and so is the large one after the stated time.
+    // The refused document did not count, so a small one is served at once, and the large one two seconds later.
     expect((await post(platform)).headers.get('ratelimit')).toBe('"platform";r=0;t=4');
     now += 2_000;
     expect((await post(platform, {}, { query: two })).headers.get('ratelimit')).toBe('"platform";r=0;t=4');

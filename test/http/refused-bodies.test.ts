@@ -7,7 +7,7 @@ import { changeRates } from '../../src/domain/platforms/platforms.ts';
 import { type TestPlatform, tester, testGateway } from '../setup/gateway.ts';
 import { heardOn, openConnection } from '../setup/raw-http.ts';
 
-/** Tests how much of a body the gateway reads when it refuses the request. The tests control the rate limits' clock. */
+/** Tests how much of a body the gateway reads when it refuses the request. The tests set the rate limiter's clock. */
 
 let now = 10_000;
 
@@ -26,7 +26,7 @@ beforeEach(() => {
 afterEach(() => diagnostics.unsubscribe('http.server.request.start', accept));
 
 let platforms = 0;
-/** Creates a platform that has already used up its only request. */
+/** Creates a platform that has used up its limit of one request. */
 async function exhausted(): Promise<TestPlatform> {
   platforms += 1;
   const platform = await t.newPlatform(`exhausted ${platforms}`);

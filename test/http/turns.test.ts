@@ -48,7 +48,7 @@ test("a platform counts as alone until another sends a request, and again one se
   expect(areAlone()).toEqual([true, false]);
   begin(turns, platform('b'), 1);
   expect(areAlone()).toEqual([false, false]);
-  // No request of the first platform has been admitted for five seconds, so only the other one is active.
+  // No request from the first platform has been admitted for five seconds, so only the other one is active.
   vi.advanceTimersByTime(5_000);
   begin(turns, platform('b'), 1);
   expect(areAlone()).toEqual([false, true]);

@@ -33,7 +33,7 @@ async function setClock(by: string): Promise<void> {
   }
 }
 
-/** Starts a journal that breaks a rule (a fee without a payment). Returns a function that commits it. */
+/** Inserts a journal that breaks a rule (a fee without a payment). Returns a function that commits it. */
 async function moveStrangely(): Promise<() => Promise<void>> {
   const client = await openClient(t.databaseUrl);
   const account = uuidIn(scene.usd);

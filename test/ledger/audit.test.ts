@@ -132,7 +132,7 @@ const plants: Readonly<Record<string, readonly string[]>> = {
     // A payment whose outcome is missing from the ledger, and a payment with a different outcome in the ledger.
     `update transaction set status = 'PROCESSING' where status = 'COMPLETED'`,
     `update transaction set status = 'COMPLETED', settled_at = now() where status = 'FAILED'`,
-    // A difference whose amount does not match the provider's.
+    // A difference that does not match the amount debited by the provider.
     'update rail_case set moved_out = moved_out + 1 where moved_out is not null',
   ],
   'a payment takes at most one deposit': [

@@ -42,7 +42,7 @@ test("a plan that depends on an account's balance comes after earlier movements 
   }
 });
 
-test('plans for the same order go into successive batches, which other plans share', () => {
+test('plans for the same order go into successive batches, together with other plans', () => {
   expect(batchesOf(concludes('x'), pays('a'), concludes('x'), pays('b'), concludes('x'))).toBe('0 1 3 | 2 | 4');
 });
 
@@ -86,7 +86,7 @@ test('payments that policies may limit share a batch and keep their order', () =
   expect(batchesOf(limited, concludes('x'), { ...concludes('x'), ...limited }, limited)).toBe('0 1 | 2 3');
 });
 
-test('an alternative that changes rows that its plan does not name is refused before anything is sent', () => {
+test('an alternative is refused before anything is sent if it changes rows that its plan does not name', () => {
   const quotes: Plan['quotes'] = [{ id: 'quote', from: ['PENDING'], to: 'PROCESSING' }];
   const journals = pays('a').journals ?? [];
   expect(batchesOf({ quotes, journals, otherwise: { journals, otherwise: { expired: [{ id: 'quote' }] } } })).toBe('0');

@@ -42,7 +42,7 @@ test('a payment refused because of a locked account is not made later, and does 
   const stuck = await t.platform.makeScene(10_000n);
   const free = await t.platform.makeScene(10_000n);
   const release = await hold('update', stuck.usd);
-  // With more payments than this, some would time out on a busy machine while they wait for each other.
+  // With more than twenty payments, some would time out on a busy machine while they wait for each other.
   const outcome = () => pay(stuck).then(({ code }) => code, String);
   const refused = Promise.all(Array.from({ length: 20 }, outcome));
   expect(await pay(free)).toHaveProperty('status');

@@ -67,7 +67,7 @@ describe('the difference of a payment that an operator settles', () => {
     { system: 'DIFFERENCES', currency: 'USD', amount: -4n },
   ] as const;
 
-  /** Makes a payment whose order has cases of these kinds, and a plan that settles the payment. */
+  /** Makes a payment whose order has cases of the given kinds, and a plan that settles the payment. */
   async function settling(...kinds: readonly ('OTHER_AMOUNT' | 'OTHER_OUTCOME')[]) {
     const { id } = await t.platform.pay(scene, 1_000);
     const { platformId } = t.platform;

@@ -14,7 +14,7 @@ export interface Model {
   readonly suspended: Suspended[];
   /** The status of A's external dollar account. */
   outside: AccountStatus;
-  /** The last command, for commands that repeat it. */
+  /** The last call, which the command `replay` repeats. */
   last: Call | undefined;
 }
 

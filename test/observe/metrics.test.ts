@@ -133,7 +133,7 @@ test("metrics show the age of the login's oldest transaction", async () => {
 
 test('metrics show lock waits on any table, the retained write-ahead log and the share of transaction ids used', async () => {
   const blocked = () => seriesOf('payments_database_blocked_sessions');
-  // The gateway's own background work may wait briefly.
+  // The gateway's own background work may briefly wait for locks.
   await vi.waitFor(async () => expect(await blocked()).toBe(0), 60_000);
   const [holder, waiting] = [await ownClient(t.databaseUrl), await ownClient(t.databaseUrl)];
   // The metrics must be available even though their queries also read this table.

@@ -50,7 +50,7 @@ export function fieldsToSee(schema: GraphQLSchema): readonly string[] {
   );
 }
 
-/** Returns the exceptions that are no longer needed, because the field was seen with a value or does not exist. */
+/** Returns the exceptions that are not needed because their fields were seen with a value or do not exist. */
 export function needlessExceptions(schema: GraphQLSchema, seen: ReadonlySet<string>): readonly string[] {
   return [...withoutValue, ...moving].filter((name) => {
     const [typeName = '', field = ''] = name.split('.');
@@ -97,8 +97,8 @@ const isMany = ({ name, args }: Field) => name === 'nodes' || args.some((arg) =>
 
 /**
  * Yields documents that select one missing field each, along the paths to its type. With two missing fields, a document
- * could exceed the cost limit, and neither field would be seen. The first documents have no optional arguments, and
- * later ones have random ones. Between documents, the caller can remove fields from `missing`.
+ * could exceed the cost limit, and neither field would be seen. The first documents have no optional arguments except
+ * `first`; later ones contain others at random. The caller can remove fields from `missing` between documents.
  */
 export function* directedDocuments(
   schema: GraphQLSchema,

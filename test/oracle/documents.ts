@@ -66,8 +66,8 @@ const rootWeights: Readonly<Record<string, number>> = {
 const budget = { fields: 60, directives: 12, cost: 900, depth: 12 };
 
 /**
- * Writes the document for these choices. The same choices give the same document, and zeros give the simplest one. If a
- * document exceeds the service's limits, the next one is tried.
+ * Writes a document from the given choices. The same choices give the same document, and zeros give the simplest one.
+ * If the document exceeds the service's limits, another is written from the choices that follow.
  */
 export function drawDocument(schema: GraphQLSchema, choices: Choices, material: Material): DrawnDocument {
   for (;;) {

@@ -14,7 +14,7 @@ export class Figures {
   documents = 0;
   /** The number of documents for which at least one caller received rows. */
   withRows = 0;
-  /** The number of first responses to callers, and how many of them had rows or were refused before execution. */
+  /** The number of first responses to callers, and how many of them had rows or were refusals before execution. */
   answers = 0;
   answersWithRows = 0;
   refused = 0;
@@ -24,7 +24,7 @@ export class Figures {
   seen = new Set<string>();
 }
 
-/** How long fast-check shrinks a document that shows a difference. */
+/** How long fast-check may spend shrinking a document that shows a difference. */
 const shrinkMs = 40_000;
 
 const numbers = fc.array(fc.nat(0x7fffffff), { minLength: 30, maxLength: 300, size: 'max' });

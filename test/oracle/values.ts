@@ -114,7 +114,7 @@ const amount: Draw = (choices) =>
 
 const odd = ['', 'nobody', 'a\u0000b', '%', "'"];
 
-/** Draws values for inputs with these names. If the result is undefined, the value depends only on the type. */
+/** Functions that draw values for inputs by name. If one returns undefined, the value depends only on the type. */
 const byName: Readonly<Record<string, Draw>> = {
   id: (choices, material, owner) => (idsOfFields[owner] ?? anyId)(choices, material, owner),
   ids: (choices, material, owner) => {

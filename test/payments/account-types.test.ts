@@ -65,14 +65,14 @@ describe.each(kinds)('$accountType', ({ accountType, type, taken, refused }) => 
       const { accountType: _type, beneficiary: _owner, ...inRest } = accountInfo;
       expect(warnings).toEqual([]);
       expect(present(shown)).toEqual(inRest);
-      // The returned details are accepted as input, and produce the same details again.
+      // The returned details are accepted as input and produce the same details again.
       const again = await register(live, type, inRest);
       expect(await shownDetails(live, type, again.account.id)).toEqual(shown);
       expect(await register(t.platform, type, details)).toMatchObject({ warnings: [] });
     }
   });
 
-  test('PRODUCTION refuses it over both APIs, naming the field and the character or check digit', async () => {
+  test('PRODUCTION refuses wrong details over both APIs, naming the field and the character or check digit', async () => {
     expect(refused.length).toBeGreaterThanOrEqual(3);
     for (const details of refused) {
       const inGraphql = await register(live, type, details, true);

@@ -48,7 +48,7 @@ test.each([
   for (const value of wrong) expect([value, await refusalOf([name, value])]).toEqual([value, 'INVALID_INPUT']);
 });
 
-test('fact names consist of 2 to 64 capital letters and underscores and are unique, and at most 30 are accepted', async () => {
+test('fact names are unique and consist of 2 to 64 capital letters and underscores; at most 30 are accepted', async () => {
   const names = (count: number) => Array.from({ length: count }, (_, n) => [`A_${'B'.repeat(n)}C`, 'x'] as const);
   const name = (length: number) => [`A${'_'.repeat(length - 2)}Z`, 'x'] as const;
   for (const facts of [[name(2)], [name(64)], names(30)])
@@ -72,7 +72,7 @@ describe('an incoming payment', () => {
     expect(await decided('REJECT')).toEqual({ status: 'REJECTED', reasons: rejected, balance: 0n });
   });
 
-  test('is the only kind of payment whose scenario may decide on an approval', async () => {
+  test('is the only kind of payment whose scenario may decide the approval', async () => {
     const scene = await t.platform.makeScene(1_000n);
     const refused = await t.platform.transfer('transferOut', scene, 1, { sandboxScenario: { approval: 'APPROVE' } });
     expect(refused).toMatchObject({ code: 'INVALID_INPUT', path: ['sandboxScenario', 'approval'] });
@@ -220,7 +220,7 @@ async function lookedUp(sandboxScenario: object, gateway: TestGateway = t) {
   return { after, ...(await receive(gateway, { sandboxScenario: { step: 'PAY_REQUEST', ...sandboxScenario } })) };
 }
 
-/** Returns the events of a payment up to the event with this status. */
+/** Returns the events of a payment up to the event with the status `last`. */
 const told = (after: string, id: string, last: string) =>
   t.platform.followed(
     `subscription ($after: String, $id: ID!) { transactionUpdates(after: $after, of: { transactionId: $id }) {
@@ -282,7 +282,7 @@ describe('an incoming UMA payment whose sender has only looked up the receiver',
 });
 
 describe('the step of a scenario', () => {
-  test('PULL makes the collection of the money for a quote fail or wait', async () => {
+  test('PULL makes collecting the money for a quote fail or wait', async () => {
     const scene = await t.platform.makeScene(0n);
     const made = (scenario: object) => {
       const rest = { immediatelyExecute: true, sandboxScenario: { step: 'PULL', ...scenario } };
@@ -295,7 +295,7 @@ describe('the step of a scenario', () => {
     expect(await t.platform.ended(slow.transaction.id)).toMatchObject({ status: 'COMPLETED' });
   });
 
-  test('is refused if the payment has no such step, or if a field applies only to the settlement', async () => {
+  test('is refused if the payment has no such step, or if another field applies only to the settlement', async () => {
     const scene = await t.platform.makeScene(50_000n);
     const out = (sandboxScenario: object) => t.platform.transfer('transferOut', scene, 100, { sandboxScenario });
     const refused = { code: 'INVALID_INPUT', path: ['sandboxScenario', 'step'] };

@@ -28,14 +28,14 @@ const fundAccount = (accountId: string, amount: bigint): Promise<Data> =>
 const paid = (from: string, to: string, amount: number, rest: object = {}) =>
   t.platform.quote(between(from, to, amount, { immediatelyExecute: true, ...rest }));
 
-/** Creates a customer whose USD account has this balance. */
+/** Creates a customer whose USD account holds `amount`. */
 async function holding(amount: bigint): Promise<Scene> {
   const scene = await t.platform.makeScene(0n);
   await t.platform.bringIn(scene, amount);
   return scene;
 }
 
-/** Raises the balance above the maximum for new money, as many refunds would. */
+/** Raises an account's balance above the maximum that limits new money, as many refunds could. */
 async function heap(accountId: string, amount: bigint, currency = 'USD'): Promise<void> {
   const journal = deposit(uuidIn(accountId), currency, amount);
   const legs = journal.legs.map((leg) => ('account' in leg ? { ...leg, exempt: true as const } : leg));
@@ -267,7 +267,7 @@ test('in random histories near the maximum, only refunds exceed it, and every pa
   );
 });
 
-test('a delivered payment is COMPLETED, and pays the platform its fee even beyond the maximum', async () => {
+test('a delivered payment is COMPLETED and pays the platform its fee, even into an account at its maximum', async () => {
   await chargeFees(t, t.platform);
   const own = await t.platform.ownAccount('USD');
   const scene = await t.platform.makeScene(50_000n);

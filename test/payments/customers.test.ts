@@ -27,7 +27,7 @@ async function create(platformCustomerId: string, more: object = { details: pers
 const list = (filter: object) => platform.idsIn('customers', filter);
 
 describe('updating', () => {
-  test('changes the given fields, leaves the omitted ones, and clears those that are null', async () => {
+  test('changes the given fields, leaves the omitted ones, and clears those set to null', async () => {
     const address = { line1: '1 Main Street', city: 'Arlington', postalCode: '22201', country: 'US' };
     const individual = { fullName: 'Grace Hopper', birthDate: '1990-12-09', nationality: 'US', address };
     const { id, version } = await create('update-1', { details: { individual } });

@@ -11,7 +11,7 @@ const fields = 'status statusReason version beneficiaryVerificationStatus benefi
 
 let made = 0;
 
-/** Registers a US account for a customer. Its number ends in this suffix. */
+/** Registers a US account for a customer, with a number that ends in `suffix`. */
 async function register(customerId: string, suffix: string, rest = {}, platform = t.platform): Promise<Data> {
   made += 1;
   const input = {

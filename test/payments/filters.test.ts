@@ -32,7 +32,7 @@ const [reading, moving] = [await t.platform.serverOf('VIEW', 'MANAGE'), await t.
 names.set(reading.tokenId, 'reading').set(moving.tokenId, 'moving');
 names.set((await reading.serverOf('VIEW')).tokenId, 'descendant');
 
-/** Returns the names of the rows in a list that match a filter. */
+/** Returns the names of those rows of a list that match the filter. */
 async function found(filter: object, as = t.platform, list: 'apiTokens' | 'quotes' | 'transactions' = 'transactions') {
   const found = (await as.idsIn(list, filter)).flatMap((id) => names.get(id) ?? []);
   return found.sort().join(' ');

@@ -8,7 +8,7 @@ import { passDelay } from '../setup/passing-time.ts';
 import { restClient, restTransfer } from '../setup/rest.ts';
 import { chargeFees, type Scene } from '../setup/scene.ts';
 
-// Operators freeze a customer or an account: no new payment moves money to or from it, and payments in flight continue
+// Operators freeze a customer or an account: no new payment moves money to or from it, but payments in flight continue
 // (decision 78).
 
 const t = await testGateway({}, undefined, { pace: patient });

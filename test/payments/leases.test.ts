@@ -16,10 +16,10 @@ const scene = await platform.makeScene(10_000n);
 
 const transfer = async (): Promise<string> => (await platform.pay(scene)).id;
 
-/** The background work of a process whose rail returns these results. */
+/** Returns the background work of a process whose rail uses the given functions. */
 const withRail = (parts: Partial<Rail>): Payments => replaceRail(t, parts);
 
-/** The same work, except that the response to its next commit is lost although the commit takes effect. */
+/** Returns the same work, except that its next commit takes effect but the response to it is lost. */
 function losingAnAnswer(work: Payments): Payments {
   let lost = false;
   const connectForFunctions = async () => {
@@ -64,7 +64,7 @@ function answeredLater() {
   return { call, asked, answer };
 }
 
-/** Runs a gateway with workers until these payments are COMPLETED. */
+/** Runs a gateway with workers until the given payments are COMPLETED. */
 async function untilCompleted(...ids: readonly string[]): Promise<void> {
   const sequencing = await startTestGateway({ ROLE: 'work', SANDBOX_PACE_MS: 0 }, t.databaseUrl);
   for (const id of ids) expect(await platform.ended(id)).toMatchObject({ status: 'COMPLETED' });

@@ -76,7 +76,7 @@ test("a token's number of unexpired lookups is limited, regardless of other toke
   const path = `/receiver/${encodeURIComponent(input.umaAddress)}`;
   const { lookupId } = await rest.ask('GET', path);
   const uuid = uuidIn(lookupId);
-  // Creates lookups up to the limit, which includes the existing lookup.
+  // Creates enough lookups to reach the limit together with the existing one.
   await database.pool.query(
     `insert into lookup (platform_id, id, uma_address, token_id, network, currencies, required_fields)
      select platform_id, uuid_v7(), uma_address, token_id, network, currencies, required_fields

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 
-// Tests the dates of birth and countries of customers, of the owners of companies and accounts, and of senders.
+// Tests the dates of birth and the countries of customers, company owners, account owners and senders.
 
 const t = await testGateway();
 const { platform } = t;
@@ -11,7 +11,7 @@ const rest = await restClient(t.url, platform.authorization);
 const scene = await platform.makeScene();
 const [{ now }] = (await t.owner.query<{ now: Date }>('select clock_ms() as now')).rows as [{ now: Date }];
 
-/** Returns the date this many years and days from today, by the database's clock. */
+/** Returns the date that is the given number of years and days from today, by the database's clock. */
 function day(years: number, days = 0): string {
   const moment = new Date(now);
   moment.setUTCFullYear(moment.getUTCFullYear() + years, moment.getUTCMonth(), moment.getUTCDate() + days);

@@ -38,7 +38,7 @@ async function send(by: TestPlatform, amount: number, rest: object = {}, from = 
   return result.transaction?.id ?? result;
 }
 
-/** Tries to pay each of these amounts. Returns for each whether it could be paid. */
+/** Tries to pay each of the given amounts. Returns, for each, whether the payment was made. */
 async function made(by: TestPlatform, ...amounts: readonly number[]): Promise<boolean[]> {
   const results: boolean[] = [];
   for (const amount of amounts) results.push(typeof (await send(by, amount)) === 'string');
@@ -156,7 +156,7 @@ describe('a policy', () => {
   });
 
   test('counts every payment when several share a database transaction, even just after midnight', async () => {
-    // In this time zone a day has just begun, so the minutes that the test skips move the payment into the day before.
+    // The day began within the last hour in this time zone, so passHours moves the first payment into the day before.
     const now = new Date();
     const ahead = (24 - now.getUTCHours()) % 24;
     const timeZone = timeZoneAhead(ahead > 14 ? ahead - 24 : ahead);
@@ -167,7 +167,7 @@ describe('a policy', () => {
     const scenes = await Promise.all(Array.from({ length: 8 }, () => platform.makeScene(1_000n)));
     const sent = await Promise.all([...scenes, ...scenes].map((from) => send(server, 10, {}, from)));
     expect(sent.filter((one) => typeof one === 'string')).toHaveLength(10);
-    // Other tests skip hours, which would move all these payments into one day and exceed its limit.
+    // Otherwise, when other tests skip hours, all these payments could fall on the same day and exceed the limit.
     await remove(server.tokenId);
   });
 
@@ -283,7 +283,7 @@ describe('a policy', () => {
   });
 });
 
-// policy-races.test.ts compares all periods with a model, at random times.
+// policy-races.test.ts tests all periods against a model, at random times.
 test('a payment stops counting when it leaves a rolling window, even while other payments are made', async () => {
   const me = await limited({ limits: [usd('LAST_24_HOURS', 100), { period: 'LAST_24_HOURS', payments: 3 }] });
   expect(await made(me, 60)).toEqual([true]);

@@ -73,7 +73,7 @@ interface Use {
   counts: boolean;
 }
 
-/** No day begins in this time zone while the test runs. */
+/** A time zone in which no day begins while the test runs. */
 const timeZone = timeZoneAtNoon();
 
 const dayOf = (at: number) => new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short' }).format(new Date(at));

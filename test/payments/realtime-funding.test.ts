@@ -119,7 +119,7 @@ test('a quote funded by a deposit cannot be executed manually', async () => {
   expect(refused.message).toContain('payment instructions');
 });
 
-/** Returns the outcomes of deposits: `done` if a deposit took effect, otherwise its code. */
+/** Returns the sorted outcomes of deposits: `done` for each that took effect, `replayed` or an error code otherwise. */
 function outcomes(answers: readonly Data[]): string[] {
   return answers.map((answer) => (answer.replayed === false ? 'done' : (answer.code ?? 'replayed'))).sort();
 }

@@ -21,11 +21,11 @@ interface Kind {
   readonly type: keyof typeof accountTypes;
   /** The details of an account. */
   readonly one: Readonly<Record<string, string>>;
-  /** The fields in which an account with the same number at another bank differs. */
+  /** The fields that differ for accounts with the same number at other banks. */
   readonly elsewhere?: readonly Readonly<Record<string, string>>[];
-  /** The fields in which other spellings of the account differ. */
+  /** The fields that differ in other spellings of the account. */
   readonly same?: readonly Readonly<Record<string, string>>[];
-  /** The fields in which a similar but different account differs. */
+  /** The fields that differ for accounts that are similar but not the same. */
   readonly other?: readonly Readonly<Record<string, string>>[];
 }
 

@@ -64,7 +64,7 @@ test('4.10 the platform’s own external accounts are returned in one list witho
   expect(await rest.ask('GET', '/platform/external-accounts?currency=EUR')).toEqual({ data: [] });
 });
 
-test('6 OUTGOING_PAYMENT events of a UMA payment are sent until it reaches its final status', async () => {
+test('6 a UMA payment has OUTGOING_PAYMENT events until it reaches its final status', async () => {
   const scene = await t.platform.makeScene();
   const made = await t.platform.umaQuote(scene.usd, '$success.usd@sandbox.uma.money');
   await t.platform.execute(made.id);

@@ -8,7 +8,7 @@ import { runOps } from '../setup/ops.ts';
 
 const t = await testGateway();
 
-/** Runs the operator's command on the gateway's database. */
+/** Runs the operator's `suspense` command on the gateway's database. */
 const suspense = (...words: string[]) => runOps(t.databaseUrl, ['suspense', ...words]);
 
 /** Creates a payment of 10,000 US cents whose delivery and refund both fail. */

@@ -165,7 +165,7 @@ test('platforms with similar names have different domains, and the longest name 
     });
 });
 
-test('a UMA address ends in a domain, not in a host, an IP address or a port', () => {
+test('a UMA address ends in a domain, not in a bare host name, an IP address or a port', () => {
   const label = 'x'.repeat(63);
   const [longest, tooLong] = [`${`${label}.`.repeat(3)}${'x'.repeat(61)}`, `${`${label}.`.repeat(3)}${'x'.repeat(62)}`];
   const machines = 'localhost local localdomain internal intranet private corp home lan arpa onion invalid alt';

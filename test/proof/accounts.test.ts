@@ -58,7 +58,7 @@ const decodes = (decode: () => unknown) => {
 };
 const allZeros = (value: string) => /^[0-]+$/.test(value);
 const isBase58 = (value: string) => decodes(() => base58.decode(value));
-/** For each field with check digits, whether a library accepts a canonical value; undefined if no library knows it. */
+/** For each field with check digits, whether a library accepts a canonical value, or undefined if none can tell. */
 const oracles: Readonly<
   Record<string, (value: string, details: Readonly<Record<string, string>>) => boolean | undefined>
 > = {

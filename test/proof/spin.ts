@@ -51,14 +51,14 @@ export function verify(size: Size, property: 'states' | 'sound' | 'answers' | 'e
   return { errors: Number(errors), states: Number(states), output: stdout };
 }
 
-/** A run of the model: the actor and starting point of each step, and the result. */
+/** A run of the model: the actor of each step and the point from which it continues, and the result. */
 export interface Run {
   readonly steps: readonly string[];
   readonly status: string;
   readonly answers: readonly string[];
 }
 
-/** Simulates the run determined by a seed, in a model of this size. */
+/** Simulates the run determined by a seed, in a model of the given size. */
 export function simulate(size: Size, seed: number): Run {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'spin-'));
   const options = { cwd: folder.path, encoding: 'utf8' } as const;

@@ -8,7 +8,7 @@ import { startTestGateway, type TestPlatform, uuidIn, withRail } from '../setup/
 import { passDelay } from '../setup/passing-time.ts';
 import type { Scene } from '../setup/scene.ts';
 
-// Tests which differences are found when orders are compared with a provider's movements. The test plays the provider.
+// Tests which differences are found between orders and a provider's movements. The test acts as the provider.
 
 interface Order {
   readonly id: string;
@@ -207,7 +207,7 @@ test('payments in flight, and those that failed within the last minute, may coun
   const platform = await t.newPlatform('balances');
   const { platformId } = platform;
   const own = await platform.makeScene(1_000n);
-  /** Returns the balance in the ledger, and how much less or more the provider may hold. */
+  /** Returns the ledger's balance and, up to a constant, how much less (if negative, more) the provider may hold. */
   const read = async () => {
     const both = await readBalances(payments, { ...tenant, platformId });
     const { booked, beyondLow, beyondHigh } = both?.find(({ currency }) => currency === 'USD') ?? expect.unreachable();

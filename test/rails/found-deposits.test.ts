@@ -6,7 +6,7 @@ import { attributeDeposit, findDeposits, listDeposits, wakeDeposits } from '../.
 import type { DepositsPage, RailDeposit } from '../../src/rails/rail-parts.ts';
 import { tester, testGateway, uuidIn } from '../setup/gateway.ts';
 
-// Tests how a provider's deposits are stored, and where each query for deposits starts. The test plays the provider.
+// Tests how a provider's deposits are stored, and where each query for deposits starts. The test acts as the provider.
 
 let page: (from: Date) => Promise<DepositsPage>;
 const minute = 60_000;
@@ -40,7 +40,7 @@ function deposit(rest: Partial<RailDeposit> = {}): RailDeposit {
   };
 }
 
-/** Makes the provider list these deposits. Returns the start of this query, and the stored start of the next one. */
+/** Makes the provider list the given deposits. Returns the start of the query, and the stored start of the next one. */
 async function found(deposits: readonly RailDeposit[], meanwhile: () => Promise<unknown> = async () => undefined) {
   let asked: Date | undefined;
   page = async (from) => {

@@ -18,7 +18,7 @@ describe('the rate table of the sandbox', () => {
     }
   });
 
-  it('converts a currency to itself at 1, and loses the spread when converting to another and back', () => {
+  it('converts a currency to itself at a rate of 1, and loses the spread when converting to another and back', () => {
     for (const [sending, receiving] of pairs) {
       const there = parseDecimal(sandboxTerms(sending, receiving).rate);
       const andBack = there.times(parseDecimal(sandboxTerms(receiving, sending).rate));

@@ -51,7 +51,7 @@ async function rotate(authorization: string, baseUrl: string): Promise<void> {
   await ops('rails', 'connect', 'secretive');
 }
 
-/** Returns the forms in which a secret may appear, including its start, which a parser's error message would show. */
+/** Returns the forms in which the secrets may appear. A parser's error message would show their first characters. */
 const formsOf = ({ clientId, secret, webhookSecret }: (typeof secrets)[number]) => {
   const key = webhookSecret.replace('whsec_', '');
   const whole = [secret, `${clientId}:${secret}`, key].flatMap((one) => [

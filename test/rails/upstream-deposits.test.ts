@@ -152,7 +152,7 @@ test('a deposit that cannot be stored does not block other deposits, and is exam
   const proxy = await ownUpstreamProxy(two.upstream.url);
   onTestFinished(() => shop.connect({}));
   const before = await shop.platform.balanceOf(usd);
-  // All but the last are reported with odd values. Postgres cannot store U+0000 or half of a surrogate pair.
+  // All the deposits but the last are reported with odd values. Postgres cannot store U+0000 or a lone surrogate.
   const references = [];
   for (const amount of [4_101n, 4_102n, 4_103n, 4_104n, 4_105n]) references.push(await comeIn(there, amount));
   const [memo = '', huge = '', empty = '', foreign = '', good = ''] = references;

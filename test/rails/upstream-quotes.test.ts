@@ -16,7 +16,7 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
 import { returnedAmount, slowAmount } from './returning-rail.ts';
 import { credentialsIn, testTwoGateways } from './two-gateways.ts';
 
-/** Tests conversions whose rate is locked at a second instance before a quote promises it (decision 83). */
+/** Tests conversions whose rate is locked upstream, at another gateway, before a quote promises it (decision 83). */
 
 const two = await testTwoGateways({ pollMs: 10 });
 const { upstream, gateway } = two;
@@ -85,7 +85,7 @@ test.for(['SENDING', 'RECEIVING'] as const)(
   },
 );
 
-test('a quote that is executed immediately executes one quote upstream, even if the request is repeated', async () => {
+test('an immediately executed quote is executed upstream exactly once, even if the request is repeated', async () => {
   const before = await held();
   const balance = await platform.balanceOf(scene.usd);
   const input = usdToEur(scene, { immediatelyExecute: true, idempotencyKey: randomUUID() });
@@ -128,7 +128,7 @@ test('an unexecuted quote expires on both sides, and is not reported as a differ
   await expectReconciled();
 });
 
-test('a locked payment that its bank returns is refunded on both sides', async () => {
+test('a rate-locked payment that the receiving bank returns is refunded on both sides', async () => {
   const before = await both();
   const made = await platform.quote(receiving(returnedAmount));
   expect(await executed(made)).toMatchObject({ status: 'COMPLETED' });
@@ -140,7 +140,7 @@ test('a locked payment that its bank returns is refunded on both sides', async (
   await expectReconciled();
 });
 
-test('locked money that upstream neither delivers nor returns is held in suspense, in the debited currency', async () => {
+test('if upstream neither delivers nor returns a rate-locked payment, the debited amount is in suspense', async () => {
   const stuck = await platform.makeScene(0n, '007');
   const before = await platform.balanceOf(scene.usd);
   const made = await platform.quote(usdToEur(scene, { destination: { account: { accountId: stuck.outsideEur } } }));

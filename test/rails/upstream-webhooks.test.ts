@@ -35,7 +35,7 @@ async function orderOf(transactionId: string) {
   return rows[0] as { id: string; attempts: number; watched: boolean };
 }
 
-/** Returns how many of these webhooks are stored. Webhooks about earlier payments can arrive at any time. */
+/** Returns how many of the given webhooks are stored. Others, about earlier payments, can arrive at any time. */
 async function stored(ids: unknown[]): Promise<number> {
   const text = 'select from rail_webhook where webhook_id = any($1)';
   return (await two.gateway.owner.query(text, [ids])).rowCount ?? 0;
@@ -50,7 +50,7 @@ const ofOrder = (id: string) => relay.received.filter(({ body }) => body.transac
 const untilReported = async (id: string, status: string) =>
   relay.until(() => ofOrder(id).some(({ body }) => body.transaction.status === status));
 
-test('a payment ends when its provider reports its outcome, long before its order would be polled again', async () => {
+test('a payment ends when the provider reports the outcome, long before its order would be polled again', async () => {
   const id = await pay(slowAmount);
   expect(await shop.platform.ended(id)).toMatchObject({ status: 'COMPLETED' });
 });
@@ -93,7 +93,7 @@ test('a payment is refunded as soon as upstream reports that the bank has return
   expect(await shop.platform.balanceOf(scene.usd)).toBe(before);
 });
 
-test('a webhook whose process died after storing it is processed by another process', async () => {
+test('a webhook stored by a process that then died is processed by another process', async () => {
   relay.answer = holdBack;
   const id = await pay(2_000n);
   const order = await orderOf(id);
@@ -230,7 +230,7 @@ test("strangers who share a provider's address do not block its webhooks", async
   for (let count = 0; count < 7; count += 1) wrong.push((await from({})).status);
   expect(wrong).toEqual([401, 401, 401, 401, 401, 401, 401]);
   expect((await from(signed(raw))).status).toBe(200);
-  // For a platform to which this address has never sent a valid signature, invalid ones still count.
+  // Invalid signatures still count for a platform that has never received a valid one from this address.
   const other = await two.connected('a neighbor of the provider');
   expect((await give({ raw, headers: { 'x-forwarded-for': '198.51.100.3' } }, other.webhookUrl)).status).toBe(429);
   await untilWorkedOn();

@@ -35,7 +35,7 @@ test('received money is pulled into the upstream account, and credited to the cu
   expect((await held()).USD).toBe(before + 50_000n);
 });
 
-test('a payment is made from the upstream account, under the id of its order', async () => {
+test("a payment is made from the upstream account, with its order's id as the idempotency key", async () => {
   await receive(3_000n);
   const before = await both();
   const id = await platform.payOut(scene, 3_000n);
@@ -46,7 +46,7 @@ test('a payment is made from the upstream account, under the id of its order', a
   const [orderId = ''] = await two.ordersOf(id);
   const sent = "select from idempotency_record where operation = 'transferOut' and key = $1";
   expect((await upstream.owner.query(sent, [orderId])).rowCount).toBe(1);
-  // An operator can look up an order. Upstream finds it by its memo, and no payment is made.
+  // An operator can look up an order. It is found upstream by its memo, and no payment is made.
   const order: RailOrder = {
     ...{ id: orderId, step: 'SETTLEMENT', kind: 'PAYOUT', amount: 3_000n, currency: 'USD', settled: false },
     ...{ account: { type: 'US_ACCOUNT', identifier: '', details: {} }, umaAddress: undefined },
@@ -56,7 +56,7 @@ test('a payment is made from the upstream account, under the id of its order', a
   expect(await rail.findOrder?.({ ...order, id: randomUUID() })).toBe(undefined);
 });
 
-test('payees with the same number at two banks have two accounts upstream, and each is paid at its own bank', async () => {
+test('payees with the same account number at two banks have two accounts upstream, and each is paid at its own bank', async () => {
   await receive(5_000n);
   const paidAt = async (routingNumber: string) => {
     const details = usAccount('5550006000', routingNumber);
@@ -70,7 +70,7 @@ test('payees with the same number at two banks have two accounts upstream, and e
   expect(await paidAt('026009593')).toBe('026009593');
 });
 
-test('an account that two customers register in different spellings is one account upstream', async () => {
+test('an account registered by two customers in different formats is one account upstream', async () => {
   const register = async (sortCode: string) => {
     const gbpAccount = { sortCode, accountNumber: '12345678' };
     return platform.externalAccount(await platform.newCustomer(), 'GBP', { gbpAccount });
@@ -139,7 +139,7 @@ test('a settled order that upstream no longer has is not sent again: its outcome
   expect(await held()).toEqual(before);
 });
 
-test('the identity of a customer is checked upstream', async () => {
+test("a customer's identity is checked upstream", async () => {
   const statusOf = async (name: string) =>
     (await platform.fieldsOf('customer', await platform.newCustomer(name), 'kycStatus')).kycStatus;
   expect([await statusOf('Person Ä'), await statusOf('Person 002')]).toEqual(['APPROVED', 'REJECTED']);

@@ -89,9 +89,9 @@ describe('every command', () => {
     expect((await send(path, JSON.stringify(body))).status).toBe(201);
   });
 
-  test('names every field that is missing, unknown or of the wrong type in one error', async () => {
+  test('names in one error all fields that are missing, unknown or of the wrong type', async () => {
     const { rest, good } = catalog;
-    /** The fields for which one of the wrong values below is valid, each with that value. */
+    /** The fields that accept one of the wrong values below, each with the value that it accepts. */
     const right: Record<string, unknown> = { 'updateExternalAccount.defaultUmaDepositAccount': true };
     for (const { id, method, required } of withBodies()) {
       // The keys of a manifest are hashes, so no key is an unknown field. The error names a document instead.

@@ -21,7 +21,7 @@ async function good(endpoint: Endpoint): Promise<GoodRequest> {
   return { path: needed ? `${endpoint.path}?${needed}` : endpoint.path };
 }
 
-/** Sends the sample request to an endpoint, with these parts replaced. */
+/** Sends the sample request to an endpoint, with the given parts replaced. */
 async function send(
   endpoint: Endpoint,
   given: Parameters<RestClient['call']>[2] & { path?: string } = {},

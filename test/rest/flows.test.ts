@@ -32,8 +32,8 @@ function toldOf(id: string): Data[] {
 const ends = ['COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED', 'REFUNDED'];
 
 /**
- * Waits until the webhooks report the final status of a payment. Returns its record, and the statuses and bodies of the
- * webhooks. The last body contains the record that REST returns.
+ * Waits until webhooks report the final status of a payment. Returns the payment's record, and the webhooks' statuses
+ * and bodies. The last body contains the record that REST returns.
  */
 async function ended(id: string): Promise<{ record: Data; statuses: string[]; bodies: Data[] }> {
   await receiver.until(() => toldOf(id).some(({ transaction }) => ends.includes(transaction.status)));
@@ -50,7 +50,7 @@ async function ended(id: string): Promise<{ record: Data; statuses: string[]; bo
   return { record, statuses: bodies.map(({ transaction }) => transaction.status), bodies };
 }
 
-/** Waits until webhooks have reported this many changes to an account. Returns the amounts. */
+/** Waits until webhooks have reported at least `count` changes to an account's balance. Returns their amounts. */
 async function changes(accountId: string, count: number): Promise<number[]> {
   await receiver.until(() => toldOf(accountId).length >= count);
   return toldOf(accountId).map(({ type, oldBalance, newBalance }) => {

@@ -39,7 +39,7 @@ test('a token works from its creation to its deletion, and its secret is shown o
   while ((await reader.call('GET', '/customers')).status !== 401);
 });
 
-test('tokens can be listed by name and time, and lists omit deleted tokens, as in GraphQL', async () => {
+test('tokens can be filtered by name and time, and lists omit deleted tokens, as in GraphQL', async () => {
   const make = (name: string) => rest.make('/tokens', { name, permissions: ['VIEW', 'TRANSACT'] });
   const [made, two, three] = [await make('one'), await make('two'), await make('three')];
   await rest.call('DELETE', `/tokens/${three.id}`);
@@ -68,7 +68,7 @@ test('tokens can be listed by name and time, and lists omit deleted tokens, as i
   expect({ totalCount, edges: [{ cursor: nextCursor }] }).toEqual(apiTokens);
 });
 
-test('a token that one API creates or deletes is created or deleted in both, and a repeated key has no further effect', async () => {
+test('creating or deleting a token takes effect in both APIs, and a repeated key has no further effect', async () => {
   const input = { name: 'both', permissions: ['VIEW', 'TRANSACT'] };
   const { id } = (await rest.call('POST', '/tokens', { body: input, key: 'rest' })).body;
   const ofGraphql = { ...input, idempotencyKey: 'graphql' };

@@ -172,7 +172,7 @@ export class Scheduler {
     return new Set(rows.map(({ pid }) => pid));
   }
 
-  /** Holds the statement of an actor until it may be sent. Returns false if the connection is not an actor's. */
+  /** Holds an actor's statement until it may be sent. Returns false if the connection does not belong to an actor. */
   #intercept(client: pg.Client, send: (answered: () => void) => void, name: string): boolean {
     const number = actorOf(client);
     const player = number === undefined ? undefined : this.#players.get(number);

@@ -53,7 +53,7 @@ export function tokenInput(input: object): object {
   return { boundTo: { customerId, quoteId, transactionId }, ...rest };
 }
 
-/** Builds the expected timeline of a transaction that went through these statuses. */
+/** Builds the expected timeline of a transaction that went through the given statuses. */
 export const went = (...statuses: readonly string[]) => statuses.map((status) => ({ status }));
 
 /** Returns the sum of a transaction's entries on a system account, in the currency's smallest unit. */

@@ -113,7 +113,7 @@ function destinationOf({ __typename, umaAddress, currency, accountId }: Data) {
     : { destinationType: 'ACCOUNT', accountId, currency: currency.code };
 }
 
-/** Converts metadata to a map; null if there is none. */
+/** Converts metadata to a map, or to null if there is none. */
 const mapOf = (entries: Data[]) =>
   entries.length > 0 ? Object.fromEntries(entries.map(({ key, value }) => [key, value])) : null;
 

@@ -41,7 +41,7 @@ export async function fundedQuote(platform: TestPlatform, of: Scene, currency = 
   };
 }
 
-/** Simulates a deposit for the quote, and returns the success or the refusal. */
+/** Simulates a deposit for the quote, and returns the mutation's result. */
 export async function sendDeposit(platform: TestPlatform, quote: FundedQuote, more: object = {}): Promise<Data> {
   const input = { quoteId: quote.quoteId, currency: quote.currency, ...more };
   return platform.act('sandboxSend', input, 'transaction { id status failureReason }');

@@ -118,13 +118,13 @@ const acts = [
   ...(['customer', 'rename', 'delete', 'account', 'status', 'cut'] as const),
 ];
 
-/** A step: an action, and a number that selects the object that it applies to. */
+/** A step: an action, and a number that selects the object it applies to. */
 const step = fc.record({ act: fc.constantFrom(...acts), at: fc.nat({ max: 20 }) });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 const waitMs = fc.constantFrom(0, 0, 20, 100);
 
-/** The filters of the lists. Each is a function, because the ids in it belong to the scene of one history. */
+/** The filters of the lists. Each is a function, because its ids belong to the scene of a single history. */
 const filters = {
   transactions: [
     () => ({}),

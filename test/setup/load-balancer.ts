@@ -100,7 +100,7 @@ export async function startFleet({ databaseUrl }: TestGateway) {
       await instance.end(signal);
       await start();
     },
-    /** Freezes the oldest instance for a while, like a paused machine; its connections stay open. */
+    /** Freezes an instance for a while, like a paused machine; its connections stay open. */
     async freeze(ms: number) {
       const [instance] = instances;
       instance?.process.kill('SIGSTOP');

@@ -20,7 +20,7 @@ interface Served {
   readonly authorization: string;
 }
 
-/** Sends a query twice, bypassing any cache, and returns the requests. */
+/** Sends a query twice, bypassing any cache, and returns the form of each request. */
 export type SendTwice = (served: Served, query: string) => Promise<SentForm[]>;
 
 /** Returns a `fetch` that records the form of each request. */

@@ -19,7 +19,7 @@ export function pgBouncerVersion(): string | undefined {
   return /PgBouncer (\S+)/.exec(stdout ?? '')?.[1];
 }
 
-/** @param poolSize the maximum number of server sessions that its clients share */
+/** @param poolSize the maximum number of server sessions, which all clients share */
 export async function startPgBouncer(databaseUrl: string, poolSize: number) {
   const { hostname, port, password, pathname } = new URL(databaseUrl);
   const folder = await mkdtemp(path.join(tmpdir(), 'pgbouncer-'));

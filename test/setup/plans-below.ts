@@ -70,7 +70,7 @@ const filterValues = (parents: Parents): Readonly<Record<string, string>> => ({
   updatedBefore: '"2001-01-01T00:00:00Z"',
 });
 
-/** Returns the arguments to try for a list. If `isWhole` is true, a page may have to read all rows of the parent. */
+/** Returns the arguments to try for a list; `isWhole` says whether a page may have to read all rows of the parent. */
 function argumentsOf({ args, isPaged }: ListBelow, other: Parents, cursor: string | undefined) {
   const has = (name: string) => args.some((arg) => arg.name === name);
   const inPages = isPaged ? ['first: 5', 'last: 5', 'first: 5, sortOrder: ASC', 'last: 5, sortOrder: ASC'] : [];

@@ -134,9 +134,9 @@ const rareOr = (at: number, rare: string, other: string) =>
   `case when i % :rare = ${at} then ${rare} else ${other} end`;
 const changedAt = `now() - (i::bigint * 7919 % 1000003) * interval '1 second'`;
 
-/** @param step one in this many rows belongs to the `many` parents */
+/** @param step one row in every `step` belongs to the `many` parents */
 function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, step: number): readonly Filling[] {
-  /** Returns the SQL for a row's parent of this type. The oldest three rows belong to the `few` parent. */
+  /** Returns the SQL for a row's parent of the given type. The oldest three rows belong to the `few` parent. */
   const parent = (type: keyof Parents, other = `'${uuidIn(parents.most[type])}'`) =>
     `case when i <= 3 then '${uuidIn(parents.few[type])}' when i % ${step} = 0 then '${uuidIn(parents.many[type])}' else ${other} end`;
   // Every other payment is incoming.
@@ -165,7 +165,7 @@ function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, 
         refund_settled_at: 'now()',
         source_account_id: rareOr(8, 'null', source),
         destination_account_id: destination,
-        // Each row changed at a different time, and not in the order of creation.
+        // The rows last changed at different times, in an order other than that of their creation.
         updated_at: changedAt,
         description: `'filler'`,
       },
@@ -223,7 +223,7 @@ function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, 
   ];
 }
 
-/** Filler rows have ids from the year 2000, which distinguishes them from all other rows. */
+/** Filler rows have ids with timestamps from the year 2000, unlike all other rows. */
 export const fillerId = `('00dc' || lpad(to_hex(i), 8, '0') || '7000' || '8000' || lpad(to_hex(i), 12, '0'))::uuid`;
 const isFiller = (table: FilledTable) => `${keyOf(table)} < '00dd0000-0000-0000-0000-000000000000'`;
 
@@ -262,7 +262,7 @@ export async function fillTables(
   for (const table of filledTables) {
     await t.owner.query(`${as === undefined ? 'vacuum ' : ''}analyze ${table}`);
     if (as === undefined) continue;
-    // The planner derives the density of rows from this, and multiplies it by the table's number of pages.
+    // The planner derives the density of rows from this count, and multiplies it by the table's number of pages.
     await t.owner.query('update pg_class set reltuples = $1 where oid = $2::regclass', [as, table]);
   }
 }
@@ -286,8 +286,8 @@ export async function emptyTables(t: TestGateway): Promise<void> {
 }
 
 /**
- * Sends a query or a REST path twice. Returns facts about the plan of its statement in the gateway's role: the indexes,
- * the number of table rows read (including those that a filter removed), and the kind of plan.
+ * Sends a query or a REST path twice. Describes the plan of its statement in the gateway's role: the indexes, the
+ * number of table rows read (including those that a filter removed), and the kind of plan.
  */
 export async function planOf(t: TestGateway, { query, table }: Pick<PlanCase, 'query' | 'table'>, variables: object) {
   const { serving } = t.gateway;

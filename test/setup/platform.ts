@@ -107,7 +107,7 @@ export class TestPlatform {
     return (await this.succeed('transferOut', input, 'transaction { id status }')).transaction;
   }
 
-  /** Transfers US cents out of or into the scene's internal account. Returns the result or the refusal. */
+  /** Transfers US cents out of or into the scene's internal account. Returns the transaction or the refusal. */
   async transfer(
     way: 'transferIn' | 'transferOut',
     { usd, outsideUsd }: Scene,
@@ -158,12 +158,12 @@ export class TestPlatform {
     return this.act('executeQuote', { quoteId, ...rest }, 'quote { id status }');
   }
 
-  /** Reads fields of the object with this id, through the given field of Query. */
+  /** Reads fields of the object with the given id, through the given field of Query. */
   async fieldsOf(field: Getter, id: string, fields: string): Promise<Data> {
     return (await this.ask(`query ($id: ID!) { ${field}(id: $id) { ${fields} } }`, { id }))[field];
   }
 
-  /** Reads fields of the rows that match a filter in one of the platform's lists, at most 100 rows. */
+  /** Reads fields of up to 100 rows that match a filter in one of the platform's lists. */
   async listed(list: List, filter: object, fields: string): Promise<Data[]> {
     const type = `${list.charAt(0).toUpperCase()}${list.slice(1, -1)}Filter`;
     const query = `query ($filter: ${type}) { ${list}(first: 100, filter: $filter) { edges { node { ${fields} } } } }`;
@@ -204,7 +204,7 @@ export class TestPlatform {
     return (await this.followed(updates, { id })).map(({ status }) => status);
   }
 
-  /** Waits until a transaction has this status, even if it had another final status before. */
+  /** Waits until a transaction has the given status, even if it had another final status before. */
   async untilStatus(id: string, status: string): Promise<void> {
     const updates =
       'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }, until: FINAL) { status } }';
@@ -267,7 +267,7 @@ export class TestPlatform {
     return (await this.fieldsOf('customer', customerId, 'umaAddress')).umaAddress;
   }
 
-  /** Sends 100 dollars to a customer's UMA address. Returns the quote, and the receiver's payment in this status. */
+  /** Sends 100 dollars to a customer's UMA address, and waits until the incoming payment has the given status. */
   async payByUma(from: string, customerId: string, status = 'PENDING') {
     const after = await this.feedEnd();
     const made = await this.umaQuote(from, await this.umaAddressOf(customerId));

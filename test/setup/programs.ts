@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect } from 'vitest';
 
-/** Returns whether all of these programs are installed. */
+/** Returns whether all of the given programs are installed. */
 export const isOnPath = (...programs: readonly string[]): boolean =>
   programs.every((program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0);
 
@@ -30,7 +30,7 @@ export class ProgramFolder {
     return this.#run('npm', 'install', ...options, ...packages, 'typescript@5', '@types/node@24', 'tsx@4');
   }
 
-  /** Runs a program of a package. If the program fails, the test's failure contains its output. */
+  /** Runs a program from a package. If the program fails, the test fails with the program's output. */
   bin(name: string, ...args: string[]): Promise<string> {
     return this.#run(path.join(this.path, 'node_modules/.bin', name), ...args);
   }

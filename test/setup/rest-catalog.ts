@@ -83,7 +83,7 @@ function next(): number {
   return made;
 }
 
-/** Builds the body of a quote from the scene's USD to its external EUR account. */
+/** Builds the body of a quote from the scene's internal USD account to its external EUR account. */
 export const quoteBody = (scene: RestScene) => restQuote(scene.usd.id, scene.outsideEur.id, 1_000 + next());
 
 function goodRequests(

@@ -51,7 +51,7 @@ export async function restClient(url: string, authorization: string) {
     if (wrong !== undefined) throw new Error(`${method} ${path} answered ${answer.status} ${text}: ${wrong}`);
     return answer;
   };
-  /** Like `call`, but requires this status and returns the body. */
+  /** Like `call`, but requires the given status and returns the body. */
   const ask = async (method: string, path: string, body?: unknown, status = 200): Promise<Data> => {
     const answer = await call(method, path, body === undefined ? {} : { body });
     expect({ status: answer.status, body: answer.body }).toMatchObject({ status });

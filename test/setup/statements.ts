@@ -25,7 +25,7 @@ export class Statements {
   static readonly #ofPools = new WeakMap<pg.Pool, Statements>();
   readonly #readers = new Set<Sent[]>();
 
-  /** Returns the recorder of a pool, which is the same for all callers. */
+  /** Returns the pool's recorder, which is the same for all callers. */
   static of(pool: pg.Pool): Statements {
     const known = Statements.#ofPools.get(pool) ?? new Statements(pool);
     Statements.#ofPools.set(pool, known);

@@ -49,7 +49,7 @@ async function* serverEvents(response: Response): AsyncGenerator<ServerEvent, vo
   }
 }
 
-/** Returns a stream's next message, and requires that there is one. */
+/** Returns a stream's next message. @throws Error if the stream has ended */
 export async function nextOf<T>(stream: AsyncIterator<T, unknown>): Promise<T> {
   const { done, value } = await stream.next();
   if (done) throw new Error('the stream has ended');
@@ -111,7 +111,7 @@ export async function openRawSocket(
   return raw;
 }
 
-/** Waits until this many streams are open at a gateway. */
+/** Waits until `count` streams are open at the gateway. */
 export const subscribed = ({ gateway }: Pick<TestGateway, 'gateway'>, count: number): Promise<void> =>
   vi.waitFor(() => expect(gateway.feed.subscriptions).toBe(count), 60_000);
 
@@ -131,7 +131,7 @@ export async function quiet({ owner }: Pick<TestGateway, 'owner'>): Promise<void
   }
 }
 
-/** Commits test events for the gateway's platform that are `daysOld` days old. */
+/** For the gateway's platform, commits test events that are `daysOld` days old. */
 export async function commitEvents({ owner, platform }: TestGateway, count = 1, daysOld = 0): Promise<void> {
   await owner.query(
     `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)

@@ -101,7 +101,7 @@ function follow(
     // after any other failure.
     shouldRetry: () => true,
   });
-  // The client sends the current values each time it connects.
+  // The client sends the variables' current values each time it connects.
   const variables: Record<string, unknown> = { after, ...(customerId && { filter: { customerId } }) };
   client.subscribe<Data, Data>(
     { query, variables },
@@ -229,7 +229,7 @@ async function writeUntil(
 export async function makeCustomers(platform: TestPlatform, count: number): Promise<string[]> {
   const ids: string[] = [];
   while (ids.length < count) ids.push(await platform.newCustomer());
-  // The events of the setup are in the feed before anyone subscribes.
+  // The setup's events must be in the feed before anyone subscribes.
   await until(async () => {
     const { events } = await platform.ask('{ events(last: 100, filter: { types: [KYC_STATUS] }) { totalCount } }');
     return events.totalCount >= count;

@@ -55,7 +55,7 @@ const trials: Readonly<Record<string, Omit<Survival, keyof typeof usual>>> = {
 
 test.each(Object.entries(trials))('%s', { timeout }, (_promise, trial) => survive({ ...usual, ...trial }));
 
-test('a rolling restart of two instances fails no command', { timeout }, () =>
+test('a rolling restart of two instances makes no command fail', { timeout }, () =>
   survive({
     ...{ ...usual, instances: 2, undisturbed: true, commandsBetween: 200 },
     faults: { 'rolling restart of all instances': share(others, 0.3) },

@@ -98,7 +98,7 @@ createRoot(root).render(
 );
 `;
 
-/** Runs an app in Chromium, on an empty page. The app can call these functions. */
+/** Runs an app on an empty page in Chromium. The app can call the given `functions`. */
 async function openApp(contents: string, functions: Readonly<Record<string, (text: string) => unknown>>) {
   const { outputFiles } = await build({
     ...{ bundle: true, write: false, format: 'esm', target: 'es2022' },
@@ -124,7 +124,7 @@ async function openPage(platform: TestPlatform, url: string, customers: readonly
   };
 }
 
-/** What an app that uses a stock library follows: all changes to the platform's objects. */
+/** Where an app that uses a stock library follows the platform's events, and what it calls with the id of each. */
 interface Followed {
   readonly url: string;
   readonly authorization: string;
@@ -133,7 +133,7 @@ interface Followed {
 
 interface StockClient {
   readonly name: string;
-  /** The code in an app that makes the client resume. */
+  /** The code that an app needs for the client to resume. */
   readonly code: string;
   follow(followed: Followed): Promise<() => unknown>;
 }

@@ -42,14 +42,14 @@ function idOf(name: string): string {
   return `${upper(name.replace(/Id$/, ''))}:00000000-0000-7000-8000-000000000000`;
 }
 
-/** Returns the query of a call with its required parameters, or undefined if the operation has no query parameters. */
+/** Returns the required query parameters and their values as JSON, or undefined if there are no query parameters. */
 function queryOf(parameters: readonly Data[]): string | undefined {
   if (parameters.length === 0) return undefined;
   const names = parameters.filter((parameter) => parameter.required).map(({ name }) => name as string);
   return JSON.stringify(Object.fromEntries(names.map((name) => [name, required[name]])));
 }
 
-/** Writes a program that calls all operations and prints their statuses. */
+/** Returns code that calls all operations and prints the statuses of their responses. */
 const callsOf = (call: (operation: (typeof operations)[number]) => string) => `
   const statuses: Record<string, number | undefined> = {};
   ${operations.map((operation) => `statuses.${operation.id} = ${call(operation)};`).join('\n')}

@@ -34,7 +34,7 @@ type Machine = Awaited<ReturnType<typeof startMachine>>;
 /** The certificates that this machine trusts. The new machine needs them if the network has its own CA. */
 const trusted = '/etc/ssl/certs/ca-certificates.crt';
 
-/** Boots a machine with this Debian release. Its scripts find the repository's last commit at `$REPOSITORY`. */
+/** Boots a machine with the given Debian release. Its scripts find the repository's last commit at `$REPOSITORY`. */
 async function startMachine(release: string) {
   const folder = await mkdtemp('/var/tmp/machine-');
   // The folder becomes the machine's root directory, which all of its users must be able to enter.
@@ -97,7 +97,7 @@ async function startMachine(release: string) {
   return machine;
 }
 
-/** Succeeds once all units have started, even if some of them have failed. */
+/** Succeeds once the machine has booted, even if some units have failed. */
 const isUp = 'case "$(systemctl is-system-running)" in running | degraded) ;; *) exit 1 ;; esac';
 
 // Follows docs/production.md to the letter on a new Debian machine. Under load, the machine then loses one part after
@@ -148,7 +148,7 @@ async function requireFreePort(port: number): Promise<void> {
 
 const fetchJson = async (url: string): Promise<Data> => (await fetch(url)).json();
 
-/** Returns the alerts whose expressions are true now, even if they have not been true for long enough to notify. */
+/** Returns the alerts whose expressions are true now, even if they have not been true for long enough to fire. */
 async function alerts(): Promise<string[]> {
   const { data } = await fetchJson('http://127.0.0.1:9090/api/v1/alerts');
   return data.alerts.map(({ labels }: Data) => labels.alertname);
@@ -215,7 +215,7 @@ describe.runIf(trouble === undefined)('a new machine', { timeout: 1_800_000 }, (
     expect(await alerts()).toEqual([]);
   });
 
-  test('loses one part after the other: payments continue, and none is lost or duplicated', async () => {
+  test('loses one part after another: payments continue, and none is lost or duplicated', async () => {
     await platform.fund(scene.usd, 100_000_000n);
     let during = 'nothing';
     const load = startLoad({

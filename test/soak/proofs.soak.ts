@@ -7,7 +7,8 @@ import { modelled } from '../schedules/races.ts';
 import { openWorld } from '../schedules/world.ts';
 import { isOnPath } from '../setup/programs.ts';
 
-/** The rounding laws for prices, which the SMT solver z3 proves for all amounts, rates and fees (docs/proofs.md). */
+// The SMT solver z3 proves the rounding laws of prices for all amounts, rates and fees. Spin searches a model of the
+// payments for errors (docs/proofs.md).
 
 const hasChecker = isOnPath('gcc', 'spin');
 const hasSolver = isOnPath('z3');

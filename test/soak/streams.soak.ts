@@ -65,7 +65,7 @@ test('10,000 subscriptions opened and dropped leave memory and listeners as they
     await expect.poll(() => gateway.sessions.size, { timeout: minutes }).toBe(0);
     return held;
   };
-  // Code that is loaded and compiled at first use is not a leak.
+  // Code that is loaded and compiled on first use is not a leak.
   await round(100);
   const before = heapInUse();
   const held = await round(500);

@@ -120,7 +120,7 @@ const insideAddresses = [
   'not an address',
 ];
 
-test('a name that resolves to an internal address is not connected to, even if it also resolves to a public one', async () => {
+test('no connection is made to a name that resolves to an internal address, even if it also resolves to a public one', async () => {
   expect(insideAddresses.length).toBeGreaterThanOrEqual(60);
   let found: readonly string[] = [];
   const sender = new Sender(paceOf(100_000), async () => found);
@@ -157,7 +157,7 @@ test("if a name's address changes between check and connection, the checked addr
   expect(JSON.stringify(deliveries)).not.toMatch(/127\.0\.0\.1|169\.254|3ffe/);
 });
 
-test('a loopback URL of a production platform is not connected to, even if it has been stored', async () => {
+test('no connection is made to a loopback URL of a production platform, even if one has been stored', async () => {
   const trap = await ownReceiver();
   const sender = new Sender(paceOf(1), resolve);
   const outcome = await sender.post({ ...message, url: trap.url, loopbackAllowed: false });

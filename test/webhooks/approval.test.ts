@@ -102,7 +102,7 @@ test('a payment that a scenario approves completes, even if the receiver fails',
 });
 
 describe('403', () => {
-  test('rejects with its reason, and nothing is credited', async () => {
+  test('rejects the payment with the reason in the body, and nothing is credited', async () => {
     const before = await t.platform.balanceOf(scene.usd);
     const transaction = await decided(json(403, { code: 'X', message: 'm', reason: 'unknown sender' }));
     expect(transaction.status).toBe('REJECTED');
@@ -110,7 +110,7 @@ describe('403', () => {
     expect(await t.platform.balanceOf(scene.usd)).toBe(before);
   });
 
-  test('rejects even without a reason, or with a reason that cannot be stored', async () => {
+  test('rejects the payment even without a reason, or with a reason that cannot be stored', async () => {
     for (const how of [answer(403), json(403, { reason: 'two\nlines' }), json(403, { reason: 'x'.repeat(501) })]) {
       const transaction = await decided(how);
       expect(transaction.status).toBe('REJECTED');
@@ -121,7 +121,7 @@ describe('403', () => {
   });
 });
 
-test('a 422 response rejects, and names the data about the sender that the platform requires', async () => {
+test('a 422 response rejects the payment, and names the data about the sender that the platform requires', async () => {
   const transaction = await decided(json(422, { requiredFields: ['BIRTH_DATE', 'NATIONALITY'] }));
   expect(transaction.status).toBe('REJECTED');
   const needs = 'rejected by the platform: the platform needs more information about the sender';
@@ -164,8 +164,8 @@ const { id: endpointId } = await createEndpoint(hasty.platform, { url: asked.url
 
 describe('once the time to decide, which begins with the request, has passed', () => {
   /**
-   * Announces a payment whose approval request gets this response. Returns the payment's outcome and the request's
-   * delivery.
+   * Announces a payment whose approval request gets the given response. Returns the payment's outcome and the
+   * request's delivery.
    */
   async function timedOut(how: Answer): Promise<{ transaction: Data; question: Data }> {
     asked.answer = (response, received, request) =>
@@ -237,12 +237,12 @@ test('one endpoint is asked and the others are notified; payments over bank rail
   const { deliveries } = await endpointUntil(t.platform, id, isTried);
   expect(deliveries.map(({ status }: Data) => status)).not.toContain('DELIVERED');
 
-  // Refuses only the webhook about the bank payment. The previous payment's outcome may still be delivered here.
+  // Refuses the webhook about the bank payment once. The previous payment's outcome may still be delivered here.
   let failures = 1;
   receiver.answer = (response, received) =>
     response.writeHead(isQuestion(received) && failures-- > 0 ? 500 : 200).end();
   const bank = await announceFromBank();
-  // An approval request is sent only once. This is an ordinary event, which is retried.
+  // An approval request would be sent only once. This is an ordinary event, so it is sent again.
   await receiver.until((received) => received.filter(about(bank)).length === 2);
   expect(await lastQuestion()).toMatchObject({ status: 'DELIVERED', attempts: [{}, {}] });
 });

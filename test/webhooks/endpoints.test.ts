@@ -10,7 +10,7 @@ import { answer, ownReceiver, type Received, verify } from './receiver.ts';
 const t = await testGateway({}, undefined, { pace: patient });
 const counting = await countedGateway(t);
 
-/** Waits until this many balance changes of an account have been assigned feed positions. */
+/** Waits until the given number of an account's balance changes have been assigned feed positions. */
 async function feedHas(accountId: string, changes: number): Promise<void> {
   const { prisma } = t.gateway.payments.database;
   const where = { type: 'ACCOUNT_STATUS', accountId: uuidIn(accountId) } as const;
@@ -194,7 +194,7 @@ test('two concurrent rotations run one after the other, and webhooks are then si
   await receiver.until((received) => received.length === 1);
   const rotate = async (): Promise<string> =>
     (await t.platform.act('rotateWebhookSecret', { endpointId: id }, 'secret')).secret;
-  // Both rotations have finished reading before either may write.
+  // The lock lets both rotations finish reading before either can write.
   const lock = ['select from webhook_endpoint where id = $1 for update', uuidIn(id)] as const;
   const rotations = await whileLocked(t.databaseUrl, lock, async (holder) => {
     const begun = [rotate(), rotate()];

@@ -93,7 +93,7 @@ test('a late failure does not count if the endpoint has succeeded or moved in th
   for (const response of late) response.writeHead(410).end();
   for (const { id } of [healthy, moved])
     await endpointUntil(serving.platform, id, ({ deliveries }) => deliveries[0].status === 'FAILED');
-  // The attempts of a FAILED delivery are recorded. Stopping the gateway aborts the unanswered request to the new URL.
+  // Once a delivery is FAILED, its attempts are recorded. Stopping the gateway aborts the open request to the new URL.
   await silent.until((received) => received.length === 1);
   await working.gateway.stop();
   for (const { id } of [healthy, moved]) {

@@ -12,7 +12,7 @@ const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 
 test('settlement and expiry are due with the next order or quote, and have no due time if there is none', async () => {
   const { payments } = t.gateway;
-  // Zero would mean "now", and an idle gateway would query the database endlessly.
+  // Zero would mean "now", so an idle gateway would query the database endlessly.
   expect([await nextOrderDue(payments.database.pool), await nextQuoteExpiry(payments)]).toEqual([undefined, undefined]);
 
   const scene = await t.platform.makeScene(10_000n);
@@ -107,7 +107,7 @@ test('an idle gateway queries the database only occasionally', async () => {
     statements += 1;
   };
   payments.database.pool.on('acquire', count);
-  // Meanwhile the loops poll four times a second, with one or two statements each time.
+  // During these two seconds, the loops poll four times a second, with one or two statements each time.
   const end = performance.now() + 2_000;
   for (let left = 2_000; left > 0; left = end - performance.now()) await feed.waitForChange(left);
   payments.database.pool.off('acquire', count);

@@ -38,7 +38,7 @@ export interface Context
   readonly clientTokens: ClientTokens;
   /** The maximum age of a stream's cursor, in days. */
   readonly retentionDays: number;
-  /** Whether the client is gone or the operation timed out. If so, no work starts, but a running command completes. */
+  /** Whether the client is gone or the operation timed out. If so, no new work starts; a running command completes. */
   isAbandoned: () => boolean;
   /** The maximum number of bytes that one read may add to a response. */
   readonly maxAnswerBytes: number;

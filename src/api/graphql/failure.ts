@@ -2,7 +2,7 @@ import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { RateLimited } from '../../domain/access/limits/rate-limits.ts';
 import { EventsUndone } from '../../domain/events/cursor.ts';
 
-/** The HTTP status for a request error. With `spec`, a response of type application/json keeps the status 200. */
+/** The HTTP status for a request error. With `spec`, a response of type application/json keeps status 200. */
 export interface HttpStatus {
   readonly status: number;
   readonly spec?: boolean;

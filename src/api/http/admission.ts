@@ -100,7 +100,7 @@ function answerLate(response: ServerResponse, api: Api): void {
   else answer(response, 504, errorBody(api, 504, message, { code: api === 'REST' ? code : 'TIMEOUT' }));
 }
 
-/** Refuses a malformed request, after a delay if its client sends many. Does not count it toward rate limits. */
+/** Refuses a malformed request, after a delay if the client sends many such requests. Rate limits do not count it. */
 export async function refuseForm({ callers }: Admission, response: ServerResponse, status: number, body: object) {
   holdBody(response);
   await callers.waitToRefuse(response.req, callers.find(response.req));
@@ -112,7 +112,7 @@ interface WrongForm extends Unsupported {
   readonly status: 400 | 413 | 415;
 }
 
-/** Returns why a body is refused. Forms and plain text are refused, because any web page can send them. */
+/** Returns the reason to refuse a body, if any. Forms and plain text are refused because any web page can send them. */
 function wrongFormOf(request: IncomingMessage, { api, takesJson }: Service): WrongForm | undefined {
   const { method, headers } = request;
   if (takesJson && (hasBody(request) || (api === 'GRAPHQL' && (method === 'POST' || method === 'QUERY')))) {

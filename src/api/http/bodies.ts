@@ -23,8 +23,8 @@ export function isTooLong({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Leaves the body of a refused request unread until `discardRest`, unless it is already being read. A body whose
- * declared length is too large is not read to its end, so the connection ends after the response.
+ * Leaves the body of a refused request unread until `discardRest` is called, unless it is already being read. A body
+ * whose declared length is too large is not read to its end, so the connection ends after the response.
  */
 export function holdBody(response: ServerResponse): void {
   const { req: request } = response;
@@ -53,7 +53,7 @@ export function discardRest(response: ServerResponse): void {
   });
 }
 
-/** Ends the connection after the response to a body that is too long, because more of it is still arriving. */
+/** Ends the connection after the response, because more of an overlong body is still arriving. */
 function endWithResponse(response: ServerResponse): void {
   response.setHeader('connection', 'close');
   endGently(response.req.socket);

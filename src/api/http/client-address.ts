@@ -37,7 +37,7 @@ export function directAddressFinder(trusted: readonly Range[]): (socket: Socket)
   };
 }
 
-/** An IPv6 client usually has a whole /64 network, whose addresses are too many to count individually. */
+/** An IPv6 client usually has a whole /64 network, with too many addresses to count individually. */
 function networkOf(address: Address): string {
   if (address instanceof ipaddr.IPv4) return address.toString();
   return `${new ipaddr.IPv6([...address.parts.slice(0, 4), 0, 0, 0, 0])}/64`;

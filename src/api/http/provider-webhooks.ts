@@ -14,7 +14,7 @@ import { answer, refuse, unavailable } from './refusals.ts';
 /** The paths for webhooks from rail providers: `/rails/Platform:…/webhooks`. */
 const addressForm = /^\/rails\/([^/]{1,100})\/webhooks$/;
 
-/** How many senders of valid signatures are remembered, and for how many milliseconds. */
+/** How many addresses that sent valid signatures are remembered, and for how many milliseconds. */
 const proven = { max: 10_000, ttlMs: 3_600_000 } as const;
 
 /** How long each refusal takes, in ms: longer than it takes to find the reason, so that the timing reveals nothing. */
@@ -35,7 +35,10 @@ interface ProviderWebhookOptions extends Pick<CallerOptions, 'pace' | 'addressOf
  */
 export class ProviderWebhooks {
   readonly #options: ProviderWebhookOptions;
-  /** Addresses that have sent a platform valid signatures. They are not slowed down, even if other senders use them. */
+  /**
+   * Addresses from which a platform has received validly signed webhooks. They are not slowed down, even if invalid
+   * ones come from them too.
+   */
   readonly #proven = boundedCache<true>(proven.max, proven.ttlMs);
 
   constructor(options: ProviderWebhookOptions) {

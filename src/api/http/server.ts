@@ -81,7 +81,7 @@ const idleLimits = { keepAliveTimeout: 80_000, keepAliveTimeoutBuffer: 5_000 } a
 
 export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
 
-/** Starts an instance's HTTP server: GraphQL, REST, health checks, and the limits on requests. */
+/** Starts an instance's HTTP server, which serves GraphQL, REST and health checks, and enforces request limits. */
 export async function startHttpServer(options: HttpOptions) {
   const { headersMs = connectionLimits.headersTimeout } = options;
   const server = createServer({

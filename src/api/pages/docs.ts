@@ -62,8 +62,8 @@ export async function openDocs() {
     },
     found: (phrase: string): Page => foundPage(phrase, sections, titles),
     /**
-     * Returns a page in Markdown for programs; undefined for an unknown path. The list of all pages is in the format of
-     * llms.txt.
+     * Returns a page as Markdown for programs, or undefined for an unknown path. The list of all pages is in llms.txt
+     * format.
      */
     text(requested: string): string | undefined {
       if (requested === docsPath) return forPrograms;
@@ -163,8 +163,8 @@ const searchable = (text: string) => `${wordsOf(text).map(stemOf).join('')} `;
 const mostFound = 20;
 
 /**
- * Lists the sections that contain words of the phrase, those with the most words first. Among equals, pages for users
- * come first, then sections with the words in their headings, then those with the words in their page's title.
+ * Lists the sections that contain words from the phrase, those with the most of them first. Among equals, pages for
+ * users come first, then sections with the words in their headings, then those with the words in their page's title.
  */
 function foundPage(phrase: string, sections: readonly Section[], titles: Titles): Page {
   const all = wordsOf(phrase);

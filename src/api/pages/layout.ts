@@ -13,10 +13,10 @@ export interface Page {
   readonly policy: string;
 }
 
-/** The script of a page that is also readable without it: the front page's script with its settings, or source code. */
+/** The script of a plain page, which is readable without it: the front page's bundle and settings, or source code. */
 type Script = { readonly assets: Assets; readonly settings: object } | string;
 
-/** Builds a page from its contents and the common style. It loads only its pictures and the front page's script. */
+/** Builds a page from its contents and the common style. The page loads only pictures and the front page's script. */
 export function plainPage(title: string, contents: Html, script: Script = ''): Page {
   const files = typeof script === 'object' && script.assets.of('front');
   const written = typeof script === 'string' && script !== '';

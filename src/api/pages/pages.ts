@@ -125,12 +125,12 @@ function wantsPage({ headers: { accept } }: IncomingMessage): boolean {
   return accept?.includes('text/html') ?? false;
 }
 
-/** The path at which programs look for the list of the documentation's pages (llmstxt.org). */
+/** The path at which programs look for a list of the documentation pages (llmstxt.org). */
 const listPath = '/llms.txt';
 
 /**
- * Responds with a page of the documentation: HTML for browsers, Markdown for programs. Replaces the sandbox's default
- * address in the page with the one on which it is listening.
+ * Responds with a page of the documentation: HTML for browsers, Markdown for programs. In the sandbox, replaces the
+ * default address in the page with the one in use.
  */
 async function answerDocs(response: ServerResponse, docs: Docs, path: string, { sandbox }: Shown): Promise<boolean> {
   const { localPort } = response.req.socket;

@@ -74,8 +74,8 @@ export function restDocument(app: RestApp) {
 }
 
 /**
- * Moves a description, or null, out of an `allOf` and next to its reference, as OpenAPI 3.1 allows. Code generators
- * would turn the `allOf` into `A & unknown`.
+ * Moves a description or the type null from an `allOf` to the place beside the reference, as OpenAPI 3.1 allows. Code
+ * generators would turn the `allOf` into `A & unknown`.
  */
 function plain<Part>(part: Part): Part {
   if (typeof part !== 'object' || part === null) return part;
@@ -170,7 +170,7 @@ const signature = z.object({
     'When this attempt was made, in seconds since 1970. Reject attempts more than a few minutes old.',
   ),
   'webhook-signature': string(
-    '`v1,` and the base64 of the HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, as in Standard Webhooks. While a secret is being rotated, several signatures are separated by spaces.',
+    '`v1,` and the base64 of the HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, as in Standard Webhooks. While a secret is being rotated, there are several signatures, separated by spaces.',
   ),
 });
 
@@ -178,7 +178,7 @@ const approval = responseObject('PaymentApproval', {
   receiverCustomerInfo: z
     .record(z.string(), z.string())
     .optional()
-    .describe('The requested receiver information, by name.'),
+    .describe('The requested receiver information, keyed by field name.'),
 }).describe('Approves the pending payment.');
 
 function documentWebhooks(registry: OpenAPIHono['openAPIRegistry']): void {
@@ -193,7 +193,7 @@ function documentWebhooks(registry: OpenAPIHono['openAPIRegistry']): void {
       version: whole('The version of the object that changed. Ignore versions lower than the latest you have seen.'),
     };
     const schema = z.object({ ...common, ...fields }).openapi(name, { description });
-    const taken = { description: 'Accepted. Any 2xx response, or a 409, counts as accepted.' };
+    const taken = { description: 'Accepted. Any 2xx or 409 response counts as acceptance.' };
     const approves = type === 'INCOMING_PAYMENT' && { content: { 'application/json': { schema: approval } } };
     registry.registerWebhook({
       ...{ method: 'post', path: type, operationId: name, tags: ['Webhooks'], summary, description, security: [] },

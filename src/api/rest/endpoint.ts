@@ -19,7 +19,7 @@ import { examplesOf } from './examples.ts';
 type RestContext = Context<RestEnvironment>;
 type ErrorStatus = 404 | 409 | 410 | 412 | 413 | 415 | 501 | 504;
 
-/** The input fields that are sent as headers, for every command. */
+/** The input fields that REST requests send as headers, whatever the command. */
 const headerPaths: PathTable = [
   [['idempotencyKey'], ['Idempotency-Key']],
   [['expectedVersion'], [ifMatch]],
@@ -74,7 +74,7 @@ interface CommandEndpoint<Params, Query, Body, Row, Item> extends Endpoint<Param
   readonly answer: readonly [200 | 201, z.ZodType<Item>, string] | readonly [204, null, string];
   /** Whether the response contains a secret and therefore cannot be replayed. */
   readonly isSecret?: true;
-  /** The paths that differ between the command's input and the request, in pairs with the command's path first. */
+  /** The paths that differ between the command's input and the request, as pairs: the input's path comes first. */
   readonly paths?: PathTable;
   /** The possible errors besides those of every command; 404 by default, because most inputs refer to an object. */
   readonly errors?: readonly ErrorStatus[];
@@ -231,7 +231,7 @@ function mayRun(operation: Operation): MiddlewareHandler<RestEnvironment> {
   });
 }
 
-/** Allows any content type if the body is empty, because many clients send one even then. */
+/** Allows any content type if the body is empty, because many clients send the header anyway. */
 const acceptNoBody: MiddlewareHandler<RestEnvironment> = async (context, next) => {
   if (!context.req.raw.body) context.req.raw.headers.delete('content-type');
   await next();
@@ -265,7 +265,7 @@ const replayHeader = {
   'Idempotency-Replayed': z
     .literal('true')
     .optional()
-    .describe('Present if this is a replay of the response to the first request with the idempotency key.'),
+    .describe('Present if this is a replay of the response to the first request with this idempotency key.'),
 };
 
 const reasons: Readonly<Record<number, string>> = {
@@ -290,7 +290,7 @@ const reasons: Readonly<Record<number, string>> = {
 const commonErrors = [400, 401, 403, 429, 500, 503];
 const commandErrors = [409, 413, 415, 422, 504];
 
-/** Returns references to error responses, including common ones. They are untyped, because handlers throw errors. */
+/** Returns references to error responses, including the common ones. Untyped, because handlers never return errors. */
 export function errorResponses(...statuses: readonly number[]): Record<never, never> {
   const all = [...new Set([...commonErrors, ...statuses])].sort();
   return Object.fromEntries(all.map((status) => [status, { $ref: `#/components/responses/Error${status}` }]));

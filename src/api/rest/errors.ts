@@ -40,7 +40,7 @@ export const errorStatuses = { ...ownCodes, ...refusals };
 
 export type ErrorCode = keyof typeof errorStatuses;
 
-/** Every code that can appear in an error body, for the document. */
+/** Every code that can appear in an error body. */
 export const errorCodes = Object.keys(errorStatuses) as [ErrorCode, ...ErrorCode[]];
 
 /** The body of every error response. */
@@ -175,7 +175,7 @@ function codeOf(issue: Pick<core.$ZodIssue, 'code'>, path: readonly string[], is
     : 'INVALID_INPUT';
 }
 
-/** OpenAPI's names of the constraints, by zod's issue codes. */
+/** OpenAPI's names for the constraints, keyed by zod's issue codes. */
 const constraints: Readonly<Record<string, string>> = {
   too_small: 'minimum',
   too_big: 'maximum',
@@ -189,7 +189,7 @@ const constraints: Readonly<Record<string, string>> = {
 /** Creates the response for a thrown error. The details of unexpected errors are only logged. */
 export function presentError(thrown: unknown, context: Context<RestEnvironment>, log: Logger): Response {
   const error = asRestError(thrown, log);
-  // The command took effect and only its response failed, so the error must not say that nothing has changed.
+  // If the command took effect and only its response failed, the error must not say that nothing has changed.
   const isUnknown = error.code === 'INTERNAL_ERROR' || error.code === 'SERVICE_UNAVAILABLE';
   const { code, message, options } = isUnknown && context.get('tookEffect') ? fromRefusal(outcomeUnknown()) : error;
   const { errors, headers, facts, field = errors?.[0]?.field, status = errorStatuses[code] } = options;

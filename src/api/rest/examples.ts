@@ -5,7 +5,7 @@ const customer = exampleId('Customer');
 const account = exampleId('InternalAccount');
 const payee = exampleId('ExternalAccount');
 
-/** Returns an id of this type that differs from the one that `exampleId` returns. */
+/** Returns an id of the given type, but not the one that `exampleId` returns. */
 const another = (type: string) => exampleId(type).replace(/.$/, '3');
 /** A bank account in the payer's currency. */
 const ownBank = another('ExternalAccount');
@@ -150,8 +150,9 @@ export function examplesOf(operationId: string) {
 }
 
 /**
- * Tells the console how to find the platform's own ids for the examples. `payer` names those of the sandbox's paying
- * customer. `ids` pairs the others with requests for an id of the same type. Later entries replace earlier ones.
+ * Tells the console how to replace the ids in the examples with the platform's own. `payer` lists the example ids for
+ * which the sandbox's paying customer has a replacement. `ids` pairs the others with requests that return an id of the
+ * same type. Later entries override earlier ones.
  */
 export const exampleGuide = {
   unique: '1001',

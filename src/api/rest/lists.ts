@@ -84,7 +84,7 @@ const boolean = z.enum(['true', 'false']).transform((text) => text === 'true');
 /** Defines a boolean parameter without a default. */
 export const choice = (description: string) => boolean.optional().openapi({ type: 'boolean', description });
 
-/** Defines a boolean parameter, which is false by default. */
+/** Defines a boolean parameter with a default. */
 export const flag = (description: string, isDefault = false) =>
   boolean.default(isDefault).openapi({ type: 'boolean', default: isDefault, description });
 
@@ -121,7 +121,7 @@ interface ListEndpoint<Filters extends z.ZodRawShape, Item> {
   readonly access?: 'MANAGE';
   readonly filters: Filters;
   readonly item: z.ZodType<Item>;
-  /** The component name of the response in the document. */
+  /** The name of the response's component in the document. */
   readonly name: string;
 }
 

@@ -8,7 +8,7 @@ export interface CursorStore {
   readonly save: (cursor: string) => Promise<void>;
 }
 
-/** Reports why a stream was refused, or has ended for good. */
+/** Reports why a stream was refused or has ended for good. */
 export class StreamRefusedError extends Error {
   /** The code of the refusal: NOT_FOUND, FORBIDDEN, … */
   readonly code: string;
@@ -39,7 +39,7 @@ export interface FollowOptions<Result, Variables> {
 
 /** A followed stream. */
 export interface Following {
-  /** Resolves on completion or `stop`. Rejects with a StreamRefusedError, or with the error of `onMessage`. */
+  /** Resolves on completion or `stop`. Rejects with a StreamRefusedError, or with the error that `onMessage` throws. */
   readonly done: Promise<void>;
   /** Reconnects at once. Call it when the app comes to the foreground or the network comes back. */
   readonly resumeNow: () => void;
@@ -52,8 +52,8 @@ const passing = new Set(['UNAUTHENTICATED', 'RATE_LIMITED', 'SERVICE_UNAVAILABLE
 const ofCursor = new Set(['CURSOR_EXPIRED', 'INVALID_INPUT']);
 
 /**
- * Follows a subscription until the service completes it: reconnects forever, resumes after the last message, and starts
- * again if the cursor is too old. `client` is a client of graphql-ws or graphql-sse.
+ * Follows a subscription until the service completes it: reconnects as often as needed, resumes after the last message,
+ * and starts again if the cursor is too old. `client` is a client of graphql-ws or graphql-sse.
  */
 export function follow<Result, Variables>(
   client: SubscribingClient,
@@ -125,7 +125,7 @@ class Final extends Error {
   }
 }
 
-/** Decides whether a refused stream restarts, is retried, or ends. `begun` is the cursor with which it began. */
+/** Decides whether a refused stream restarts, is retried, or ends. `begun` is the cursor at which it began. */
 function restart(resuming: Resuming, error: StreamRefusedError, begun: string | undefined): void {
   // The service would not refuse a cursor that it has just returned, so something else in the request is invalid.
   const isNew = error.code === 'INVALID_INPUT' && resuming.after === begun;
@@ -137,7 +137,9 @@ const none = Promise.resolve(null);
 
 type End = 'COMPLETED' | 'LOST' | StreamRefusedError;
 
-/** Subscribes once; the library may reconnect. Returns how the stream ended. Rejects if the signal or app ended it. */
+/**
+ * Subscribes once; the library may reconnect. Returns how the stream ended. Rejects if the signal or the app ended it.
+ */
 function attempt(
   client: SubscribingClient,
   request: { readonly extensions: Resuming },

@@ -18,7 +18,7 @@ export interface Payments {
   readonly socket: PaymentsSocket;
   /** `fetch` with the newest token: for Apollo's HttpLink, or as urql's `fetch`. */
   readonly fetch: typeof fetch;
-  /** Sends a query or a mutation. Rejects with a RequestError if it is refused, or with the error of `fetch`. */
+  /** Sends a query or a mutation. Rejects with a RequestError if it is refused, or with `fetch`'s own error. */
   execute<Result, Variables>(
     operation: Operation<Result, Variables>,
     variables: Variables,
@@ -29,7 +29,7 @@ export interface Payments {
   stop(): void;
 }
 
-/** Reports why a request was refused, or failed. */
+/** Reports why a request was refused or failed. */
 export class RequestError extends Error {
   /** The code of the service's first error; `UNKNOWN` if the response did not come from the service. */
   readonly code: string;

@@ -30,7 +30,7 @@ export const PaymentsProvider: FunctionComponent<{ payments: Payments; children?
   children,
 }) => createElement(Context.Provider, { value: payments }, children);
 
-/** Returns the service from the nearest PaymentsProvider. Throws outside of one. */
+/** Returns the client from the nearest PaymentsProvider. Throws if there is none. */
 export function usePayments(): Payments {
   const payments = useContext(Context);
   if (!payments) throw new Error('There is no PaymentsProvider above this component.');
@@ -46,7 +46,7 @@ export function useConnectionState(): ConnectionState {
 /** The state of a stream so far. */
 export interface Live<Value> {
   readonly value: Value | undefined;
-  /** The reason why the stream was refused. It is not retried. */
+  /** The error that ended the stream, which is not retried. */
   readonly error: Error | undefined;
   /** Whether the service has completed the stream. */
   readonly isComplete: boolean;

@@ -15,7 +15,7 @@ export const relayScalars: Readonly<Record<string, string>> = Object.fromEntries
   Object.entries(scalars).map(([name, { output }]) => [name, output]),
 );
 
-/** The scalars that an app's cache parses, with their types. The app declares them for `Parsed`. */
+/** The scalars that an app's cache parses, with their types. Declared by the app and used by `Parsed`. */
 // biome-ignore lint/suspicious/noEmptyInterface: apps add its members by declaration merging
 export interface ParsedScalars {}
 

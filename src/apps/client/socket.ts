@@ -19,7 +19,7 @@ export interface SocketOptions {
 }
 
 /**
- * A WebSocket that is open from the first subscription until the last one ends, and reconnects forever. Renews tokens
+ * A WebSocket that is open while there are subscriptions, and reconnects whenever the connection is lost. Renews tokens
  * before they expire.
  */
 export class PaymentsSocket {
@@ -69,7 +69,7 @@ export class PaymentsSocket {
   #connect(): Client {
     const { url, tokens, webSocketImpl, pingIntervalMs = 10_000, signal } = this.#options;
     if (webSocketImpl === undefined && typeof WebSocket === 'undefined')
-      throw new TypeError('There is no global WebSocket: give openPayments a class as webSocketImpl.');
+      throw new TypeError('There is no global WebSocket: pass a class to openPayments as webSocketImpl.');
     // On a web page, the address may be relative.
     const address = new URL(url, typeof location === 'undefined' ? undefined : location.href);
     address.protocol = address.protocol.replace('http', 'ws');
@@ -85,7 +85,7 @@ export class PaymentsSocket {
       // By default, graphql-ws gives up after five attempts, and immediately if the first one fails.
       retryAttempts: Number.POSITIVE_INFINITY,
       shouldRetry: () => !signal.aborted,
-      // When the wait ends, for whatever reason, graphql-ws continues. A disposed client does not connect again.
+      // When the wait ends, for whatever reason, graphql-ws reconnects, unless the client has been disposed.
       retryWait: (retries) => backoff(retries, AbortSignal.any([signal, this.#hurry.signal])).catch(() => undefined),
       keepAlive: pingIntervalMs,
       on: {

@@ -15,7 +15,7 @@ const usedShare = 0.7;
 
 interface Held {
   readonly token: string;
-  /** When a newer token is due, in milliseconds on the clock of `performance.now()`. */
+  /** When a newer token is due, in milliseconds on the `performance.now()` clock. */
   readonly renewAt: number;
 }
 

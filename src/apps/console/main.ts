@@ -13,7 +13,7 @@ interface Settings {
   readonly document: string;
   /** The credentials of the local sandbox, which are publicly known. */
   readonly credentials?: { readonly clientId: string; readonly secret: string };
-  /** The ids of the sandbox's customer who can pay, by name. */
+  /** The ids of a sandbox customer who can pay, by name. */
   readonly payer?: Readonly<Record<string, string>>;
 }
 

@@ -76,7 +76,7 @@ interface EventPaneProps {
   readonly onPick: (event: FeedEvent) => void;
 }
 
-/** Shows the platform's feed live, newest first, whichever tab is open. */
+/** Shows the platform's feed live, newest event first, whichever tab is open. */
 export function EventPane({ socket, onPick }: EventPaneProps) {
   const { state, setState, events, reason } = useFeed(socket);
   const isStopped = state === 'paused' || state === 'refused';
@@ -146,7 +146,7 @@ function aboutOf({ type, subject }: FeedEvent): string {
 
 type Moved = Extract<FeedEvent['subject'], { readonly destination: unknown }>;
 
-/** Names the payer and the payee or, for an incoming payment, the customer and the account that receive it. */
+/** Names the payer and the payee or, for an incoming payment, the receiving customer and account. */
 const partiesOf = ({ customer, destination }: Moved, type = '') =>
   [customer?.name, destination?.displayName].filter(Boolean).join(type === 'INCOMING_PAYMENT' ? ' · ' : ' → ');
 

@@ -88,7 +88,7 @@ const furtherSteps: readonly WrittenStep[] = [
   {
     title: 'Limit payments',
     about:
-      'Limits what the customer may pay in a day, and makes larger payments wait until somebody else approves them. Replaces a policy that the customer already has.',
+      'Limits what the customer may pay in a day, and makes large payments wait until somebody else approves them. Replaces a policy that the customer already has.',
     docs: 'docs/guides/keys.md',
     query: `mutation LimitPayments($customer: ID!) {
   setPolicy(
@@ -107,7 +107,7 @@ const furtherSteps: readonly WrittenStep[] = [
   {
     title: 'Limits left',
     about:
-      'How much of each limit is left (payments made before the policy do not count), and the payments that are waiting for approval. A second token with APPROVE can approve them.',
+      'How much of each limit is left (payments made before the policy was set do not count), and the payments that are waiting for approval. Another token that has APPROVE can approve them.',
     docs: 'docs/guides/keys.md',
     query: `query LimitsLeft($customer: ID!) {
   customer(id: $customer) ${selection(`policy { limits {
@@ -170,7 +170,7 @@ const furtherSteps: readonly WrittenStep[] = [
   {
     title: 'Remove the endpoint',
     about:
-      'Deletes the endpoint that the tab Webhooks registered, or the newest one in the tab Deliveries, whoever registered it. This is the last step. Docs explains the rest.',
+      'Deletes the endpoint that the tab Webhooks registered, or the newest one in the tab Deliveries, whoever registered it. This is the last step. The docs explain the rest.',
     query: `mutation RemoveWebhook($endpoint: ID!) {
   deleteWebhookEndpoint(input: { endpointId: $endpoint }) ${selection(`... on DeleteWebhookEndpointSuccess { replayed } ${refused}`)}
 }

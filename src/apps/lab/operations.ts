@@ -95,7 +95,7 @@ export class Operations {
     });
   };
 
-  /** Opens a tab. Returns `run` if its operation is running, otherwise its last answer. Ends an outdated operation. */
+  /** Opens a tab. Ends its operation if outdated. Returns `run` if it is still running, otherwise its last answer. */
   open(tab: string, isOutdated: boolean): 'run' | Answer | undefined {
     this.#openTab = tab;
     if (isOutdated) this.close(tab);
@@ -159,7 +159,7 @@ export class Operations {
     return running;
   }
 
-  /** Sends an operation, and emits its result or, for a subscription, all messages so far each time one arrives. */
+  /** Sends an operation. Emits its result or, whenever a message of a subscription arrives, all messages so far. */
   #received(request: SubscribePayload, headers: Record<string, string>): Observable<Received> {
     const missing = missingIn(request.variables ?? {}) ?? refusedIn(headers);
     if (missing !== undefined) return of({ ...failure(new Error(missing)), status: 'Not sent' });

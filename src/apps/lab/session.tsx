@@ -57,7 +57,7 @@ export function Session({ settings, authorization, carried, operations, linked, 
   const openNew = (values?: Linked) => {
     // Otherwise GraphiQL would show this tab's results in the new one.
     operations.leave(stop);
-    // Right after a tab switch, GraphiQL would store the previous tab's name in this tab, and lose its step.
+    // Right after a tab switch, GraphiQL would store the previous tab's name for this tab, which would lose its step.
     if (step) setOperationName(step.operation);
     addTab();
     if (values) updateActiveTabValues(values);
@@ -240,7 +240,7 @@ function Variables() {
 }
 
 /**
- * When a tab is opened, or picked again while open, writes the collected values, if given, into its variables. Then
+ * When a tab is opened, or picked again while open, writes the values in `carried`, if given, into its variables. Then
  * shows the last result of the tab's operation or, if the operation is still running, its results as they arrive.
  */
 function useOpenTab(

@@ -5,7 +5,7 @@ import { resumingClient } from '../client/resume.ts';
 /** The close code of a socket whose credentials are wrong or have expired. */
 const forbidden = 4403;
 
-/** Opens a socket with these credentials. It reconnects automatically, and its subscriptions resume. */
+/** Opens a socket with the given credentials. It reconnects automatically, and its subscriptions resume. */
 export const openSocket = (authorization: string): Client =>
   resumingClient(
     createClient({
@@ -15,7 +15,7 @@ export const openSocket = (authorization: string): Client =>
       shouldRetry: (error) => !(error instanceof CloseEvent && error.code === forbidden),
       // An unanswered ping means that the connection is dead, for example after the device has changed networks.
       keepAlive: 10_000,
-      // Keeps the connection from the end of one operation to the start of the next.
+      // Keeps the connection open between one operation and the next.
       lazyCloseTimeout: 1_000,
     }),
   );

@@ -1,6 +1,6 @@
 /** The building blocks of the lab's journey. */
 
-/** For each variable, the placeholder shown until a response provides its value, and the tab with that response. */
+/** For each variable, the placeholder shown until a response provides its value, and the tab that gets the response. */
 const open = {
   customer: ['Customer:…', 'the tab Look around'],
   payerName: ['…', 'the tab Look around'],

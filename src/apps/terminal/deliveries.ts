@@ -11,7 +11,7 @@ interface LogsOptions {
   readonly endpoint?: string;
 }
 
-/** Prints the deliveries to the webhook endpoints, and their responses. */
+/** Prints the deliveries to the webhook endpoints, and how the endpoints responded. */
 export const logs: Work<[LogsOptions]> = async ({ service }, { last, status, endpoint }) => {
   const { webhookEndpoints } = await service.execute(Deliveries, { first: last, filter: status ? { status } : null });
   const endpoints = webhookEndpoints.edges

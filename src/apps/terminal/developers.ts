@@ -19,7 +19,7 @@ const types = Object.keys(eventTypes).join(', ');
 function addWatching(program: Program): void {
   program
     .command('follow')
-    .description('show the live timeline of a payment until it ends; exits with 0 if it is COMPLETED')
+    .description('show the timeline of a payment live until it ends; the exit code is 0 if it is COMPLETED')
     .argument('<payment>', 'Transaction:… or Quote:…')
     .addOption(
       new Option(
@@ -75,7 +75,7 @@ function addTrigger(program: Program): void {
     .argument('[what]', `${Object.keys(acts).join(', ')}; lists them if omitted`)
     .option('--amount <amount>', 'the amount, in USD', amountIn, '10.00')
     .option('--follow', 'follow the payment until it ends')
-    .option('--endpoint <id>', 'the endpoint of a TEST; required if the platform has several')
+    .option('--endpoint <id>', 'the endpoint for a TEST; required if the platform has several')
     .addOption(
       scenario('--step <step>', 'the step that --delay-ms and --failure-reason apply to').choices([
         'PAY_REQUEST',
@@ -98,7 +98,7 @@ function addTrigger(program: Program): void {
     )
     .addHelpText(
       'after',
-      '\nIt uses its own customer, payments-cli, and creates whatever that customer lacks, which causes further events.',
+      '\nThe command uses its own customer, payments-cli. Creating what that customer lacks causes further events.',
     )
     .action(withService(trigger));
 }

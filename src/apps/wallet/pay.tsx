@@ -101,7 +101,7 @@ export function Pay() {
       const result = data?.createQuote;
       const tried = result?.__typename === 'CreateQuoteSuccess' ? await tryOut(result.quote.id) : undefined;
       if (changes.current !== before) return;
-      // An exceeded limit is shown with the quote, for as long as it is exceeded.
+      // If the limit is known, the quote is shown, with a message for as long as the limit is exceeded.
       if (tried?.__typename === 'LimitExceededError' && !tried.limit) setRefusal({ message: refusalText(tried) });
       else if (result?.__typename === 'CreateQuoteSuccess') {
         const waits = tried?.__typename === 'ValidatedPayment' && tried.approvalDueAt !== null;
@@ -247,7 +247,7 @@ type Refused = Extract<
   { readonly message: string }
 >;
 
-/** Messages that replace the service's own, for codes after which the quote can no longer be paid. */
+/** The wallet's own messages for codes that mean that a quote can no longer be paid. */
 const endings: { readonly [Code in RefusalCode]?: string } = {
   CUSTOMER_FROZEN: 'Your payments are blocked. Please contact support.',
   ACCOUNT_FROZEN: 'Your account or the payee’s is blocked. Please contact support.',
@@ -286,7 +286,7 @@ function followed(element: HTMLElement | null) {
   return () => observer.disconnect();
 }
 
-/** Shows a quote with the remaining time to execute it, and then its payment. */
+/** Shows a quote with the time left to execute it, and then its payment. */
 function QuoteCard({ quoted, available, limits, payee, onEnd }: QuoteCardProps) {
   const { quote, serverTime, waits } = quoted;
   const { amount } = quote.totalSendingAmount;

@@ -35,11 +35,11 @@ export const kinds: Readonly<Record<ExternalAccountType, string>> = {
 };
 
 type Customer = NonNullable<PayeePickerQuery['viewer']['customer']>;
-/** An account that can be paid now, or after its check has ended. */
+/** An account that can be paid now, or once it has been checked. */
 export type Payee = Extract<Customer['payees']['edges'][number]['node'], { readonly accountInfo: unknown }>;
 
 const statusNotes: { readonly [Status in ExternalAccountStatus]?: string } = {
-  PENDING: 'Its bank is still checking the account. It can be paid once that is done.',
+  PENDING: 'The bank is still checking the account. It can be paid once that is done.',
   UNDER_REVIEW: 'The account is being reviewed. It can be paid once that is done.',
   INACTIVE: 'The account cannot be paid.',
 };
@@ -65,7 +65,7 @@ interface Outcome {
   readonly faults?: Readonly<Record<string, string>>;
   readonly refusal?: string;
   readonly notes?: readonly string[];
-  /** The new payee. An INACTIVE payee is no longer in the list, but stays here. */
+  /** The new payee. It stays here even if it is INACTIVE and therefore no longer in the list. */
   readonly payee?: Payee;
 }
 
@@ -234,7 +234,7 @@ interface TextProps {
   readonly fault?: string | undefined;
 }
 
-/** Renders a text input with its format below it, or its error. */
+/** Renders a text input, with its format or an error message below it. */
 function Text({ name, label, isRequired, isOneOf, about, format, fault }: TextProps) {
   const hint = useId();
   const isSame = format?.includes(about?.replace(/ characters$/, '') ?? '');

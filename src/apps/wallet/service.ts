@@ -7,7 +7,7 @@ import { apolloCache } from '../client/apollo-cache.ts';
 import { openPayments } from '../client/payments.ts';
 import { useConnectionState } from '../client/react.ts';
 
-/** Opens the service. The token comes from the wallet's own server (src/api/pages/pages.ts in the sandbox). */
+/** Sets up the clients. The token comes from the wallet's own server (src/api/pages/pages.ts in the sandbox). */
 export function openService() {
   const payments = openPayments({
     url: new URL('graphql', location.href).href,
@@ -121,7 +121,7 @@ export function timeText(time: string): string {
   return times.format(new Date(time));
 }
 
-/** Dispatched when a request succeeds after a failed one. The socket may not have noticed the interruption. */
+/** Dispatched when a request succeeds after one has failed. The socket may not have noticed the interruption. */
 const recovered = 'wallet-recovered';
 
 /** Cuts and restores the wallet's network, to show what happens when a phone is in a tunnel. */

@@ -51,7 +51,7 @@ export interface Viewer extends Caller {
   readonly trustedDocumentsOnly: boolean;
   /** The hashes of the registered documents that the token may send; empty if it is not limited to a list. */
   readonly documents: readonly string[];
-  /** Each is null if the limit from the settings applies. */
+  /** The platform's own rate limits; null where the limit from the settings applies. */
   readonly rates: Rates;
 }
 

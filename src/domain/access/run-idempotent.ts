@@ -63,7 +63,7 @@ export function recordCommand<Input extends object, Answer>(
  * Runs a command on plain records once per idempotency key, in the transaction that stores the key. (Commands that move
  * money or change statuses are plans; see commands/command.ts.)
  * @throws Refusal FORBIDDEN (the caller may not run it), IDEMPOTENCY_MISMATCH, CONFLICT (the first call with the key is
- *   still running), and whatever the command throws. If another transaction holds a row that the effect needs, the
+ *   still running), and whatever the command throws. If another transaction has locked a row that the effect needs, the
  *   failure is temporary: the caller gets SERVICE_UNAVAILABLE.
  */
 export function runIdempotent<Answer>(

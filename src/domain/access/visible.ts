@@ -69,7 +69,10 @@ export function visibleClientTokens(viewer: Viewer): Prisma.ClientTokenWhereInpu
   return viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;
 }
 
-/** With MANAGE, a server sees all policies; else those of customers and the platform. An app sees its customer's. */
+/**
+ * With MANAGE, a server sees all policies; without it, only those of customers and the platform. An app sees the policy
+ * of the customer to which it is bound, if any.
+ */
 export function visiblePolicies({ platformId, bound, permissions }: Viewer): Prisma.PolicyWhereInput {
   if (bound.kind === 'CUSTOMER') return { platformId, subjectId: bound.customerId };
   if (bound.kind === 'PAYMENT') return { AND: [matchesNothing] };
@@ -84,12 +87,12 @@ export function maySeePolicyOf(caller: Caller, subjectId: string): boolean {
   return subjectId === tokenId || (bound.kind === 'CUSTOMER' && subjectId === bound.customerId);
 }
 
-/** Returns whether the caller may see an event that has already been read, by the same rule as `visibleEvents`. */
+/** Returns whether the caller may see a given event, by the same rule as `visibleEvents`. */
 export function maySeeEvent(scope: Scope, event: Event): boolean {
   return event.platformId === scope.platformId && maySee('event', scope, event);
 }
 
-/** Returns whether the caller may see a row of its own platform that has already been read. */
+/** Returns whether the caller may see a given row of its own platform. */
 export function maySee(noun: Noun, { bound }: Pick<Scope, 'bound'>, row: Readonly<Record<string, unknown>>): boolean {
   if (bound.kind === 'PLATFORM') return true;
   const field = rules[noun][bound.kind];

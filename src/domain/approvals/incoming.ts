@@ -57,7 +57,7 @@ interface DirectPayment {
   readonly fundingAccountId: string | null;
 }
 
-/** Plans a direct payment's receiving transaction, which needs no approval because the receiver's platform sends it. */
+/** Plans a direct payment's receiving transaction. It needs no approval: both parties belong to one platform. */
 export function directArrival(payment: DirectPayment, to: Pick<Party, 'id' | 'customerId' | 'currency'>): Plan {
   const { platformId, transaction, newId: id } = payment;
   const amount = receivedAmount(transaction);

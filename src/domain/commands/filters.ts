@@ -182,7 +182,7 @@ function ofAmount({ currency, min, max }: AmountRange): model.Prisma.Transaction
   }));
 }
 
-/** Matches no row if the caller cannot see the customers of payments. */
+/** Matches no row if the caller may not see customers. */
 function ofCustomer<Where>(caller: Scope, where: Where): Where | typeof matchesNothing {
   return seesAny('customer', caller) ? where : matchesNothing;
 }

@@ -25,7 +25,7 @@ const fitting =
   (value) =>
     pattern.test(value) ? undefined : `must be ${words}`;
 
-/** The facts that a sender may give. The same checks apply to facts about the receiver. */
+/** The known facts about a sender, each with its check. Facts about a receiver undergo the same checks. */
 const checks: ReadonlyMap<string, Check> = new Map([
   ['FULL_NAME', anyText],
   ['BIRTH_DATE', birthFault],

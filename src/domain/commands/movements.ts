@@ -6,7 +6,7 @@ import type { RateLock } from '../../rails/rail-parts.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Journal, Leg, Money, Place, Spend } from '../ledger/plan.ts';
 
-/** The amounts and accounts of one outgoing payment, in the smallest unit. A transfer has equal amounts and no fees. */
+/** The amounts (in smallest units) and accounts of one outgoing payment. A transfer has equal amounts and no fees. */
 export interface Flow {
   readonly transactionId: string;
   readonly sourceAccountId: string;
@@ -146,7 +146,7 @@ export function adjustment(accountId: string, currency: string, amount: bigint):
   return { kind: 'adjustment', legs };
 }
 
-/** The amounts that have moved, or should have moved, on the platform's account with a provider. */
+/** The amounts that have moved, or should have moved, out of and into the platform's account with a provider. */
 export interface Moves {
   readonly out?: Money;
   readonly in?: Money;

@@ -19,7 +19,7 @@ export function feedCursor(cursors: Cursors, platformId: string, { sequence, epo
   return cursors.write(feed, platformId, epoch === null ? `${sequence}` : `${sequence}:${epoch}`);
 }
 
-/** Returns undefined if the cursor is malformed or from another platform. The position may be gone (`hasPosition`). */
+/** Returns undefined for a malformed cursor or another platform's. The position may no longer exist (`hasPosition`). */
 export function positionOf(cursors: Cursors, platformId: string, cursor: string): FeedPosition | undefined {
   const text = cursors.read(feed, platformId, cursor);
   return text === undefined ? undefined : feedPosition(text);

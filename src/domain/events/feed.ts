@@ -80,7 +80,7 @@ type Head = ReturnType<typeof headsIn>[number];
 
 /** The connection that listens for sequencers' notifications. If none arrive, a new connection replaces it. */
 class FeedListener extends OwnConnection {
-  /** Simultaneous requests share one attempt to connect, so that a failure is counted once. */
+  /** Concurrent calls share one connection attempt, so that a failure is counted once. */
   readonly #reconnect: () => Promise<void>;
   #missedPolls = 0;
 
@@ -180,9 +180,9 @@ export class Feed {
   }
 
   /**
-   * Subscribes to the events after the sequence `after` that match the filter, until the reader returns. A reader that
-   * falls too far behind, or whose events cannot be read, is dropped.
-   * @param onDrop called when the reader is dropped, because the reader itself may be stuck
+   * Subscribes to the events after the sequence `after` that match the filter, until `return` is called on the channel.
+   * A subscriber that falls too far behind, or whose events cannot be read, is dropped.
+   * @param onDrop called when the subscriber is dropped, because it may have stopped reading the channel
    */
   async subscribe(platformId: string, after: bigint, filter: EventFilter, onDrop?: () => void) {
     const hub = this.#hubs.get(platformId) ?? (await this.#openHub(platformId));
@@ -204,7 +204,7 @@ export class Feed {
     return channel;
   }
 
-  /** Returns whether the events in memory prove that all events after a position are later than `time`. */
+  /** Returns whether the events in memory prove that all events after the given position occurred after `time`. */
   isRecent(platformId: string, { sequence, epoch }: FeedPosition, time: Date): boolean {
     const hub = this.#hubs.get(platformId);
     if (!hub || epoch !== hub.epoch) return false;
@@ -258,7 +258,7 @@ export class Feed {
         .finally(() => this.#opening.delete(platformId));
     this.#opening.set(platformId, opening);
     const opened = await opening;
-    // In the meantime, another subscriber may have closed this hub, and a third may have opened a newer one.
+    // In the meantime, other subscribers may have closed this hub and opened a newer one.
     return this.#hubs.get(platformId) ?? opened;
   }
 

@@ -12,15 +12,15 @@ import type { EventFilter, Hub, Subject } from './subscribers.ts';
 
 /** The maximum number of events that one read returns. */
 export const pageSize = 500;
-/** The maximum number of feed positions in a page. Without it, replaying rare types could read millions of rows. */
+/** The maximum number of feed positions per page, without which replaying a rare type could read millions of rows. */
 const pageSpan = 10_000;
 
-/** The number of events that are read into memory at once for many readers that were disconnected briefly. */
+/** The number of recent events that one read loads into memory to serve many readers that were disconnected briefly. */
 export const newestEvents = 2_000;
 
 /** The number of replay pages that this process reads concurrently. */
 const replayConnections = 3;
-/** Live reads are short, and run one at a time per platform. */
+/** Few are enough, because live reads are short and run one at a time per platform. */
 const liveConnections = 2;
 
 const columns = columnsOf('Event', 'e');
@@ -115,7 +115,7 @@ export class FeedReads {
     for (const event of events) this.recent.add(event);
   }
 
-  /** Reads the next events with the filter's subject and types. They include all events that the filter wants. */
+  /** Reads the next events that have the filter's subject and types. The filter may still reject some of them. */
   async page(platformId: string, after: bigint, end: bigint, { subject, types }: EventFilter): Promise<Page> {
     // There is an index on subjects, but none on types.
     const spanEnd = after + BigInt(pageSpan);
@@ -172,7 +172,7 @@ function nameOf({ platformId, epoch }: Pick<Event, 'platformId' | 'epoch'>, sequ
   return `${platformId} ${epoch} ${sequence}`;
 }
 
-/** One row's events. Each version of the row has exactly one event. */
+/** The rest of this file reads the events of individual rows. Each version of a row has exactly one event. */
 
 export type FollowedNoun = 'Transaction' | 'Quote' | 'Account' | 'Customer';
 
@@ -203,7 +203,7 @@ export function subjectIdOf(event: Event): string {
 
 type Found = Event & { readonly subjectId: string; readonly before: bigint };
 
-/** The types are literals in the SQL, so that Postgres uses the index on a customer's own events. */
+/** The types are literals in the SQL so that Postgres can use the index on a customer's own events. */
 const latestStatement = (noun: FollowedNoun) => {
   const { of, types } = eventsOfNoun[noun];
   return statement<Found>(

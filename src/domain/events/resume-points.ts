@@ -59,7 +59,7 @@ const beginStatement = statement<{ key: Buffer }>(
 );
 
 /**
- * Stores acknowledgements from any of the client's connections. An abandoned connection may reach the server after its
+ * Stores acknowledgements from any of the client's connections. An abandoned connection may be accepted after its
  * successor and take over the key, so the events sent on a connection do not show what the client has received.
  */
 const writeStatement = statement<{ key: Buffer }>(
@@ -89,12 +89,12 @@ const limitStatement = statement<{ key: Buffer }>(
 
 /** The interval at which clients' acknowledgements are stored, in milliseconds. */
 const writeMs = 1_000;
-/** The interval at which a stream without events is marked as seen, in milliseconds. */
+/** The interval at which open streams are marked as seen even if they have no events, in milliseconds. */
 const seenMs = 900_000;
 /** Streams opened within this time, in milliseconds, share a statement. */
 const collectMs = 3;
 const maxBatch = 500;
-/** How many streams a subject may begin before its keys are counted, as a fraction of the maximum number of keys. */
+/** The number of new streams after which a subject's keys are counted, as a fraction of the maximum number of keys. */
 const countedPart = 0.1;
 
 /** The resume points of this process's streams. Streams that open together share a statement, as do updates. */
@@ -235,7 +235,7 @@ export class ResumePoint {
   readonly #store: ResumePoints;
   readonly #found: Found | undefined;
   state: 'open' | 'closed' | 'ended' = 'open';
-  /** The position at which the stream began; null if it resumes an earlier stream, or starts over when reopened. */
+  /** The `position` passed to `begin`; null if the stream resumes an earlier one. */
   begun: bigint | null = null;
   #isBegun: boolean;
   #acknowledged: FeedPosition | null = null;

@@ -3,12 +3,12 @@ import type { Logger } from 'pino';
 import { OwnConnection } from '../../infra/database/connections/own-connection.ts';
 import type { Database } from '../../infra/database/database.ts';
 
-/** The advisory lock of the current step ("feed" in ASCII). */
+/** The advisory lock that a step holds while it runs ("feed" in ASCII). */
 export const stepLock = 0x66656564;
 const batchSize = 2_000;
 const connectMs = 5_000;
 
-/** The message in the log and in `doctor` until an operator has marked the restore. */
+/** The warning that the log and `doctor` show until an operator has marked the restore. */
 export const unmarkedRestore =
   'the database was restored, or a standby was promoted: follow the operating guide, then run `npm run ops -- restored --yes`';
 

@@ -1,13 +1,13 @@
 import type { Event, EventType } from '../../infra/database/generated/client/client.ts';
 import type { Channel } from './channel.ts';
 
-/** The objects whose events a subscriber reads, without duplicates, identified by an indexed column. */
+/** The objects whose events a subscriber reads, identified by distinct ids in an indexed column. */
 export type Subject = { readonly of: 'customer' | 'transaction' | 'account'; readonly ids: readonly string[] };
 
 export interface EventFilter {
   readonly wants: (event: Event) => boolean;
   readonly subject?: Subject | undefined;
-  /** Every wanted event has the subject and one of these types, so a subscriber catches up by reading only these. */
+  /** Every wanted event has the subject and one of these types, so catching up reads only events that have both. */
   readonly types?: readonly EventType[] | undefined;
 }
 

@@ -27,7 +27,7 @@ export async function audit({ url }: Pick<Database, 'url'>): Promise<readonly Br
 }
 
 export interface AuditOptions {
-  /** By default, the audit continues from the last sound audit's checkpoint, if possible. */
+  /** Whether to check all rows. By default, the audit continues from the last sound audit's checkpoint, if possible. */
   readonly full?: boolean | undefined;
   readonly replica?: string | undefined;
   /** How long to wait for a standby to catch up, in milliseconds. Only tests set it. */
@@ -222,8 +222,8 @@ function refusalOf(row: Found, history: string | null): string | null {
 const checkpointLock = 0x61756469;
 
 /**
- * Stores an audit on the primary and, if it was sound, the checkpoint of its snapshot, in one transaction.
- * @param client the connection in whose snapshot the audit has read
+ * Stores an audit on the primary and, if it was sound, makes its snapshot the checkpoint, in one transaction.
+ * @param client the connection whose snapshot the audit has read
  * @returns whether this audit is now the checkpoint; false if it was not sound, or another audit has replaced `before`
  */
 async function storeAudit(
@@ -249,7 +249,7 @@ async function storeAudit(
   });
 }
 
-/** The position after which rows are new to the next audit (rows-since.ts). */
+/** The point in each platform's data after which the next audit treats rows as new (rows-since.ts). */
 const marks = `select p.id, coalesce(f.sequence, 0),
     (select uuid_v7_time(j.id) from journal j where j.platform_id = p.id order by j.id desc limit 1)
   from platform p left join feed_head f on f.platform_id = p.id`;

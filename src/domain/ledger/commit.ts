@@ -39,7 +39,7 @@ interface RefusalFacts
     readonly status: string;
     readonly dueAt?: string;
   };
-  /** The customer holds `balances`, or has `payments` in flight. `transactions` lists the first payments. */
+  /** The customer holds `balances`, or has `payments` in flight. `transactions` lists the first of these payments. */
   CUSTOMER_IN_USE: {
     readonly balances: readonly { readonly account: string; readonly currency: string; readonly amount: string }[];
     readonly payments: number;

@@ -9,7 +9,7 @@ const windowEnd = `case l.period
   when 'LAST_30_DAYS' then u.used_at + interval '720 hours'
   else (date_trunc(l.period, u.used_at at time zone p.time_zone) + ('1 ' || l.period)::interval) at time zone p.time_zone end`;
 
-/** These rules check every payment that a policy has counted, not only new ones, because few of them are old. */
+/** These rules check all payments that policies have counted, not only new ones: records of old ones are deleted. */
 export const policyRules: readonly Rule[] = [
   {
     rule: 'a policy has counted the amount that a payment sends, and still counts it unless the payment was not delivered or was returned',
@@ -82,7 +82,7 @@ export const ledgerRules: readonly Rule[] = [
   },
   {
     rule: 'the entries of an account are dated in the order of its balances, except where the clock was set back',
-    // Each balance has an event, dated when it changed. If these dates also go back, the clock was set back.
+    // Each change in a balance also has a dated event. If these dates go back too, the clock was set back.
     offenders: ({ accountLegs }) => `select s.* from (
         select p.platform_id, p.account_id, p.journal_id, p.account_version, j.created_at,
           coalesce(lag(p.account_version) over w, b.account_version) as version_before,

@@ -52,7 +52,7 @@ interface LeasedRow extends Lease {
   readonly rateLock: Prisma.JsonValue;
 }
 
-/** A due order with all data that its outcome may need, as read with the lease. */
+/** A due order with all the data that its outcome may need, as read with the lease. */
 export interface DueOrder extends Omit<LeasedRow, 'incoming'> {
   readonly lock: RateLock | undefined;
   /** The INCOMING transaction: the order's own, or that of a receiver in this service, once it is announced. */
@@ -72,7 +72,7 @@ const renewMs = 600;
 
 const orders: LeasedTable = { table: 'rail_order', rows: 'orders', key: ['id', 'uuid'] };
 
-/** Leases orders. A database function reads each order's data from about twenty rows, and is planned only once. */
+/** Leases orders. The query reads about twenty rows per order, so it is in a database function, planned only once. */
 const leaseOrdersStatement = statement<LeasedRow>(
   'lease_orders',
   'select * from lease_rail_orders($1::int, $2::bigint)',
@@ -174,7 +174,7 @@ export async function wakeOrder(
   if (locked.length > 0) await wakeOrderStatement(on, platformId, orderId, alsoSettled);
 }
 
-/** Records that a platform has deferred its decision on a transaction, which is then rejected at the deadline. */
+/** Records a platform's deferral of its decision on a transaction, which is rejected if no decision follows in time. */
 export const deferApproval = statement<object>(
   'defer_approval',
   `update rail_order set approval_deferred = true
@@ -257,7 +257,7 @@ export function railRequest(order: DueOrder, settled: boolean): RailOrder {
 
 /**
  * Asks an order's rail to perform the order.
- * @param settled whether the order has settled before
+ * @param settled whether the rail has answered `settled` before
  * @throws any error of the rail
  */
 export async function performOrder(payments: Payments, order: DueOrder, settled: boolean): Promise<RailOutcome> {

@@ -37,13 +37,13 @@ export interface PricingStep {
     | 'PLATFORM_VARIABLE_FEE'
     | 'SERVICE_VARIABLE_FEE'
     | 'ROUNDING_SURPLUS';
-  /** The exact value in the currency's smallest unit; rounded to 30 digits if its decimals do not terminate. */
+  /** The exact value in the currency's smallest unit; a nonterminating decimal is rounded to 30 digits. */
   readonly before: string;
   /** The rounded value, in the currency's smallest unit. */
   readonly after: bigint;
   /** The currency code of both values. */
   readonly currency: string;
-  /** NONE if a provider has determined the amount. */
+  /** NONE if the amount was set by a provider. */
   readonly rounding: 'HALF_UP' | 'UP' | 'DOWN' | 'NONE';
   /** The whole step in words, such as "950 × 0.003 = 2.85, rounded half up to 3 (0.03 USD)". */
   readonly text: string;
@@ -98,7 +98,7 @@ function shift(decimals: number): string {
   return decimals > 0 ? ` × ${formatExact(tenTo(decimals))}` : ` ÷ ${formatExact(tenTo(-decimals))}`;
 }
 
-/** Formats an exact value: as a decimal if its digits terminate, else as a ratio with a rounded decimal. */
+/** Formats an exact value: as a decimal if that terminates, otherwise as a ratio followed by a rounded decimal. */
 export function formatExact(value: Fraction): string {
   return value.toExactDecimal() ?? `${value.toRatio()} (about ${value.toDecimal(rateDigits)})`;
 }

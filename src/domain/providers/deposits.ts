@@ -37,7 +37,7 @@ const askedStatement = statement<object>(
   'update rail_connection set deposits_from = greatest(deposits_from, $2) where platform_id = $1',
 );
 
-/** Stores deposits for the customer's account in their currency, or as unassigned if there is no such account. */
+/** Stores deposits. Assigns each to its customer's account in its currency, or to none if there is no such account. */
 const storeStatement = statement<object>(
   'store_deposits',
   `insert into rail_deposit (platform_id, id, reference, held_at, began_at, amount, currency, payer, memo, account_id, status,
@@ -205,7 +205,7 @@ async function leaveToPerson(payments: Payments, on: Queryable, deposit: DueDepo
   await unattributedStatement(on, platformId, id, reason);
 }
 
-/** Plans a deposit's payment, which is INCOMING and immediately COMPLETED, even to a frozen account. */
+/** Plans a deposit's payment, which is INCOMING and immediately COMPLETED, even if the account is frozen. */
 function planCredit(deposit: DueDeposit): Plan {
   const { platformId, newId: id, customerId, accountId, amount, currency, payer, memo } = deposit;
   return {

@@ -124,7 +124,7 @@ interface StartOptions {
   readonly isNew?: boolean;
 }
 
-/** Plans the new statuses and the order of an execution, which is possible only once, before the quote's expiry. */
+/** Plans an execution's status changes and rail order. A quote can be executed only once, and not after its expiry. */
 function begin(
   quote: NewRow<Quote>,
   { orderId, scenario, reason, createdBy, isNew = false }: Omit<StartOptions, 'rail' | 'target'>,
@@ -252,7 +252,7 @@ export async function expireQuotes(payments: Payments, limit: number) {
   let done = 0;
   for (const [position, result] of results.entries()) {
     const quote = expired[position]?.id ?? '';
-    // Another process may already have expired the quote. So may this one, if the answer to its commit was lost.
+    // Another process may already have expired the quote; so may this one, if the response to its commit was lost.
     if (result === null || result.code === 'QUOTE_EXPIRED') done += 1;
     else if (!loggedQuotes.has(quote)) {
       loggedQuotes.set(quote, true);
@@ -274,7 +274,7 @@ export function quoteEnd(
   const set = { failureReason: 'QUOTE_EXPIRED' } as const;
   return {
     quotes: [{ id, from: ['PENDING'], ...end, expiry }],
-    // The transaction of a quote that a deposit would execute is CREATED if it was never approved.
+    // The transaction of a real-time funded quote is CREATED if it still awaits approval.
     transactions: [{ id: transactionId, from: ['PENDING', 'CREATED'], ...end, set }],
   };
 }

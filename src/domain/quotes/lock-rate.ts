@@ -162,7 +162,7 @@ export function priceByLock(request: PricingRequest, listed: Pricing, lock: Rate
   };
 }
 
-/** Computes the platform's share of the fees, on top of the amount that the rail takes. */
+/** Computes the platform's fees, which are added to the amount that the rail takes. */
 function platformPart({ rate, platformFee, sending }: PricingRequest, { sent }: RateLock) {
   const variable = parseDecimal(platformFee.variableFeeRate);
   if (variable.numerator === 0n) return { fee: platformFee.fixedFee };

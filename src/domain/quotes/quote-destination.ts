@@ -32,7 +32,7 @@ export interface CreateQuote {
   readonly lookupId?: string | null | undefined;
   readonly immediatelyExecute: boolean;
   readonly description?: string | null | undefined;
-  /** The information about the sender: the fields that the lookup requires, and the purpose. */
+  /** Information about the sender, including the fields that the lookup requires, and the payment's purpose. */
   readonly senderCustomerInfo?: readonly InformationField[] | null | undefined;
   readonly metadata?: Metadata | null | undefined;
   /** Sandbox only: what happens to the payment after its execution. */
@@ -81,7 +81,7 @@ export interface Draft {
 
 /**
  * Resolves a destination account that was already read with the parties.
- * @throws Refusal ACCOUNT_NOT_FOUND, SELF_PAYMENT, INVALID_INPUT (a fact that does not apply to an account)
+ * @throws Refusal ACCOUNT_NOT_FOUND, SELF_PAYMENT, INVALID_INPUT (information that does not apply to an account)
  */
 export function accountDestination({ senderCustomerInfo }: CreateQuote, parties: Parties): Destination {
   const path = at('destination', 'accountId');
@@ -109,7 +109,7 @@ export function quotedDestination(quote: Pick<Quote, 'destinationUmaAddress'>, a
   return { target: { account: undefined, umaAddress: quote.destinationUmaAddress ?? undefined }, ...outside };
 }
 
-/** The route to a UMA address, whose receiver only the lookup identifies. */
+/** The route to a UMA address, whose receiver is identified only by the lookup. */
 const outside = { receivers: [], accounts: [], internalAccountId: undefined } as const;
 
 export type Route = Pick<Destination, 'target' | 'receivers' | 'accounts' | 'internalAccountId'>;

@@ -134,7 +134,7 @@ const depositsStatement = statement<
    order by d.id`,
 );
 
-/** Reads the deposits of a period, and the deposits whose provider references occur in movements. */
+/** Reads the deposits of a period, and those whose provider references occur in the given movements. */
 async function readDeposits(on: Queryable, platformId: string, period: Period, movements: readonly RailMovement[]) {
   const references = movements.map(({ reference }) => reference);
   const deposits = await depositsStatement(on, platformId, period.from, period.to, references);
@@ -145,7 +145,7 @@ async function readDeposits(on: Queryable, platformId: string, period: Period, m
       if (transactionId === null) return [];
       return [{ ...deposit, transactionId, kind: 'COLLECTION', status: 'COMPLETED', state: 'SETTLED' }];
     }),
-    /** The movements. Those that belong to deposits name the deposit instead of an order. */
+    /** The movements. One that belongs to a deposit names the deposit instead of an order. */
     movements: movements.map((movement): RailMovement => {
       const id = ids.get(movement.reference);
       return id === undefined ? movement : { ...movement, orderId: id, returnOf: undefined };

@@ -228,7 +228,7 @@ function combineSides(platformId: string, plan: Plan, otherPlatformId: string, o
   ];
 }
 
-/** An order's conclusion: its rail's answer, if it was queried, and the plans that follow. */
+/** An order's conclusion: the rail's answer, if the rail was queried, and the plans that follow. */
 export interface Conclusion {
   readonly order: DueOrder;
   readonly outcome: RailOutcome | undefined;
@@ -245,10 +245,10 @@ export function isCreditRefused(refusal: PlanRefusal): refusal is CreditRefusal 
 
 /**
  * Concludes an order again after the database refused its outcome because an account cannot receive the money
- * (check_balances.sql). The rail returns the money if it was collected, and a refund returns it if an internal account
- * was debited. If the refund cannot be credited either, because the customer has been deleted or the balance would
- * exceed even the limit for refunds, it is held in suspense for an operator. Each of these outcomes credits less than
- * the one before, and the last credits nothing, so every order ends.
+ * (check_balances.sql). Collected money is returned by the rail; money debited from an internal account is refunded to
+ * it. If the refund cannot be credited either, because the customer has been deleted or the balance would exceed even
+ * the limit for refunds, it is held in suspense for an operator. Each of these outcomes credits less than the one
+ * before, and the last credits nothing, so every order ends.
  * @throws whatever the rail throws when it is asked to return money
  */
 export async function concludeWithoutCredit(

@@ -69,7 +69,7 @@ export async function settleDueOrders(payments: Payments, limit: number): Promis
 async function settleOrders(payments: Payments, orders: readonly DueOrder[]): Promise<void> {
   const { pool } = payments.database;
   const leases = renewLeases(pool, orders, payments.log);
-  // Announcements do not wait for rails, because their approval period began when the lease created the id.
+  // Announcements do not wait for rails: the approval period runs from the time in the new id, which the lease created.
   const parts = [orders.filter(isToAnnounce), orders.filter((order) => !isToAnnounce(order))];
   const postponements = await Promise.all(parts.map((part) => settleTogether(payments, part)));
   await leases.end();
@@ -87,7 +87,7 @@ async function settleTogether(payments: Payments, orders: readonly DueOrder[]): 
     postponeFailed(payments, order, error, 'could not process an order');
   let steps = await Promise.all(orders.map((order) => slots.run(() => settleOne(order)).catch(postpone(order))));
   const postponements: Postponement[] = [];
-  // If an account cannot receive the money, the step is replaced by another one, until all money is accepted.
+  // If an account cannot receive the money, the step is replaced by another, until all the money is accepted.
   while (steps.length > 0) {
     postponements.push(...steps.filter((step) => 'dueInMs' in step));
     const concluded = steps.filter((step) => 'group' in step);
@@ -256,7 +256,7 @@ async function perform(payments: Payments, order: DueOrder): Promise<RailOutcome
   }
 }
 
-// The sender of an incoming UMA payment in CREATED has looked up the receiver, but not sent its pay request yet. When
+// The sender of a CREATED incoming UMA payment has looked up the receiver, but has not sent the pay request yet. When
 // the request arrives, the payment becomes PENDING, and the approval period begins. If it does not arrive within the
 // lifetime of a quote, the payment expires.
 

@@ -33,7 +33,7 @@ export class Binding {
   }
 }
 
-/** Fields that are compared by range, or have some very frequent values. A generic plan might read all rows. */
+/** Fields that are compared by range or have a few very common values. A generic plan for them might read all rows. */
 const uneven: ReadonlySet<string> = new Set(
   `Transaction.status Transaction.type Transaction.failureReason Transaction.sentCurrency Transaction.receivedCurrency
   Transaction.updatedAt Quote.status Customer.kycStatus Customer.searchName Customer.updatedAt Account.status Account.accountType
@@ -74,7 +74,7 @@ export function columnOf(model: string, field: string): string | undefined {
 
 export type Where = Readonly<Record<string, unknown>>;
 
-/** The fields and operators whose enum values are literals, because parameters would rule out partial indexes. */
+/** The fields and operators whose enum values are written as literals: parameters would rule out partial indexes. */
 export const literalNames: ReadonlySet<string> = new Set(['kind', 'not']);
 
 /** Compiles conditions on a model's rows to SQL. `isNarrow`: true if the query's other conditions match few rows. */

@@ -89,7 +89,7 @@ export function isDatabaseFault(error: unknown): boolean {
   return error.cause !== error && isDatabaseFault(error.cause);
 }
 
-/** Returns whether a server's certificate was refused, or the server offers no TLS. */
+/** Returns whether a server's certificate was refused or the server does not support TLS. */
 export function isTlsFault(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const codes = /^(CERT_|DEPTH_ZERO_|ERR_SSL_|ERR_TLS_|HOSTNAME_MISMATCH|SELF_SIGNED_|UNABLE_TO_)/;
@@ -102,7 +102,7 @@ export function isLockTimeout(error: unknown): boolean {
   return sqlState(error) === '55P03' || (error.cause !== error && isLockTimeout(error.cause));
 }
 
-/** Returns whether a statement was waiting for a row that another transaction is writing, not for a whole table. */
+/** Returns whether a statement was waiting for a row that another transaction was writing, not for a whole table. */
 export function waitedForRow(error: unknown): boolean {
   return error instanceof Error && 'where' in error && /\bwhile \w+( \w+)? (index )?tuple/.test(String(error.where));
 }

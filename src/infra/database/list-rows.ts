@@ -54,7 +54,7 @@ interface Way {
   readonly through?: { readonly column: string; readonly ids: string } | undefined;
 }
 
-/** Writes a comparison from which Postgres expects few rows, so that it uses the index instead of a table scan. */
+/** Writes a comparison that Postgres expects to match few rows, so that it uses the index instead of a table scan. */
 export function oneOfFew(alias: string, column: string, value: string): string {
   return `${alias}.${column} = ${value} and ${alias}.${column} between ${value} and ${value}`;
 }
@@ -149,7 +149,7 @@ function writeRows(list: ListRows, conditions: readonly Condition[], binds: Bind
   return fromWays(list, own, complete);
 }
 
-/** Returns the field whose index can be read from a cursor: the order's field if it has only one, else the id. */
+/** Returns the field whose index can be read from a cursor onward: the order's only field, or else the id. */
 function keyFieldOf({ order }: ListRows): string {
   const [column = 'id', ...more] = order?.columns ?? [];
   return more.length === 0 ? fieldName(column) : 'id';
@@ -159,7 +159,7 @@ function textOf(model: string, alias: string, conditions: readonly Condition[], 
   return conditionsOf(model, alias, { AND: conditions.map((one) => Object.fromEntries([one])) }, binds, isNarrow);
 }
 
-/** Writes the remaining conditions. A condition on a row that is the same for the whole list is tested only once. */
+/** Writes the remaining conditions. A condition on a related row that the whole list shares is tested only once. */
 function restOf(
   model: string,
   alias: string,

@@ -7,13 +7,13 @@ import { OperatorError, sqlState } from './faults.ts';
 import { refuseOwners } from './owners.ts';
 import { inRolledBackTransaction, transactionOn } from './transaction.ts';
 
-/** The role for requests, because only requests go through a pooler. */
+/** The role of all sessions behind a pooler, because only requests go through one. */
 const role = 'gateway_serving';
 
 /** The advisory lock that a process holds while it changes a login's settings ("pool" in ASCII). */
 const settingsLock = 0x706f6f6c;
 
-/** Returns the settings that a login gives to sessions behind a pooler. The platform is set in each transaction. */
+/** Returns the settings that a login gives to sessions behind a pooler. Each transaction sets the platform. */
 const loginSettings = () =>
   sessionSettings(role)
     .map((setting) => setting.split('=', 2) as [name: string, value: string])
@@ -54,7 +54,7 @@ function loginOf(url: string): string {
 /** Connects through a pooler, and detects its capabilities. @throws OperatorError if it cannot be used */
 export async function findPooler(url: string, direct: string): Promise<Pooler> {
   const { database, missing, prepares } = await withClient(url, (client) =>
-    // One transaction, because a pooler runs all its statements in the same session.
+    // A pooler runs all statements of a transaction in the same session.
     inRolledBackTransaction(client, async () => ({
       database: await identityOf(client),
       prepares: await preparesStatements(client),
@@ -67,7 +67,7 @@ export async function findPooler(url: string, direct: string): Promise<Pooler> {
   }
   if (missing.length > 0) {
     throw new OperatorError(
-      `The sessions behind the pooler of DATABASE_URL lack the settings ${missing.join(', ')}. The login ${loginOf(url)} must be a member of ${role}. Run "npm run migrate" with DATABASE_OWNER_URL, DATABASE_URL and DATABASE_DIRECT_URL, which stores them with the login. Then let the pooler open new connections (RECONNECT in PgBouncer's console).`,
+      `The sessions behind the pooler of DATABASE_URL lack the settings ${missing.join(', ')}. The login ${loginOf(url)} must be a member of ${role}. Run "npm run migrate" with DATABASE_OWNER_URL, DATABASE_URL and DATABASE_DIRECT_URL to store them with the login. Then let the pooler open new connections (RECONNECT in PgBouncer's console).`,
     );
   }
   return { url, prepares };
@@ -92,7 +92,7 @@ async function missingSettings(client: pg.Client): Promise<string[]> {
       [settings.map(([name]) => name), settings.map(([, value]) => value)],
     )
     .catch((error: unknown) => {
-      // The login may not assume the role, so setting the role would have no effect.
+      // The login is not allowed to assume the role, so a stored default for the role would have no effect.
       if (sqlState(error) === '42501') return { rows: [{ name: 'role', now: '', wanted: role }] };
       throw error;
     });

@@ -11,7 +11,7 @@ type Row = Readonly<Record<string, unknown>>;
 /** Finds a row of the same platform that another row refers to; undefined if there is none. */
 export type FindRow = (model: string, id: string) => Row | undefined;
 
-/** Tests whether a row meets conditions. `find` must know the rows that its `references` refer to. */
+/** Tests whether a row meets conditions. `find` must find the rows that the `references` point to. */
 export interface Predicate {
   readonly matches: (row: Row, find: FindRow) => boolean;
   /** The fields that refer to other rows whose fields the conditions also test. */
@@ -32,7 +32,7 @@ export class NotFollowable extends Error {
   }
 }
 
-/** The fields of referenced rows that never change (guard_account), so their current values are also the past ones. */
+/** The fields of referenced rows that never change (guard_account), so their past values equal the current ones. */
 const unchanging: Readonly<Record<string, readonly string[]>> = {
   Account: ['id', 'platformId', 'kind', 'currency', 'customerId'],
   Customer: ['id', 'platformId', 'platformCustomerId', 'customerType'],

@@ -4,7 +4,7 @@ import { isConnectionLost, isReadOnly, OutcomeUnknown, wasRolledBack } from './f
 import type { Prisma } from './generated/client/client.ts';
 import { type Queryable, statement } from './statement.ts';
 
-/** One transaction for two clients. Plain SQL runs on `client`, and Prisma's statements run on the same connection. */
+/** A transaction shared by two clients: plain SQL runs on `client`, and Prisma's statements on the same connection. */
 export interface Transaction {
   readonly client: pg.PoolClient;
   readonly prisma: Prisma.TransactionClient;

@@ -20,7 +20,7 @@ for (const code of ['SERVICE_UNAVAILABLE', 'RATE_LIMITED']) earlyRefusals.inc({ 
 /** The requests in progress, as admission control counts them (http/in-flight.ts). */
 export const requestsInFlight = new Gauge({
   name: 'payments_requests_in_flight',
-  help: 'Requests in flight, limited by MAX_IN_FLIGHT. A stream counts until it begins.',
+  help: 'Requests in flight, limited by MAX_IN_FLIGHT. A stream counts only until it begins.',
 });
 
 export const commands = new Counter({
@@ -50,7 +50,7 @@ for (const result of ['retried', 'gave_up']) lostRaces.inc({ result }, 0);
 
 export const slowReaders = new Counter({
   name: 'payments_slow_readers_total',
-  help: 'Readers of subscriptions that fell too far behind and were dropped.',
+  help: 'Subscription readers dropped because they fell too far behind.',
 });
 
 /** The plans that are waiting to be committed or are being committed (ledger/commit-lanes.ts). */
@@ -61,7 +61,7 @@ export const plansWaiting = new Gauge({
 
 export const textReads = new Counter({
   name: 'payments_reads_total',
-  help: 'Statements that read nodes and lists for requests, by server: primary, replica. Not counted without DATABASE_READ_URL.',
+  help: 'Statements that read nodes and lists for requests, by server: primary, replica. Counted only if DATABASE_READ_URL is set.',
   labelNames: ['where'] as const,
 });
 

@@ -9,7 +9,7 @@ export interface RequestFacts {
   tokenId?: string;
   /** A GraphQL operation's kind and root field, or an endpoint's method and path. */
   operation?: string;
-  /** The public ids of the first few objects that its commands have created or changed. */
+  /** The public ids of the first few objects that the request's commands have created or changed. */
   made?: string[];
   client?: ClientFacts;
 }
@@ -72,7 +72,7 @@ export function beginDeadline(ms: number): void {
   if (facts) deadlines.set(facts, performance.now() + ms);
 }
 
-/** Returns how many ms the current request may wait so that `reserved` ms remain; `atMost` if it has no deadline. */
+/** Returns how many ms, at most `atMost`, the current request may wait and still have `reserved` ms left. */
 export function msLeft(atMost: number, reserved = 0): number {
   const facts = currentRequest();
   const deadline = facts && deadlines.get(facts);

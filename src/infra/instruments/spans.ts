@@ -104,7 +104,7 @@ export function inRequestSpan<T>(
   return context.with(trace.setSpan(around, span), work);
 }
 
-/** Marks a span as failed, with the name or SQLSTATE only, because an error's text may contain a client's values. */
+/** Marks a span as failed, with only the error's code or name, because its text may contain a client's values. */
 function fail(span: Span, error: unknown): void {
   const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
   span.setAttribute('error.type', code ?? (error instanceof Error ? error.name : 'unknown'));

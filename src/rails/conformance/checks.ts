@@ -2,7 +2,7 @@ import type { Rail } from '../rail.ts';
 import { Breach, NotTried, providerOf, type TrialDrive, type Tried, withFault, words } from './driver.ts';
 import type { Course, ProviderFault } from './trial.ts';
 
-/** Tests one of the port's promises with an order that takes the given course. Throws a Breach if it is broken. */
+/** Tests one of the port's promises with an order that takes `course`. Throws a Breach if the promise is broken. */
 export type Check = readonly [
   name: string,
   course: Course,

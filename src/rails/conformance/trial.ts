@@ -23,12 +23,12 @@ export type TrialOrder = Pick<RailOrder, 'amount' | 'currency' | 'account' | 'um
 
 export interface TrialProvider {
   /**
-   * Returns the amount that the provider has moved for an order, in the smallest unit: a multiple of the order's amount
-   * if it was sent more than once. Refunded money does not count.
+   * Returns the amount that the provider has moved for an order, in the currency's smallest unit. It is a multiple of
+   * the order's amount if the order was carried out more than once. Refunded money does not count.
    */
   moved(orderId: string): Promise<bigint>;
 
-  /** Applies a fault to every call from now on, replacing the previous one. */
+  /** Applies a fault to every call from now on, replacing the previous fault. */
   setFault(fault: ProviderFault): Promise<void>;
 }
 

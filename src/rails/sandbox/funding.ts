@@ -19,7 +19,7 @@ export function waysToPay(request: FundingRequest): PaymentInstruction[] {
   return ways[request.currency.code].map((way) => way(request));
 }
 
-/** Deterministically derives 32 bytes from a quote or account and a purpose, so that nothing needs to be stored. */
+/** Derives 32 bytes from the id of a quote or account and a purpose, so that nothing needs to be stored. */
 function seedOf(owner: string, purpose: string): Buffer {
   return createHash('sha256').update(`sandbox funding ${purpose} ${owner}`).digest();
 }
@@ -120,7 +120,7 @@ const tronWallet: Way = ({ owner, currency }) => {
   return { accountType: 'TRON_WALLET', address: createBase58check(sha256).encode(bytes), assetType: currency.code };
 };
 
-/** The features that a payer must support (BOLT 9): onion payloads in TLV, and the payment secret. */
+/** The features that a payer must support (BOLT 9): TLV onion payloads and the payment secret. */
 const features = [{ bit: 8 }, { bit: 14 }];
 
 /** The lifetime of an account's invoice: ten years. Without an expiry, a BOLT 11 invoice is valid for only an hour. */

@@ -77,7 +77,7 @@ function tableRate(sending: Currency, receiving: Currency): string {
   return rate.toDecimal(rateDigits, places);
 }
 
-/** Converts an amount of US dollars to a currency's smallest unit at the mid price, rounded down. */
+/** Converts an amount in US dollars to a currency's smallest unit at the mid price, rounding down. */
 function unitsWorth(dollars: string, currency: Currency): bigint {
   return parseDecimal(dollars).over(midPrice(currency.code)).times(tenTo(currency.decimals)).roundDown();
 }
@@ -110,7 +110,7 @@ const pair = z.string().refine((name) => {
 }, 'must be the codes of two known currencies, such as "USD/EUR"');
 
 const overridesByPair = z.record(pair, overrideSchema, { error: 'must be an object with keys such as "USD/EUR"' });
-/** The replacement entries by pair, such as `{"USD/EUR": {"rate": "1.08695652", "fixedFee": 500}}`. */
+/** The replacement entries, keyed by pair, such as `{"USD/EUR": {"rate": "1.08695652", "fixedFee": 500}}`. */
 export const rateOverrides = overridesByPair.transform((entries, context) => {
   for (const [name, { rate }] of Object.entries(entries)) {
     const isConverted = new Set(name.split('/')).size > 1;

@@ -40,7 +40,7 @@ interface MagicSuffix {
   readonly moneyStuck?: boolean;
 }
 
-/** The suffixes of accounts whose payments are accepted and fail after `paces` steps. */
+/** The suffixes of accounts whose payments are accepted but fail after `paces` steps. */
 const magicSuffixes: Readonly<Record<string, MagicSuffix>> = {
   '002': { explanation: 'insufficient funds at the source (sandbox suffix 002)', paces: 1 },
   '003': { explanation: 'the account is closed or invalid (sandbox suffix 003)', paces: 1 },
@@ -215,7 +215,7 @@ interface Course<Status> {
   readonly paces?: number;
 }
 
-/** The result of the owner verification by identifier suffix. 108 and 109 are specific to this sandbox. */
+/** The result of the owner verification for each identifier suffix. 108 and 109 are specific to this sandbox. */
 const verifications: Readonly<Record<string, Course<BeneficiaryVerificationStatus>>> = {
   '102': { first: 'NOT_MATCHED' },
   '103': { first: 'PARTIAL_MATCH' },
@@ -228,7 +228,7 @@ const verifications: Readonly<Record<string, Course<BeneficiaryVerificationStatu
 
 const refusedSuffix = '105';
 
-/** The status of an account or wallet by identifier suffix. All these suffixes are specific to this sandbox. */
+/** The status of an account or wallet for each identifier suffix. All these suffixes are specific to this sandbox. */
 const statuses: Readonly<Record<string, Course<ExternalAccountStatus>>> = {
   '201': { first: 'PENDING', later: 'ACTIVE' },
   '202': { first: 'PENDING', later: 'UNDER_REVIEW' },

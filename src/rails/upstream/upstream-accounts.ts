@@ -35,7 +35,7 @@ export async function balances({ client }: Upstream): Promise<ReadonlyMap<string
   return new Map(data.map(({ balance }) => [balance.currency.code, BigInt(balance.amount)]));
 }
 
-/** Returns the upstream id of the platform's own account. @throws UpstreamRefusal if it has none in this currency */
+/** Returns the upstream id of the platform's own account in a currency. @throws UpstreamRefusal if there is none */
 export async function internalId({ client, ids }: Upstream, currency: string): Promise<string> {
   const known = ids.get(currency);
   if (known !== undefined) return known;
@@ -75,7 +75,7 @@ export async function checkAccount(upstream: Upstream, account: AccountToCheck):
   }
 }
 
-/** Finds an account upstream by its identity. Upstream stores it once per owner, with its original details. */
+/** Finds an account upstream by its identity. Upstream stores it once per owner, with the details given first. */
 async function find({ client }: Upstream, { type, details }: RailAccount, currency: string) {
   const { data } = await client.get('/platform/external-accounts', api.externalAccountList, { currency });
   const key = identityKey(type, details);
@@ -122,7 +122,7 @@ export async function customerThere(client: api.UpstreamClient, customer: Named)
   return (await readCustomer(client, customer)) ?? (await makeCustomer(client, customer));
 }
 
-/** Reads the counterpart that an earlier check created. Creating it again would return the original response. */
+/** Reads an existing counterpart. Repeating the request that created it would only return the original response. */
 async function readCustomer(client: api.UpstreamClient, customer: Named) {
   const query = { platformCustomerId: nameThere(customer) };
   const [found, another] = (await client.get('/customers', api.customerPage, query)).data;
@@ -148,7 +148,7 @@ function nameThere({ customerId, name }: Named): string {
   return `${customerId}-${hash('sha256', name ?? '').slice(0, 8)}`;
 }
 
-/** Extracts the gateway's customer id from a counterpart's `platformCustomerId`; undefined for any other customer. */
+/** Returns the gateway's customer id contained in a `platformCustomerId`; undefined if it is not a counterpart's. */
 export function customerIn(platformCustomerId: string | null | undefined): string | undefined {
   return /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-[0-9a-f]{8}$/.exec(platformCustomerId ?? '')?.[1];
 }

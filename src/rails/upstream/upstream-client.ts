@@ -108,13 +108,13 @@ function isSafeUrl(text: string): boolean {
 
 export const upstreamConnection = z.object({
   /** The base URL, including the version, such as https://host/2025-10-13. */
-  baseUrl: z.string().refine(isSafeUrl, 'must be an https URL, or an http URL of this machine'),
+  baseUrl: z.string().refine(isSafeUrl, 'must be an https URL, or an http URL on this machine'),
   clientId: z.string().min(1),
   secret: z.string().min(1),
   /** The signing secret of the platform's webhook endpoint upstream. Without one, upstream's webhooks are refused. */
   webhookSecret: z
     .string()
-    .regex(/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/, 'must be the secret of the webhook endpoint upstream: whsec_ and base64')
+    .regex(/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/, 'must be the upstream webhook secret: whsec_ followed by base64')
     .optional(),
 });
 export type UpstreamConnection = z.infer<typeof upstreamConnection>;
@@ -181,7 +181,7 @@ const requestMs = 8_000;
 
 const errorSchema = z.object({ code: z.string(), message: z.string() });
 
-/** The statuses of temporary refusals, which concern credentials, limits or a pending attempt, not the request. */
+/** The statuses of temporary refusals, caused by credentials, limits or a pending attempt rather than the request. */
 const temporary: ReadonlySet<number> = new Set([401, 403, 408, 409, 422, 425, 429]);
 
 /** The codes of refusals that are final even though their status is one of the above. */

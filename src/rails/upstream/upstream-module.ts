@@ -109,7 +109,7 @@ const fundedAccounts = z.object({
 });
 
 /**
- * Returns the payment instructions of a customer's account upstream; none for quotes and the platform's own accounts.
+ * Returns the payment instructions for a customer's account upstream; none for quotes or the platform's own accounts.
  */
 async function readInstructions({ client, ids }: Upstream, { customerId, currency, expiresAt }: FundingRequest) {
   if (!customerId || expiresAt) return [];
@@ -123,7 +123,7 @@ async function readInstructions({ client, ids }: Upstream, { customerId, currenc
   );
 }
 
-/** Lists the deposits upstream, excluding money collected by orders, and transfers between upstream accounts. */
+/** Lists the deposits upstream, excluding both money collected by orders and transfers between upstream accounts. */
 async function listDeposits({ client }: Upstream, { from, cursor }: DepositsRequest): Promise<DepositsPage> {
   const query = { type: 'INCOMING', sortOrder: 'asc', limit: '100', startDate: from.toISOString(), cursor };
   const { data, nextCursor } = await client.get('/transactions', incomingPage, query);

@@ -126,7 +126,7 @@ async function perform(upstream: Upstream, order: RailOrder, send: () => Promise
   }
 }
 
-/** Reads a settled order without sending it again, because an upstream restored from a backup might pay it twice. */
+/** Reads a settled order without sending it again: if upstream was restored from a backup, it might pay twice. */
 async function lookAgain(upstream: Upstream, order: RailOrder): Promise<RailOutcome> {
   const found = await findTransaction(upstream, order);
   if (found) return outcomeOfOrder(upstream, order, found);
@@ -146,7 +146,7 @@ async function execute(upstream: Upstream, order: RailOrder, { reference }: Rate
     // The order may have been executed with another quote before this gateway's database was restored from a backup.
     const found = await findTransaction(upstream, order);
     if (found) return found;
-    // Upstream lost the quote when it was restored from a backup. It may already have paid, so this is not a refusal.
+    // Upstream lost the quote in a restore from a backup. It may already have paid, so this is not a refusal.
     if (isUnknown)
       throw new Error('the upstream service no longer has the quote that it locked: an operator must decide');
     throw error;

@@ -146,8 +146,9 @@ const destinationsOf = (pairs: readonly Pair[]) => [...new Set(pairs.map(({ dest
 type Rates = api.RateList['data'];
 
 /**
- * Reads the rates from a currency. A request for several rates names no target currencies, because upstream refuses the
- * whole request if it cannot convert to one of them. Only the currency's rate to itself must be requested by name.
+ * Reads the rates for conversions from a currency. A request for several rates names no target currencies, because
+ * upstream refuses the whole request if it cannot convert to one of them. Only the currency's rate to itself must be
+ * requested by name.
  */
 async function readRates(client: api.UpstreamClient, source: string, destinations: readonly string[]): Promise<Rates> {
   if (destinations.length === 1) return requestRates(client, source, [...new Set([...destinations, 'BTC'])]);

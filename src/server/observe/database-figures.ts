@@ -5,7 +5,7 @@ import { firstDue } from '../../infra/database/leases.ts';
 
 /** The time limit for reading the figures, in milliseconds. Figures that arrive later are omitted from the scrape. */
 const limitMs = 2_000;
-/** The maximum number of rows to count, enough for an alert, so that a larger backlog does not slow down the scrape. */
+/** The maximum number of rows to count: enough for an alert, but too few to slow down the scrape. */
 const maxCount = 100_000;
 
 const countOf = (rows: string) => `(select count(*)::int from (select ${rows} limit ${maxCount}) as counted)`;
@@ -76,7 +76,7 @@ const meanings = {
     'How many times the database was restored, or a standby promoted, since an operator last marked a restore.',
   reconciliation_differences: 'Open differences between the ledger and the providers.',
   deposits_unattributed: 'Deposits at providers that an operator must assign to an account.',
-  provider_webhooks_oldest_overdue_seconds: 'How long the oldest unprocessed webhook of a provider has waited.',
+  provider_webhooks_oldest_overdue_seconds: 'How long the oldest unprocessed webhook from a provider has waited.',
   reconciliation_last_timestamp_seconds: 'When a comparison with a provider last finished; 0 if none has.',
   audit_last_timestamp_seconds: 'When an audit of the ledger (npm run ops -- audit) last finished; 0 if none has.',
   audit_full_last_timestamp_seconds:

@@ -37,7 +37,7 @@ async function readOrMakeKey(dataDirectory: string, setting: keyof typeof keyFil
     throw fault === undefined ? error : new ConfigError([fault]);
   }
   throw new ConfigError([
-    `${file} should hold ${keyBytes} bytes in base64url (43 characters), but does not: restore it; or remove it, and the next start creates a new key (what the old key has signed or encrypted is then refused); or set ${setting}`,
+    `${file} should hold ${keyBytes} bytes in base64url (43 characters), but does not: restore it; or remove it, so that the next start creates a new key (anything signed or encrypted with the old key is then refused); or set ${setting}`,
   ]);
 }
 

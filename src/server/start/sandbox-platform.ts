@@ -133,7 +133,7 @@ interface Sample extends Customer {
   readonly accounts: readonly Pick<ExternalAccount, 'currency' | 'accountType' | 'details' | 'beneficiary'>[];
 }
 
-/** Creates a customer, funds its internal accounts and registers its external accounts, unless this has been done. */
+/** Creates a customer, funds its internal accounts and registers its external accounts, unless that is already done. */
 async function seed(payments: Payments, caller: Caller, { name, accounts, ...customer }: Sample): Promise<void> {
   const { id: customerId } = (await createCustomer(payments, caller, customer, `seed-${name}`)).row;
   const internal = await payments.database.prisma.account.findMany({

@@ -41,7 +41,7 @@ const betweenBatchesMs = 100;
 /** The pause if another process was sequencing. That process did the work; later changes wait for the next step. */
 const contendedSequencerMs = 10;
 
-/** Creates the function that returns a sequencer's pause in ms. `count` is undefined if another process sequenced. */
+/** Returns a function that computes a sequencer's pause in ms. `count` is undefined if another process sequenced. */
 export function sequencerPauses(): (count: number | undefined) => number {
   let latest = busySequencerMs;
   return (count) => {
@@ -159,7 +159,7 @@ async function followClock(database: Database, log: Logger): Promise<void> {
 /** How long a session may block others before it is logged, in seconds: as long as a request waits for a lock. */
 const patienceSeconds = 2;
 
-/** Creates the check that logs which sessions block others, whenever the set of these sessions changes. */
+/** Returns a function that logs which sessions block others, if the set of these has changed since its last call. */
 export function lockWatch({ pool }: Database, log: Logger, seconds = patienceSeconds): () => Promise<void> {
   let said = '';
   return async () => {

@@ -28,7 +28,7 @@ export interface Hostility {
   readonly material: Material;
   readonly things: Things;
   readonly operations: readonly Operation[];
-  /** The authorization headers to choose from, with the platform's token, an app's, or none. */
+  /** The authorization headers to choose from: with the platform's token, with an app's token, and empty. */
   readonly authorizations: readonly string[];
 }
 

@@ -25,7 +25,7 @@ const limitMs = 20_000;
 /** A stream may open without having anything to send. After this time, the probe stops waiting for it. */
 const silenceMs = 40;
 
-/** Sends probes. @throws Error if there is no response within the limit */
+/** Sends a probe. @throws Error if there is no response within the limit */
 type Send = (probe: Probe) => Promise<Outcome>;
 
 async function sendRequest(pool: Pool, { method, path, headers, body }: HttpProbe): Promise<Outcome> {
@@ -84,7 +84,7 @@ function sendable(headers: Readonly<Record<string, string>>): Record<string, str
   );
 }
 
-/** A run's counts: probes by transport, and their responses. */
+/** The number of probes in a run, and the numbers of responses by transport and status. */
 export interface Figures {
   probes: number;
   readonly answers: Map<string, number>;

@@ -19,7 +19,7 @@ export interface Reply {
 export interface Cell {
   /** The field or endpoint, and the place in its input. */
   readonly where: string;
-  /** The operation to which its idempotency keys belong. */
+  /** The operation to which the request's idempotency key belongs. */
   readonly operation: string;
   readonly meaning: Exclude<Meaning, 'nothing'>;
   readonly isCommand: boolean;
@@ -49,7 +49,7 @@ export async function tryStranger(
       if (isRepeated && (meaning === 'key' || takenTwice.has(named.what))) continue;
       const refused = fresh('refused');
       const ask = async (value: string) => {
-        // Both requests use the same key. These refusals are not stored, so the second request is not a replay.
+        // Both requests use the same key. The second is not a replay, because the refusal of the first is not stored.
         const key = takenTwice.has(named.what) ? fresh('taken') : refused;
         const { request, ...reply } = await send(stranger.platform, value, stranger.own, key);
         return withLeaks(reply, secrets, request);

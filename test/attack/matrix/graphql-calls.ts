@@ -24,7 +24,7 @@ export interface Call {
   readonly name: string;
   readonly field: string;
   readonly query: string;
-  /** Variables that name the caller's own objects, one for each kind of object that a place can name. */
+  /** Sets of variables that name the caller's own objects, enough of them to cover every place that can name one. */
   readonly bases: readonly ((own: Things) => Variables)[];
 }
 

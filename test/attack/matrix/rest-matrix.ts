@@ -155,7 +155,7 @@ function operationOf(document: Data, path: string, method: string, operation: Da
     const meaning = meaningOf(id, name);
     if (meaning !== 'nothing') places.set(at.join('.'), { path: at, meaning });
   }
-  // Two endpoints share their keys, so it is enough to test one of them.
+  // createPlatformExternalAccount shares its keys with another endpoint, which is tested.
   const key: Place[] =
     hasKey && id !== 'createPlatformExternalAccount' ? [{ path: ['header', 'Idempotency-Key'], meaning: 'key' }] : [];
   return { id, method: method.toUpperCase(), path, hasKey, places: [...places.values(), ...key] };

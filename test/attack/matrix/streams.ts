@@ -5,8 +5,8 @@ import type { Figures } from './cells.ts';
 import { type MatrixWorld, secretsOf } from './world.ts';
 
 /**
- * The streams over many objects, which anyone can open. They must reveal nothing about the victim's objects. Streams
- * that name someone else's object are refused (graphql-matrix.ts).
+ * The streams that any caller can open, because they need not name an object. They must reveal nothing about the
+ * victim's objects. A stream that names someone else's object is refused (graphql-matrix.ts).
  */
 const streams = {
   events: '{ events { id type cursor } }',

@@ -103,8 +103,8 @@ export async function makeThings(platform: TestPlatform, url: string): Promise<T
 }
 
 /**
- * Sets the value at a path in the first of these requests that has a value there. If there is none, uses the first
- * request that has the enclosing object.
+ * Sets the value at a path in the first of the given requests that has a value there or, if there is none, in the first
+ * one that has the enclosing object. Returns that request.
  */
 export function requestWith<Request extends object>(
   requests: readonly Request[],
@@ -163,8 +163,8 @@ async function cursorsOf(
 }
 
 /**
- * Returns a value of the same form that never existed. A cursor gets a different position, except in the feed, and a
- * different platform, unless `isOfPlatform` is set.
+ * Returns a value that has the same form as the given one but has never existed. A cursor gets a different position,
+ * except in the feed, and a different platform, unless `isOfPlatform` is set.
  */
 export function unknownOf(kind: Kind, value: string, isOfPlatform: boolean, platformId: string): string {
   if (kind.startsWith('cursor:')) {

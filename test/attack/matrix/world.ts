@@ -47,8 +47,8 @@ export async function openMatrix() {
   const usedKeys = await useKeys(owner, spent);
   const asSeen = ({ platformId, authorization }: TestPlatform) => connect(counting.url, platformId, authorization);
   const app = (bound: object) => owner.at(counting.url).payingApp(bound);
-  // The app is bound to a different payment of the victim than the one named in requests. A payment shows the ids of
-  // its accounts, so the matrix names none of these accounts.
+  // Another payment of the victim, to which an app is bound. The app sees the ids of this payment's accounts, so the
+  // payment uses accounts that the matrix does not name.
   const source = { realtimeFunding: { customerId: victim.Customer, currency: 'USDC' } };
   const sibling = await owner.quote(between('', victim.outsideEur, 12_340_000, { source }));
   const bystanders = { own: bystander, isOfPlatform: true };

@@ -78,7 +78,7 @@ function payments({ payments: all, history, feed, deposits, restores, ...books }
   });
 }
 
-/** Returns the payments that had settled in the gateway but that upstream has lost in its restore. */
+/** Returns the payments that are settled in the gateway but were lost upstream by a restore. */
 function forgottenThere({ orders, movements, restores }: Pick<Books, 'orders' | 'movements' | 'restores'>) {
   const there = new Set(movements.map(({ orderId }) => orderId));
   const gone = new Set(restores.vanished.map(({ orderId }) => orderId));
@@ -151,7 +151,7 @@ function strangers({ orders, deposits, movements, restores: { undoneOrders } }: 
   });
 }
 
-/** Checks that the upstream balance is the sum of the gateway's payments. Only payments can cause a difference. */
+/** Checks that the upstream balance in each currency is the sum of the gateway's payments. */
 function balances({ orders, deposits, held, restores }: Books): Found[] {
   const booked = new Map<string, bigint>();
   const add = ({ amount, currency }: Amount, sign: 1n | -1n) =>
@@ -168,7 +168,7 @@ function balances({ orders, deposits, held, restores }: Books): Found[] {
     .map(([currency, there]) => ({ fault: 'OTHER_BALANCE', reference: currency, there: String(there), breaks }));
 }
 
-/** Checks that no settled order is sent again after upstream has lost it, because its bank has already paid. */
+/** Checks that no settled order is sent again after upstream has lost it, because the bank has already paid it. */
 function sentAgain({ movements, restores: { vanished, settledBefore } }: Books): BooksViolation[] {
   const gone = new Set(vanished.flatMap(({ orderId }) => (orderId === undefined ? [] : [orderId])));
   return movements.flatMap(({ orderId = '', reference }): BooksViolation[] =>

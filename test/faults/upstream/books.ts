@@ -65,11 +65,11 @@ export interface Books extends Pick<Evidence, 'history' | 'internalErrors' | 're
 
 /** The payments and orders that were undone when either side was restored from a backup. */
 export interface Restores {
-  /** The payments upstream that were undone by a restore of upstream. */
+  /** The upstream payments that were undone when upstream was restored. */
   readonly vanished: readonly Movement[];
   /** The orders that had settled in the gateway when upstream was restored. */
   readonly settledBefore: ReadonlySet<string>;
-  /** The gateway's payments and orders that were undone by its restore. */
+  /** The gateway's payments and orders that were undone when the gateway was restored. */
   readonly undonePayments: ReadonlySet<string>;
   readonly undoneOrders: ReadonlySet<string>;
   /** The payments that an operator has ended because upstream no longer knows their quotes. */

@@ -16,7 +16,7 @@ export type TwoSides = Awaited<ReturnType<typeof startTwoSides>>;
 
 export const platformName = 'gateway';
 
-/** More than a client spends on all of its payments. */
+/** More than a client spends in total. */
 const money = 1_000_000_000n;
 
 const rails = {

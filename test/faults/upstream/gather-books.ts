@@ -16,8 +16,8 @@ export interface Before {
 }
 
 /**
- * Reads the state that the restore of upstream will undo: its payments, and the gateway's orders that had settled.
- * Starts an instance on upstream's database for this. No other instance may be running there.
+ * Reads the upstream payments and the gateway's settled orders just before upstream is restored. Starts an instance on
+ * the upstream database for this. No other instance may be running there.
  */
 export async function beforeUpstream({ here, upstream, accountAt }: TwoSides) {
   const settings = { ROLE: 'serve' } as const;
@@ -110,9 +110,9 @@ const waitingHere = `select ((select count(*) from outbox) + (select count(*) fr
   + (select count(*) from rail_deposit where status = 'RECEIVED'))::int as waiting`;
 const waitingUpstream = `select ((select count(*) from outbox) + (select count(*) from rail_order where due_at is not null)
   + (select count(*) from webhook_delivery where status = 'PENDING'))::int as waiting`;
-/** Whether the query for deposits is due or running (its lease is shorter than 15 s). */
+/** Counts the connections whose query for deposits is due or running (its lease is shorter than 15 s). */
 const asking = `select count(*)::int as waiting from rail_connection where deposits_due_at <= clock_timestamp() + interval '15 seconds'`;
-/** Makes all retries due, and all polls for outcomes that were not reported. */
+/** Makes all retries due, as well as all polls for unreported outcomes. */
 const nowHere = [
   `update rail_order o set due_at = clock_ms() from transaction t where t.platform_id = o.platform_id
     and t.id = o.transaction_id and t.status in ('PENDING', 'PROCESSING') and o.due_at is not null`,

@@ -64,7 +64,7 @@ function waysToTypes(schema: GraphQLSchema, material: Material): Map<GraphQLObje
   const query = schema.getQueryType();
   if (!query) throw new Error('no query');
   const ways = new Map<GraphQLObjectType, Around>([[query, (inner) => `{ ${inner} }`]]);
-  // Objects that can be found only by their ids come last.
+  // Objects that can be found only by id come after the others.
   for (const isById of [false, true, false])
     for (const [type, around] of ways) {
       for (const field of Object.values(type.getFields())) {
@@ -158,7 +158,7 @@ function argumentOf(
   return valueFor(`${owner}.${field.name}`, name, type, new Choices([]), material);
 }
 
-/** Returns a value that matches some row; for an input, a value for each of its fields. */
+/** Returns a value that matches some row; for an input object, such a value for each of its fields. */
 function example(owner: string, name: string, type: GraphQLInputType, material: Material): unknown {
   const nullable = getNullableType(type);
   if (!isInputObjectType(nullable)) return valueFor(owner, name, type, new Choices([]), material);
@@ -193,7 +193,7 @@ type Halves = readonly [older: unknown, newer: unknown];
 
 /**
  * The values that `fillPlatform` gives to rows, by filter type and field. Each value matches half of the rows, so
- * Postgres expects to find a match soon. No row has values from both halves, so a filter on values from both has to
+ * Postgres expects to find a match soon. No row has values from both halves, so a filter that combines them has to
  * examine all rows.
  */
 const halves: Readonly<Record<string, Readonly<Record<string, Halves>>>> = {

@@ -51,7 +51,7 @@ export class TrustedDocuments {
   }
 
   async find(platformId: string, hash: string): Promise<string | undefined> {
-    // No other string can be a document's hash, and Postgres might reject its characters.
+    // Other strings are not looked up, because Postgres might reject some of their characters.
     return isHash(hash) ? (await this.#lookUp(platformId, `hash ${hash}`, { hash })).text : undefined;
   }
 
@@ -78,9 +78,10 @@ export class TrustedDocuments {
   }
 
   /**
-   * Registers documents, and returns how many are new.
-   * @param problemIn returns why a document could not be executed, or undefined
-   * @throws Refusal FORBIDDEN, or INVALID_INPUT (none is registered if one cannot be executed or there are too many)
+   * Registers documents and returns how many were new.
+   * @param problemIn returns why a document cannot be executed, or undefined if it can
+   * @throws Refusal FORBIDDEN, or INVALID_INPUT if a document cannot be executed or there are too many; then none is
+   *   registered
    */
   async register(
     caller: Caller,
@@ -180,7 +181,7 @@ function isHash(text: string): boolean {
   return text.length in algorithms && /^[0-9a-f]+$/.test(text);
 }
 
-/** Returns whether this is the hash of a document's text. The hash's length determines the algorithm. */
+/** Returns whether a hash is that of a document's text. The length of the hash determines the algorithm. */
 export function isHashOf(hash: string, text: string): boolean {
   const algorithm = algorithms[hash.length];
   return algorithm !== undefined && digest(algorithm, text, 'hex') === hash;

@@ -25,7 +25,7 @@ export const documentBudget = {
 /**
  * The maximum number of tokens that are parsed. A selection set has at least three (two braces and a selection), so
  * adding `__typename` to each selection set lengthens a document by at most a third. That is allowed, because these
- * tokens do not count towards `documentBudget.tokens`.
+ * tokens do not count toward `documentBudget.tokens`.
  */
 export const maxTokensParsed = Math.ceil((documentBudget.tokens * 4) / 3);
 
@@ -33,7 +33,7 @@ type BudgetLimit = keyof typeof documentBudget;
 
 /**
  * Checks a document against the limits before validation. Returns a COST_LIMIT_EXCEEDED error for each exceeded limit,
- * or only INTROSPECTION_DISABLED if it queries the schema and `introspection` is off.
+ * or only INTROSPECTION_DISABLED if the document queries the schema and `introspection` is off.
  */
 export function checkBudget({ size, costliest, schemaField }: Measure, introspection: boolean): GraphQLError[] {
   if (schemaField !== undefined && !introspection) return [introspectionDisabled(schemaField)];

@@ -52,7 +52,7 @@ export function argumentReader({ document, operationName, variables }: SentDocum
 interface FieldCost {
   /** The cost of the field itself: its price, the values in its list arguments, and the search for its rows. */
   readonly own: number;
-  /** The number of rows for which a list's subfields count. Undefined for a list without a size, which is short. */
+  /** The number of rows for which a list's subfields count; undefined for a short list, which has no size argument. */
   readonly rows: number | undefined;
   readonly isVariable: boolean;
 }
@@ -110,10 +110,10 @@ function hasList(type: GraphQLInputType): boolean {
   return known;
 }
 
-/** Returns a page size; undefined if the value is not a number, which coercion refuses later. */
+/** Returns a page size, or undefined if the value is not a number. Coercion will refuse such a value. */
 const pageSize = (value: unknown) => (typeof value === 'number' ? clampSize(value) : undefined);
 
-/** Counts the values of a list. Coercion turns any other value into a list of one. */
+/** Returns the length of a list. Coercion turns a value that is not a list into a list of one. */
 const listLength = (value: unknown) => clampSize(Array.isArray(value) ? value.length : 1);
 
 /**

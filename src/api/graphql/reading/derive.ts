@@ -165,9 +165,9 @@ const prices: Readonly<Record<Costs | 'list', number>> = {
   rows: 10,
   /** Values from other rows, read for each of a payment's legs. */
   legs: 20,
-  /** A row as of a change, which Postgres reconstructs from later changes. */
+  /** A row as it was after a change, which Postgres reconstructs from later changes. */
   past: 80,
-  /** A read with its own plan: a field of the query, or one whose resolver sends statements. */
+  /** A read with its own plan: a field of the query type, or a field whose resolver sends statements. */
   read: 300,
   /** Counting all matching rows, of which there may be some 30,000. */
   all: 4_000,

@@ -45,7 +45,7 @@ interface PageQuery {
 /**
  * Writes a connection's SQL. The SQL reads the page's rows once, plus one row to see whether the list continues, and
  * aggregates what the document selects. It counts all rows, or looks beyond the page's cursor, only if the document
- * asks for it.
+ * selects the fields that need this.
  */
 export class PageWriter {
   readonly #planner: DocumentWalker;
@@ -197,7 +197,7 @@ export class PageWriter {
       const args = run.args(this.#selected.field, this.#selected.node);
       const key = read.key(args);
       const pageArgs: PageArgs = { sortOrder: key.sortOrder, ...args };
-      // A key is used only with the order that parsed it.
+      // A parsed key is used only with the order that parsed it.
       const page = parsePage(pageArgs, (cursor, argument) => keyIn(read, key, run, cursor, argument) as never);
       return { page, key, where: read.where(run.viewer, args) };
     });

@@ -12,13 +12,13 @@ import { literal } from './sql.ts';
 
 /** Writes the SQL joins for the relations of the data model. */
 
-/** Returns a relation of a model; undefined if the model has none with this name. */
+/** Returns a model's relation with the given name, or undefined if there is none. */
 export function relationOf(model: string, name: string): ModelField | undefined {
   const field = fieldsOfModel(model).get(name);
   return field?.kind === 'object' ? field : undefined;
 }
 
-/** Returns a model's relation. @throws Error if it has none with this name */
+/** Returns a model's relation with the given name. @throws Error if there is none */
 export function requireRelation(model: string | undefined, name: string): ModelField {
   const relation = model === undefined ? undefined : relationOf(model, name);
   if (!relation) throw new Error(`${model} has no relation ${name}`);

@@ -208,7 +208,7 @@ export class Planner implements DocumentWalker {
   }
 }
 
-/** Returns the uuid in a public id, if it is the id of one of these types of the schema. */
+/** Returns the uuid in a public id, if the id belongs to one of the given types of the schema. */
 export function knownUuid(id: string, types: readonly string[]): string | undefined {
   return uuidOf(id, ...(types as readonly IdType[]));
 }

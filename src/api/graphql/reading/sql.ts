@@ -128,7 +128,7 @@ export class Part {
 
 /**
  * An expression that concatenates known text and the text of expressions. A longer concatenation contains its parts
- * directly, which saves Postgres about a tenth of the time of a list (bench/LOG.md).
+ * directly, which saves Postgres about a tenth of the time that a list takes (bench/LOG.md).
  */
 export class Concatenation {
   readonly parts: readonly (string | Sql)[];
@@ -177,7 +177,7 @@ export function joinSql(parts: readonly Sql[], separator: string): Sql {
   return mergeText(parts.flatMap((part, at) => (at === 0 ? written(part) : [separator, ...written(part)])));
 }
 
-/** Returns a run's text for SQL that has no parts. */
+/** Writes SQL that has no parts as text for a given run. */
 export function textOfRun(pieces: Sql, run: Run): string {
   const text = (piece: Piece): string => {
     if (typeof piece === 'string') return piece;
@@ -199,7 +199,7 @@ function mergeText<Other>(pieces: readonly (string | Other)[]): (string | Other)
   return result;
 }
 
-/** The maximum number of cached SQL strings per statement. They differ in paging order and in omitted arguments. */
+/** The maximum number of cached SQL strings per statement. They differ in paging order and in the arguments given. */
 const maxTexts = 8;
 
 /**
@@ -371,6 +371,6 @@ function concat(pieces: readonly Sql[]): Sql {
 
 /** Writes the JSON of a value that needs no escaping, such as an id, digits or the name of an enum value. */
 export const quoted = (expression: string, prefix = ''): Sql => [
-  // On its own, it is null if the value is null.
+  // Used on its own, the expression is null if the value is null.
   new Concatenation([`"${prefix}`, [expression], '"'], () => [`'"${prefix}' || ${expression} || '"'`]),
 ];

@@ -21,8 +21,8 @@ import { literal, quoted, type Sql, sql } from './sql.ts';
 import { stockNode, stockPage, stockRows } from './stock.ts';
 
 /**
- * Adds the domain's field methods to those of Pothos' field builders. Each method creates a field with a resolver and
- * declares how a statement reads it (derive.ts).
+ * Adds the domain's field methods to Pothos's field builders. Each method creates a field with a resolver and declares
+ * how a statement reads the field (derive.ts).
  */
 
 type Visible = (viewer: Viewer) => object;
@@ -119,7 +119,7 @@ declare global {
         type: TypeParam<Types>,
         options: Options & { readonly nullIf?: Name<ParentShape>; readonly needsOthers?: true },
       ): FieldRef<Types, ParentShape, Kind>;
-      /** The public id of an object of this type, built from a uuid column or from several columns. */
+      /** The public id of an object of the given `type`, built from a uuid column or from several columns. */
       publicId(
         type: IdType,
         column: Column<ParentShape, string | null> | readonly Name<ParentShape>[],
@@ -168,7 +168,7 @@ type Given<Name extends keyof Words> = Words[Name] extends (...given: infer Argu
 
 /**
  * The part of a field builder that the methods need.
- * The compiler cannot infer Pothos' types through shared methods.
+ * The compiler cannot infer Pothos's types through shared methods.
  */
 interface Builder {
   field(options: object): never;
@@ -304,7 +304,7 @@ const words = {
       env: (env) => env,
       ...(nullIf !== undefined && { unless: ({ row }: Env) => [`${row}.${columnName(nullIf)} is null`] }),
     });
-    // Copies the row, because Pothos has marked a node's row with the node's type, which this field does not return.
+    // Copies the row: Pothos has marked a node's row with the node's type, but this field returns a different type.
     const shown = (row: Row) => (nullIf !== undefined && row[nullIf] === null ? null : { ...row });
     return (needsOthers ? ofOthers : ofRow)(this, type, read, options, shown);
   },

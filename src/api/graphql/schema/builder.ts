@@ -74,7 +74,7 @@ export const builder = new SchemaBuilder<SchemaConfig>({
 
 builder.queryType({
   description:
-    'Everything you can read. Lists are Relay connections, newest first unless `sortOrder` is ASC; the feed of events is oldest first.',
+    'Everything you can read. Lists are Relay connections, newest first unless `sortOrder` is ASC; the event feed is oldest first.',
   authScopes: { permission: 'VIEW' },
 });
 builder.mutationType({

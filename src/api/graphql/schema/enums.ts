@@ -182,7 +182,7 @@ export const ExternalAccountType = enumOf(
 
 export const EventType = enumOf(
   'EventType',
-  'The kind of change that an event reports. Some kinds are only in the feed and have no webhook.',
+  'The kind of change that an event reports. Some kinds appear only in the feed and have no webhook.',
   {
     OUTGOING_PAYMENT: 'An outgoing transaction was created or its status changed.',
     INCOMING_PAYMENT: 'An incoming transaction was created or its status changed.',
@@ -193,7 +193,7 @@ export const EventType = enumOf(
     QUOTE_STATUS: 'A quote was created or its status changed. In the feed only.',
     EXTERNAL_ACCOUNT_STATUS: 'An external account was created or its status changed. In the feed only.',
     CUSTOMER_CHANGE:
-      'A customer changed in a way that no other type covers: new details, deletion, a pending identity check. In the feed only.',
+      'A customer changed in a way that no other type covers, such as new details, deletion or a pending identity check. In the feed only.',
     ACCOUNT_CHANGE: 'A new internal account, or an account change that no other type covers. In the feed only.',
     WEBHOOK_DELIVERY: 'A webhook delivery has finished. In the feed only, and not visible to client tokens.',
   },
@@ -235,15 +235,15 @@ export const Environment = enumOf('Environment', 'Whether payments are simulated
 });
 
 export const PaymentKind = enumOf('PaymentKind', 'How a payment is made.', {
-  TRANSFER_OUT: 'With transferOut, from an internal to an external account in one currency.',
-  TRANSFER_IN: 'With transferIn, from an external to an internal account in one currency.',
-  TRANSFER_INTERNAL: 'With transferInternal, between internal accounts in one currency.',
+  TRANSFER_OUT: 'With transferOut, from an internal account to an external account in the same currency.',
+  TRANSFER_IN: 'With transferIn, from an external account to an internal account in the same currency.',
+  TRANSFER_INTERNAL: 'With transferInternal, between internal accounts in the same currency.',
   QUOTE: 'With a quote, which is executed by a request or by a deposit.',
 });
 
-export const PolicyRelease = enumOf('PolicyRelease', "When a payment no longer counts towards a policy's limits.", {
-  FAILED: 'When the payment fails, is rejected or expires without having been delivered.',
-  REFUNDED: 'When the payment is returned after its delivery.',
+export const PolicyRelease = enumOf('PolicyRelease', "When a payment no longer counts toward a policy's limits.", {
+  FAILED: 'When the payment fails, is rejected or expires before delivery.',
+  REFUNDED: 'When the payment is returned after delivery.',
 });
 
 export const PolicyPeriod = enumOf('PolicyPeriod', 'The period over which a policy limit adds up payments.', {

@@ -8,7 +8,7 @@ import * as enums from './enums.ts';
  * and follow one naming scheme: `createdAfter`/`createdBefore`, `updatedAfter`/`updatedBefore`, `min`/`max` (amounts).
  */
 
-/** Describes a filter field whose rows can be found without a search. Filtering by any other field costs more. */
+/** Describes a filter field by which rows can be found without a search. Filtering by any other field costs more. */
 export const found = (foundBy: GraphQLInputFieldExtensions['foundBy'], description: string) =>
   ({ description, extensions: { foundBy } }) as const;
 
@@ -88,7 +88,7 @@ export const TransactionFilter = filterInput('TransactionFilter', ['A transactio
   executed: t.boolean(
     found(
       'index',
-      'True excludes payments whose quote was never executed or funded. These are PENDING and later EXPIRED. False returns only these payments.',
+      'True excludes payments whose quote was never executed or funded, which are PENDING and later EXPIRED. False returns only those payments.',
     ),
   ),
   ...createdIn(t, 'Transactions'),

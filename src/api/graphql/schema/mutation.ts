@@ -22,21 +22,21 @@ export const serverTime = {
   type: 'DateTime',
   extensions: { costs: 'read' },
   description:
-    "The service's current time; its clock determines what has expired. Base countdowns on it rather than on the device clock.",
+    "The service's current time. The service's clock determines what has expired, so base countdowns on this time rather than on the device's clock.",
   resolve: async (_parent: unknown, _args: object, { payments }: Context) =>
     (await readClock(payments.database.pool)).now,
 } as const;
 
 const SandboxDeposit = enumOf('SandboxDeposit', 'How the simulated deposit for a real-time funded quote arrives.', {
   SHORT: "Half of the amount arrives: the payment fails, and the customer's account is credited.",
-  TWICE: "Two deposits arrive: the first funds the quote, the second is credited to the customer's account.",
+  TWICE: "Two deposits arrive: the first funds the quote, and the second is credited to the customer's account.",
   LATE: "The deposit arrives after the quote has expired: the payment fails with QUOTE_EXPIRED, and the money is credited to the customer's account.",
 });
 
 const SandboxStep = enumOf('SandboxStep', 'A step of a simulated payment.', {
   PAY_REQUEST:
     "For sandboxReceiveUma: the sender's pay request. The payment is CREATED until the request arrives or fails. It becomes EXPIRED if neither happens within a quote's lifetime.",
-  PULL: 'For a quote paid from an external account: the collection of the money, which precedes the settlement.',
+  PULL: 'For a quote paid from an external account: the collection of the money, which precedes settlement.',
   SETTLEMENT: 'The delivery or collection that ends the payment.',
 });
 
@@ -54,12 +54,12 @@ export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
       description: 'The step that `delayMs` and `failureReason` apply to; SETTLEMENT by default.',
     }),
     delayMs: t.int({
-      description: 'The duration of the step in milliseconds, 0 to 3600000. If omitted, the step takes its usual time.',
+      description: 'The duration of `step` in milliseconds, 0 to 3600000. If omitted, the step takes its usual time.',
     }),
     failureReason: t.field({
       type: FailureReason,
       description:
-        'Makes the payment fail with this reason after the delay. If a deposit funds it, only QUOTE_EXPIRED and QUOTE_EXECUTION_FAILED are possible.',
+        'Makes the payment fail with this reason after the delay. If the payment is funded by a deposit, only QUOTE_EXPIRED and QUOTE_EXECUTION_FAILED are possible.',
     }),
     reject: t.boolean({ description: 'Makes the receiving side reject the payment (REJECTED) after the delay.' }),
     approval: t.field({
@@ -73,11 +73,11 @@ export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
     }),
     refundFails: t.boolean({
       description:
-        'Makes the refund fail as well if `failureReason` is given. The money then stays in SUSPENSE, as the ledger entries show.',
+        'If `failureReason` is given, makes the refund fail as well. The money then stays in SUSPENSE, as the ledger entries show.',
     }),
     returnAfterMs: t.int({
       description:
-        'Makes the bank return the payment this many milliseconds after it has completed: COMPLETED becomes REFUNDED. Only for payments that leave the service.',
+        'Makes the bank return the payment this many milliseconds after it has completed, so that it changes from COMPLETED to REFUNDED. Only for payments that leave the service.',
     }),
   }),
 });
@@ -219,7 +219,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
     fields: (t) => ({
       ...successFields(t, options.success),
       replayed: t.boolean({
-        description: 'Whether this is a replay of the response to an earlier request with the same idempotency key.',
+        description: 'Whether this response repeats the response to an earlier request with the same idempotency key.',
         resolve: (result) => result.replayed,
       }),
       serverTime: t.field(serverTime),
@@ -229,7 +229,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
   const found: readonly MemberName[] = options.namesNothing ? [] : ['NotFoundError'];
   const refusals = [...new Set([...found, ...(options.refusals ?? []), ...commonRefusals])];
   const result = builder.unionType(`${typeName}Result`, {
-    description: `The outcome of ${name}: either the success payload or the error that explains why it was refused.`,
+    description: `The result of ${name}, or the error that explains why it was refused.`,
     types: [
       success,
       ...(options.validates ? [ValidatedPayment] : []),

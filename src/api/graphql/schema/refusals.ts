@@ -16,13 +16,13 @@ const members = {
   NotFoundError: 'An object that the input refers to does not exist, or is not visible to the caller.',
   InsufficientFundsError: 'The balance of the source is too low. The quote, if there is one, stays PENDING.',
   LimitExceededError:
-    'A policy does not allow the payment. Its rule and limit are visible only to viewers with VIEW who may see the policy.',
+    "A policy does not allow the payment. Its rule and limit are shown only if the caller may see the policy and the caller's token has VIEW.",
   QuoteExpiredError: 'The quote has expired: create a new one.',
   ConflictError: 'The request conflicts with something that already exists or has already happened.',
   CustomerInUseError:
     'The customer still has money in its accounts or payments in progress. Move the money out (transferInternal, transferOut) and wait for the payments to finish.',
   IdempotencyMismatchError: 'The idempotency key was already used with different input.',
-  ForbiddenError: 'The token or the customer concerned is not allowed to do this.',
+  ForbiddenError: 'The token does not permit the operation, or a customer or account involved may not take part in it.',
   UnavailableError:
     'The request cannot be served at the moment. Nothing has changed; the same request may succeed later.',
   OutcomeUnknownError:
@@ -37,7 +37,10 @@ const codes: Readonly<Record<Code, readonly [member: MemberName, meaning: string
     'InvalidInputError',
     'A field is malformed or requests something impossible. If several fields are wrong, each has its own code in `fields`.',
   ],
-  INVALID_AMOUNT: ['InvalidInputError', 'The amount is not positive, or has more decimal places than its currency.'],
+  INVALID_AMOUNT: [
+    'InvalidInputError',
+    'The amount is not positive, or has more decimal places than its currency allows.',
+  ],
   AMOUNT_OUT_OF_RANGE: ['InvalidInputError', 'The amount is below the minimum or above the maximum.'],
   INVALID_CURRENCY: ['InvalidInputError', 'The currency is unknown, or not supported here.'],
   INVALID_BANK_ACCOUNT: [
@@ -52,7 +55,7 @@ const codes: Readonly<Record<Code, readonly [member: MemberName, meaning: string
   SELF_PAYMENT: ['InvalidInputError', 'The source and the destination are the same account or address.'],
   MISSING_MANDATORY_USER_INFO: [
     'InvalidInputError',
-    'The receiver requires information about the sender that was not given.',
+    'Information about the sender that the receiver requires is missing.',
   ],
   QUOTE_REQUEST_FAILED: ['UnavailableError', 'The receiving side did not return a quote.'],
   INSUFFICIENT_BALANCE: ['InsufficientFundsError', 'The balance of the source is too low.'],
@@ -95,7 +98,7 @@ const codes: Readonly<Record<Code, readonly [member: MemberName, meaning: string
 
 export const RefusalCode = enumOf(
   'RefusalCode',
-  'The machine-readable reason why a request was refused: the same codes as in REST. New codes may be added.',
+  'The machine-readable reason why a request was refused. The codes are the same as in REST; new ones may be added.',
   Object.fromEntries(Object.entries(codes).map(([code, [, meaning]]) => [code, meaning])) as Record<Code, string>,
 );
 
@@ -221,14 +224,15 @@ builder.objectFields(memberTypes.CustomerInUseError, (t) => ({
   balances: t.field({
     type: ['Money'],
     nullable: true,
-    description: "The balances of the customer's non-empty internal accounts. Null for viewers without VIEW.",
+    description: "The balances of the customer's non-empty internal accounts. Null if the caller's token lacks VIEW.",
     resolve: ({ balances }) => balances?.map(({ amount, currency }) => money(BigInt(amount), currency)),
   }),
   paymentsUnderWay: t.optional('paymentsUnderWay', 'Int', {
     description:
-      'The number of incoming and outgoing payments of the customer that are still in progress. Null for viewers without VIEW.',
+      "The number of the customer's payments, incoming and outgoing, that are still in progress. Null if the caller's token lacks VIEW.",
   }),
   transactionIds: t.optional('transactionIds', ['ID'], {
-    description: 'The ids of the 20 oldest payments in progress (`Transaction:…`). Null for viewers without VIEW.',
+    description:
+      "The ids of the 20 oldest payments in progress (`Transaction:…`). Null if the caller's token lacks VIEW.",
   }),
 }));

@@ -33,7 +33,7 @@ interface McpOptions extends Pick<GraphqlOptions, 'payments' | 'trusted' | 'cred
   readonly version: string;
 }
 
-/** How long a payment can be confirmed after it was validated, in milliseconds. */
+/** How long after its validation a payment can be confirmed, in milliseconds. */
 const confirmableMs = 600_000;
 
 const instructions =
@@ -62,7 +62,7 @@ export function createMcpEndpoint(options: McpOptions): McpEndpoint {
       await answerMessage(caller, response, message);
       end({ code: String(response.statusCode) });
     } catch (error) {
-      // The deadline has passed, and a response has already been sent.
+      // If the deadline has passed, a response has already been sent.
       if (response.headersSent) throw error;
       await sendAnswer(response, answerOf({ errors: [presentError(error, log)] }, 'application/json'));
     }

@@ -146,7 +146,7 @@ interface ClientMessage {
 
 type Begun = NonNullable<Extra['begun']>;
 
-/** The limit covers a client's open operations, plus as many completed ones that the service has yet to end. */
+/** Allows for a client's open operations and an equal number of completed ones that the service has yet to end. */
 const maxUnderWay = 2 * socketLimits.operations;
 
 /**
@@ -165,7 +165,7 @@ class SocketOrder {
   readonly #open = new Map<string, Begun>();
   #underWay = 0;
 
-  /** @param handle handles a message; resolves when the operation that it starts has ended, never rejects */
+  /** @param handle handles a message; resolves when the operation that it starts has ended, and never rejects */
   constructor(extra: Extra, handle: (text: string) => Promise<void>) {
     this.#extra = extra;
     this.#handle = handle;

@@ -11,7 +11,7 @@ export interface Answer {
 
 /** The minimum size of a response that is compressed, in bytes. A shorter one fits into one packet anyway. */
 const compressedFrom = 1_400;
-/** The maximum size of a response that this thread compresses. Another thread would take longer (bench/LOG.md). */
+/** Responses up to this size, in bytes, are compressed on this thread. Another would take longer (bench/LOG.md). */
 const compressedAtOnce = 16 * 1024;
 
 /** The fastest level compresses JSON nearly as well as the slower ones (bench/LOG.md). */

@@ -239,7 +239,7 @@ function changeEndpoints(endpoints: Endpoints, payments: Payments): void {
     body: requestObject('UpdateExternalAccount', {
       platformAccountId: ownKey().nullish().describe("The platform's own id for the account; null removes it."),
       defaultUmaDepositAccount: boolean(
-        'Whether incoming UMA payments to the customer go to this account. If true, this replaces any earlier default.',
+        'Whether incoming UMA payments to the customer go to this account. If true, the account replaces any earlier default.',
       ).nullish(),
       metadata: changedMetadata,
     }),
@@ -283,8 +283,8 @@ function createdRecord({ warnings: found, ...row }: Awaited<ReturnType<typeof cr
 }
 
 /**
- * Checks the currency and owner that a request gives along with an account's id. Callers may copy both from a response.
- * Ignores an unknown account, because the command will refuse it.
+ * Checks the currency and owner that a request gives along with an account's id. Clients may copy both from a
+ * response. Ignores an unknown account, because the command will refuse it.
  * @throws Refusal INVALID_CURRENCY, INVALID_INPUT
  */
 export async function checkNamedAccount(

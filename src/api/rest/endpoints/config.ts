@@ -31,7 +31,7 @@ import {
   whole,
 } from '../schemas/fields.ts';
 
-/** The settings of every currency, as JSON. They are the same for all currencies. */
+/** The settings that all currencies share, as JSON. */
 const settings = {
   ...currencySettings,
   minAmount: Number(currencySettings.minAmount),
@@ -62,7 +62,7 @@ const terms = {
 };
 
 const urlDescription =
-  'The URL to which events are posted: https with a public host, on port 443 or 8443; in the sandbox also on this machine. Setting it needs TRANSACT as well as MANAGE and VIEW, because its responses can approve payments.';
+  'The URL to which events are posted: https with a public host, on port 443 or 8443. In the sandbox, http or https to the loopback interface is also accepted. Setting it needs TRANSACT as well as MANAGE and VIEW, because its responses can approve payments.';
 const webhookEndpoint = string(urlDescription, 'https://example.com/webhooks');
 
 const trustedDocuments = oneOf(
@@ -114,7 +114,7 @@ const UpdateConfigBody = requestObject('UpdatePlatformConfig', {
     listOf(
       z.strictObject({ currencyCode, minAmount: fixed, maxAmount: fixed, ...z.object(terms).partial().shape }),
     ).min(1),
-  ).describe('The currencies in which new customers get internal accounts. They replace the current list.'),
+  ).describe('The currencies in which new customers get internal accounts. The list replaces the current one.'),
   trustedDocuments: trustedDocuments.nullish(),
 });
 

@@ -88,7 +88,7 @@ const CreateCustomerBody = variants('CreateCustomer', 'customerType', [
 /** The body that changes a customer. Omitted fields stay unchanged, and null clears a field. */
 const UpdateCustomerBody = variants('UpdateCustomer', 'customerType', [
   requestObject('UpdateIndividualCustomer', {
-    customerType: z.literal('INDIVIDUAL').describe('The customer type, which cannot change: a person.'),
+    customerType: z.literal('INDIVIDUAL').describe('The customer type: a person. It cannot change.'),
     umaAddress: umaAddress.nullish(),
     metadata: changedMetadata,
     fullName: individualFields.fullName.nullable(),
@@ -97,7 +97,7 @@ const UpdateCustomerBody = variants('UpdateCustomer', 'customerType', [
     address: changed(AddressSchema).describe('Postal address.'),
   }),
   requestObject('UpdateBusinessCustomer', {
-    customerType: z.literal('BUSINESS').describe('The customer type, which cannot change: a company.'),
+    customerType: z.literal('BUSINESS').describe('The customer type: a company. It cannot change.'),
     umaAddress: umaAddress.nullish(),
     metadata: changedMetadata,
     businessInfo: requestObject('UpdateBusinessInfo', {
@@ -107,7 +107,7 @@ const UpdateCustomerBody = variants('UpdateCustomer', 'customerType', [
     }).nullish(),
     address: changed(AddressSchema).describe('Postal address.'),
     beneficialOwners: changed(listOf(BeneficialOwnerSchema)).describe(
-      'The people who own or control the company. They replace the current list.',
+      'The people who own or control the company. The list replaces the current one.',
     ),
   }),
 ]);

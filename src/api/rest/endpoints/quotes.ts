@@ -110,7 +110,7 @@ export function quoteEndpoints(endpoints: Endpoints, payments: Payments): void {
 const SourceInput = variants('PaymentSourceInput', 'sourceType', [
   requestObject('AccountSourceInput', {
     sourceType: z.literal('ACCOUNT').describe('Pay from an account.'),
-    accountId: id('InternalAccount', 'The account that pays. Money from an external account is pulled first.'),
+    accountId: id('InternalAccount', 'The account that pays. If it is external, the money is first pulled from it.'),
     customerId: id('Customer', 'The owner of the account; optional, and checked if given.').optional(),
     currency: string("The account's currency; optional, and checked if given.").optional(),
   }),
@@ -164,7 +164,7 @@ const CreateQuoteBody = z
     senderCustomerInfo: information
       .optional()
       .describe(
-        "Sender information, by name. A UMA address requires the lookup's requiredPayerFields and PURPOSE_OF_PAYMENT; an external account requires PURPOSE_OF_PAYMENT.",
+        "Sender information, keyed by field name. A UMA address requires the lookup's requiredPayerFields and PURPOSE_OF_PAYMENT; an external account requires PURPOSE_OF_PAYMENT.",
       ),
     senderUserInfo: information.optional().describe('An alias of senderCustomerInfo.'),
     immediatelyExecute: boolean(
@@ -196,7 +196,7 @@ function quotePaths(body: Body): PathTable<CreateQuote> {
     table.push([['destination', 'currency'], ['receivingCurrencyCode']]);
   const field = !senderCustomerInfo && senderUserInfo ? 'senderUserInfo' : 'senderCustomerInfo';
   table.push([['senderCustomerInfo'], [field]]);
-  // In the request, the facts are an object, by name; in the command's input, they are a list.
+  // In the request, the facts are an object keyed by name; in the command's input, they are a list.
   for (const [position, name] of Object.keys(senderCustomerInfo ?? senderUserInfo ?? {}).entries()) {
     table.push(renamed(['senderCustomerInfo', position], [field, name]));
   }

@@ -61,7 +61,7 @@ const LookupSchema = responseObject('Lookup', {
     .optional()
     .describe('The smallest and largest amounts in the preferred currency.'),
   createdAt: time('When the lookup was made.'),
-}).describe('The currencies and limits of payments to a UMA address, and the information that they require.');
+}).describe('The currencies and limits for payments to a UMA address, and the sender fields that are required.');
 
 const UmaLookupSchema = responseObject('UmaLookup', {
   ...LookupSchema.shape,
@@ -137,7 +137,7 @@ async function senderOf({ database }: Payments, viewer: Viewer, { customerId, pl
   return publicId('Customer', customer.id);
 }
 
-/** Converts a row to a lookup's record: the fields of the specification, and our own. Throws UnrepresentableAmount. */
+/** Converts a row to a lookup's record, with the specification's fields and our own. Throws UnrepresentableAmount. */
 function lookupRecord(row: Lookup) {
   const currencies = lookupCurrencies(row);
   const [preferred] = currencies;

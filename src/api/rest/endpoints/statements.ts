@@ -41,7 +41,7 @@ export function statementEndpoints(endpoints: Endpoints, { database }: Payments)
       const viewer = context.get('viewer');
       const head = await readStatementHead(database, viewer, accountId, period);
       const write = statementWriter(format, head);
-      // Sets the platform for the lines, which are read after this handler has returned.
+      // Ties the lines to the platform, because they are read after this handler has returned.
       const lines = asPlatform(viewer.platformId, () =>
         iterateHere(write(head, period, statementEntries(database, viewer, head))),
       );

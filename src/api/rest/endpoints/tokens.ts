@@ -29,7 +29,10 @@ const TokenSchema = responseObject('Token', {
   name,
   permissions,
   clientId: string('The user name for HTTP Basic authentication.'),
-  createdById: id('ApiToken', 'The token that created this one; absent if the operator or the sandbox did.').optional(),
+  createdById: id(
+    'ApiToken',
+    'The token that created this one; absent if it was created by the operator or the sandbox.',
+  ).optional(),
   expiresAt: time('When the token expires; absent if it lasts until it is deleted.').optional(),
   addresses: addresses.optional(),
   documents: documents.optional(),

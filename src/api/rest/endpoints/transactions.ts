@@ -108,7 +108,7 @@ export function transactionEndpoints(endpoints: Endpoints, payments: Payments): 
     body: requestObject('ApproveTransaction', {
       receiverCustomerInfo: facts()
         .optional()
-        .describe('The receiver information that the sending side requests, by name.'),
+        .describe('The receiver information that the sending side requests, keyed by field name.'),
     }),
     isBodyOptional: true,
     answer: [200, TransactionSchema, 'The payment after the approval.'],
@@ -135,7 +135,7 @@ export function transactionEndpoints(endpoints: Endpoints, payments: Payments): 
 
 const isAccount = z.literal('ACCOUNT').optional().describe('The party type: always ACCOUNT.');
 
-/** Defines a party to a transfer. Callers may add its type and currency, for example by copying a response. */
+/** Defines a party to a transfer. Clients may add its type and currency, for example if they copy a response. */
 function party<Type extends z.ZodRawShape>(type: Type, [idType, description]: Party) {
   return z
     .strictObject({

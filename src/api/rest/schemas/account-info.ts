@@ -47,7 +47,7 @@ function detail(field: AccountField): z.ZodType {
   return field.optional ? documented.optional() : documented;
 }
 
-/** Creates the schema of all account types, with these additional fields. The compiler cannot infer its type. */
+/** Creates the schema of all account types, each with the fields in `more`. The compiler cannot infer its type. */
 function accountInfo(suffix: 'Input' | '', more: z.ZodRawShape): unknown {
   const types = Object.entries<AccountType>(accountTypes).map(([accountType, type]) =>
     requestObject(`${type.graphql.type}${suffix}`, {

@@ -38,7 +38,8 @@ export const CurrencySchema = responseObject('Currency', {
   name: string("The currency's English name, for display.", 'US Dollar'),
   symbol: string("The currency's symbol, for display.", '$'),
   decimals: z.int().min(0).max(18).openapi({
-    description: "The number of decimal places in the currency's amounts: 2 if its smallest unit is the cent.",
+    description:
+      "The number of decimal places in the currency's amounts, such as 2 for the US dollar, whose smallest unit is the cent.",
     example: 2,
   }),
 }).describe('A currency or asset.');
@@ -108,7 +109,7 @@ const map = z
   .record(z.string(), z.string().openapi({ maxLength: longest.memo }))
   .openapi({ maxProperties: maxEntries });
 
-const bounds = `At most ${maxEntries} keys of 1 to 40 letters, digits, dots, hyphens and underscores, each with at most ${longest.memo} characters.`;
+const bounds = `At most ${maxEntries} pairs. A key consists of 1 to 40 letters, digits, dots, hyphens and underscores; a value has at most ${longest.memo} characters.`;
 
 export const metadata = map.optional().describe("The platform's own key-value pairs; absent if there are none.");
 
@@ -117,7 +118,7 @@ export const newMetadata = map
   .describe(`Your own key-value pairs to store with the object, visible to apps and in webhooks. ${bounds}`);
 
 export const changedMetadata = changed(map).describe(
-  `Your own key-value pairs, which replace all that are stored with the object; {} or null removes them. ${bounds}`,
+  `Your own key-value pairs, which replace all pairs stored with the object; {} or null removes the stored pairs. ${bounds}`,
 );
 
 /** Defines a string that is validated by a rule of the domain. The rule returns what is wrong, or undefined. */
@@ -127,7 +128,7 @@ export const checked = (faultIn: (value: string) => string | undefined) =>
     if (message !== undefined) context.addIssue({ code: 'custom', message });
   });
 
-/** Defines free text, such as a name. The bounds are in characters. */
+/** Defines free text, such as a name, with a maximum length in characters. */
 export const text = (maxLength: number, isKey = false) =>
   checked((value) => {
     const fault = textFault(canonicalText(value), maxLength, isKey);
@@ -136,7 +137,7 @@ export const text = (maxLength: number, isKey = false) =>
 
 export const ownKey = () => text(longest.key, true);
 
-/** Defines facts about a party, by name. */
+/** Defines facts about a party, keyed by name. */
 export const facts = () =>
   z
     .record(z.string(), z.string().openapi({ minLength: 1, maxLength: longest.memo }))
@@ -158,7 +159,7 @@ export const AddressSchema = requestObject('Address', {
   country: countryCode('The country, as an ISO 3166-1 alpha-2 code.'),
 }).describe('A postal address.');
 
-/** The fields that customers have in common with the owners of bank accounts: for people, and for companies. */
+/** The fields that customers share with the owners of bank accounts: first those of people, then those of companies. */
 export const personFields = {
   birthDate: day('Date of birth.').optional(),
   nationality: countryCode('Nationality, as an ISO 3166-1 alpha-2 code.').optional(),

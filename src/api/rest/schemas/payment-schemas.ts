@@ -59,7 +59,7 @@ const DestinationSchema = variants('PaymentDestination', 'destinationType', [
   }),
 ]).describe('Where the money goes.');
 
-/** A payment instruction for a deposit, in both forms. */
+/** A payment instruction for a deposit, in both a flat and a nested form. */
 export const PaymentInstructionSchema = responseObject('PaymentInstruction', {
   accountType: oneOf(ExternalAccountType, 'The type of the account or wallet to pay to.'),
   accountNumber: string('The account number to pay to.').optional(),
@@ -73,7 +73,7 @@ export const PaymentInstructionSchema = responseObject('PaymentInstruction', {
       accountType: oneOf(ExternalAccountType, 'The type of the account or wallet.'),
     })
     .catchall(z.string())
-    .describe('The same data in the nested form, with every field of the type.'),
+    .describe('The same data in nested form, with all fields of the account type.'),
 }).describe('A payment instruction for a deposit. If there are several, use any one of them.');
 
 const RateDetailsSchema = responseObject('RateDetails', {
@@ -154,5 +154,5 @@ export const TransactionSchema = responseObject('Transaction', {
   updatedAt: time('When the transaction last changed.'),
   paymentInstructions: listOf(PaymentInstructionSchema)
     .optional()
-    .describe('How the payment could be funded; only in the response of /sandbox/send.'),
+    .describe('How the payment could be funded; only in the response to /sandbox/send.'),
 }).describe('A payment, outgoing or incoming.');

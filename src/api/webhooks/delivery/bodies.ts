@@ -86,8 +86,8 @@ function payload(event: Event, related: RelatedFields): Record<string, unknown> 
 }
 
 /**
- * Returns a field with a balance, or no field if a JSON number cannot represent the balance exactly. The field is
- * optional in the specification, and omitting it is better than sending a wrong number or no webhook.
+ * Returns an object with only the balance, or an empty one if a JSON number cannot represent the balance exactly. The
+ * specification makes the field optional, and omitting it is better than sending a wrong number or no webhook.
  */
 function balance(field: string, amount: bigint | null, { accountCurrency }: RelatedFields) {
   if (amount === null || accountCurrency === null || !isJsonInteger(amount)) return {};

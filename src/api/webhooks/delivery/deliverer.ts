@@ -16,7 +16,7 @@ import { webhookId, webhookText } from './bodies.ts';
 import { type LeasedDelivery, leaseDeliveries, recordHealth, releaseDelivery, settleDelivery } from './deliveries.ts';
 import { isDelivered, isGone, type Outcome, Sender, signedHeaders } from './sender.ts';
 
-/** The maximum number of attempts that this process runs at once, and of deliveries leased per step. */
+/** The maximum numbers of attempts that run at once in this process and of deliveries leased per step. */
 const maxAttempts = 256;
 const batchSize = 64;
 /** The pause when nothing is due, in milliseconds. */
@@ -63,7 +63,7 @@ export function createDeliverer(webhooks: Webhooks, onAttemptEnd: () => void) {
       return deliveries.length >= capacity ? 0 : idleMs;
     },
 
-    /** Waits briefly for running attempts, then aborts the rest and releases their deliveries. */
+    /** Waits briefly for running attempts, then aborts those still running and releases their deliveries. */
     async stop(): Promise<void> {
       const finished = Promise.allSettled(attempts);
       await Promise.race([finished, delay(graceMs, undefined, { ref: false })]);
@@ -143,9 +143,8 @@ async function settle(webhooks: Webhooks, delivery: LeasedDelivery, outcome: Out
 }
 
 /**
- * Applies the response to the payment before the delivery is recorded. If the process dies in between, only the record
- * is missing. Does nothing if the payment has already been decided by an operator, by its deadline, or by this very
- * response, which is applied again if a process died after applying it.
+ * Applies the response to the payment before the delivery is recorded, so that only the record is missing if the
+ * process dies in between. Does nothing if the payment has already been decided.
  */
 async function applyAnswer({ payments }: Webhooks, delivery: LeasedDelivery, outcome: Outcome): Promise<void> {
   const { platformId, event } = delivery;
@@ -211,7 +210,7 @@ type Reply = Decision | { readonly kind: 'defer' };
 
 /**
  * Reads the response to an approval request: a decision, or `defer` if a command decides later. Returns undefined if
- * there was no response. The payment then fails at its deadline.
+ * the request timed out. The payment then fails at its deadline.
  */
 function questionAnswer({ responseStatus, timedOut, answer }: Outcome, now: Date): Reply | undefined {
   if (timedOut) return undefined;
@@ -255,7 +254,7 @@ const webhookError: Decision = {
   explanation: "the platform's answer to the approval request was an error",
 };
 
-/** Parses the body of a response. If it is not exact JSON, returns the string unchanged, which matches no schema. */
+/** Parses the body of a response. If parsing fails, returns the string itself, which matches no schema. */
 function jsonOf(answer: string | undefined): unknown {
   if (answer === undefined || answer.trim() === '') return undefined;
   try {

@@ -38,7 +38,7 @@ type LeasedRow = Event & Omit<LeasedDelivery, 'id' | 'event'> & { readonly deliv
 
 /**
  * Leases due deliveries. Endpoints with the fewest running attempts come first, so that fast endpoints are served
- * before slow ones. The limits per endpoint do not apply to approval requests, because these are urgent.
+ * before slow ones. The limits per endpoint do not apply to approval requests, which are urgent.
  */
 const lease = leasing<LeasedRow>(
   { table: 'webhook_delivery', rows: 'deliveries' },
@@ -151,7 +151,7 @@ const failedStatement = statement<{ status: string }>(
 
 /**
  * Updates an endpoint's health. A success clears its failures. Days of failures, or a 410 response, disable the
- * endpoint. A failure counts only if its attempt began later than all successful ones, because the late failure of an
+ * endpoint. A failure counts only if its attempt began later than every successful one, because the late failure of an
  * older attempt says nothing about the endpoint's current state.
  */
 export async function recordHealth(
@@ -177,7 +177,7 @@ type DeliveryFilter = Given<{ readonly status?: Given<readonly WebhookDeliverySt
 /** Returns the condition for the deliveries that match a filter. */
 export function whereDeliveries(_viewer: Viewer, filter: DeliveryFilter): Prisma.WebhookDeliveryWhereInput {
   const status = filter?.status;
-  // Nearly all deliveries are DELIVERED. The index on all others has this condition.
+  // Nearly all deliveries are DELIVERED. The index on the others is used only if the query states its condition.
   const isUndelivered = status && !status.includes('DELIVERED');
   return { ...anyOf('status', status), ...(isUndelivered && { AND: [{ status: { not: 'DELIVERED' } }] }) };
 }

@@ -1,7 +1,7 @@
 import { statement } from '../../../infra/database/statement.ts';
 import { type Webhooks, webhookTypesSql } from '../webhooks.ts';
 
-/** The maximum number of endpoints per step, and of events per endpoint. */
+/** The maximum numbers of endpoints per step and of events per endpoint. */
 const maxEndpoints = 200;
 const maxEvents = 500;
 

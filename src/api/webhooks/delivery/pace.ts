@@ -1,4 +1,4 @@
-/** The pauses between a failed attempt and the next, in seconds: ten attempts over about three days. */
+/** The pauses after failed attempts, in seconds: ten attempts over about three days. */
 const schedule = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400] as const;
 /** The fraction by which a pause varies at random, so that deliveries that failed together are not retried together. */
 const jitter = 0.2;
@@ -25,7 +25,7 @@ export function paceOf(scale: number, random: () => number = Math.random) {
     leaseMs: Math.max((30 * secondMs) / scale, 2 * attemptMs),
     /** How long an endpoint can fail, without a single success, before it is disabled. */
     disableAfterMs: (5 * dayMs) / scale,
-    /** How long the previous secret is still used for signing after a rotation. */
+    /** How long after a rotation the previous secret is still used for signing. */
     rotationMs: dayMs / scale,
     /** Returns the milliseconds until the next attempt, or undefined after the last one. `retryAfter` is in seconds. */
     nextInMs(failures: number, retryAfter: number | undefined): number | undefined {

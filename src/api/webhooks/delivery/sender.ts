@@ -27,7 +27,7 @@ export interface Message {
   readonly readAnswer: boolean;
 }
 
-/** The outcome of one attempt. `error` is shown to the platform and contains nothing from the response. */
+/** The outcome of one attempt. `error` is shown to the platform and contains no text from the response. */
 export interface Outcome {
   readonly durationMs: number;
   readonly responseStatus?: number;

@@ -21,7 +21,7 @@ export function parseEndpointUrl(text: string, loopbackAllowed: boolean): URL {
     throw invalid(`the URL ${reason}`, ['url']);
   };
   if (text.length > maxLength) refuse(`must have at most ${maxLength} characters`);
-  if (/[\s\p{C}\\]/u.test(text)) refuse('must not have spaces, invisible characters or backslashes');
+  if (/[\s\p{C}\\]/u.test(text)) refuse('must not contain spaces, invisible characters or backslashes');
   const url = URL.canParse(text) ? new URL(text) : refuse('is not a URL');
   if (url.protocol !== 'https:' && url.protocol !== 'http:') refuse('must begin with https://');
   if (url.username !== '' || url.password !== '') refuse('must not contain a user name or password');

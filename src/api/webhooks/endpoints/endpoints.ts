@@ -64,7 +64,7 @@ export const updateEndpoint = webhookCommand((webhooks, caller, input: EndpointC
 
 /**
  * Deletes a webhook endpoint.
- * @throws Refusal for an unknown endpoint, and for a version that differs from the expected one
+ * @throws Refusal if the endpoint does not exist or its version differs from the expected one
  */
 export const deleteEndpoint = webhookCommand((_webhooks, caller, input: NamedEndpoint) => {
   const id = endpointUuid(input.endpointId);
@@ -147,7 +147,7 @@ export async function insertEndpoint(
   await lockPlatform(client, caller);
   const tokenId = await lockMaker(client, caller);
   if ((await prisma.webhookEndpoint.count({ where: { platformId } })) >= maxEndpoints)
-    throw new Refusal('CONFLICT', `a platform has at most ${maxEndpoints} webhook endpoints: delete one first`);
+    throw new Refusal('CONFLICT', `a platform can have at most ${maxEndpoints} webhook endpoints: delete one first`);
   const { id } = await readClock(client);
   const { secret, sealed } = sealedSecret(webhooks, platformId, id);
   const position = await endOfFeed(prisma, caller);
@@ -170,7 +170,7 @@ const enabledState = { status: 'ENABLED', failures: 0, failingSince: null, disab
 
 /**
  * Changes an endpoint. If it is not disabled, changing its URL resets its failures and sends a test event. Enabling an
- * endpoint does not send the events that it missed. `replay` does.
+ * endpoint does not send the events that it missed; `replay` does.
  * @throws Refusal FORBIDDEN (the caller's token is revoked or may not approve payments), WEBHOOK_ENDPOINT_NOT_FOUND
  */
 export async function changeEndpoint(transaction: Transaction, caller: Caller, id: string, change: EndpointChange) {
@@ -230,8 +230,8 @@ async function endOfFeed(prisma: Prisma.TransactionClient, { platformId }: Calle
 
 /**
  * Creates the endpoint in a platform's settings, changes its URL, or removes it if `url` is null. The caller's
- * transaction has locked the platform's row. The endpoint is marked `ofConfig` and gets every type of event. A new URL
- * gets a test event. Setting the URL of a disabled endpoint, even the same one, enables it.
+ * transaction must have locked the platform's row. The endpoint is marked `ofConfig` and receives every type of event.
+ * A test event is sent to a new URL. Setting the URL of a disabled endpoint, even to its current value, enables it.
  * @returns the signing secret of a new endpoint, which is shown only here; undefined if none was created
  * @throws Refusal FORBIDDEN, CONFLICT (the platform has the maximum number of endpoints)
  */
@@ -300,6 +300,6 @@ export async function testConfigEndpoint(
     const message = 'the receiver has not answered yet: send the request again with the same key';
     throw new Refusal('SERVICE_UNAVAILABLE', message, { retryAfter: 1 });
   }
-  const reason = outcome.error ?? 'the endpoint has been disabled in the meantime';
+  const reason = outcome.error ?? 'the endpoint was disabled in the meantime';
   throw new Refusal('WEBHOOK_DELIVERY_ERROR', `the receiver did not answer: ${reason}`, { url: outcome.url }, replayed);
 }

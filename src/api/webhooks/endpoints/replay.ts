@@ -23,7 +23,7 @@ const lastSequence = 2n ** 62n;
 export interface Replay {
   readonly endpointId: string;
   readonly eventId?: Given<string>;
-  /** The cursors that bound a range of the feed, both exclusive. One of them may be omitted. */
+  /** The cursors that bound a range of the feed, both exclusive. Either may be omitted. */
   readonly after?: Given<string>;
   readonly before?: Given<string>;
 }
@@ -125,8 +125,7 @@ export const resend = webhookCommand((webhooks, caller, input: { readonly delive
     effect: async (transaction) => {
       const { client, prisma } = transaction;
       const { endpointId } = await readDelivery(prisma, caller, id);
-      // Locks the endpoint, so that this delivery cannot become pending just after the endpoint is disabled. Disabling
-      // an endpoint ends its pending deliveries.
+      // Disabling an endpoint ends its pending deliveries. The lock keeps this one from becoming pending afterwards.
       const endpoint = await lockEndpoint(transaction, caller, endpointId);
       if (endpoint.status === 'DISABLED') throw endpointDisabled(endpointId);
       await resendStatement(client, caller.platformId, id);

@@ -197,7 +197,7 @@ export class CredentialBrake {
   readonly #now: Clock;
   readonly #attempts = boundedMemo(maxAddresses, () => new Attempts());
 
-  /** @param perMinute the number of wrong credentials that an address may try in a burst, and per minute */
+  /** @param perMinute the number of wrong credentials that an address may try, both at once and per minute */
   constructor(perMinute: number, log: Logger, now: Clock) {
     this.#rate = { perSecond: perMinute / 60, burst: perMinute };
     this.#log = log;
@@ -243,7 +243,7 @@ export class CredentialBrake {
 const refusalRate = { atOnce: 50, perSecond: 20 } as const;
 /** The maximum delay, in milliseconds. Clients usually wait longer than this for a response. */
 const maxWaitMs = 12_000;
-/** Once the maximum delay is reached, further refusals are spread over this many milliseconds before it. */
+/** Delays that would exceed the maximum are spread over this many milliseconds below it. */
 const spreadMs = 3_000;
 /** The golden ratio: the fractional parts of its multiples are evenly distributed, however many there are. */
 const goldenRatio = (Math.sqrt(5) - 1) / 2;

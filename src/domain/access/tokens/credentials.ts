@@ -35,7 +35,7 @@ export class Credentials {
 
   /**
    * Authenticates credentials. Failures count against the address, and so does a token that is not accepted from it.
-   * @throws RateLimited after too many wrong credentials, unless these have been verified before
+   * @throws RateLimited after too many wrong credentials, unless the given ones have been verified before
    */
   async authenticateFrom(address: string, authorization: string | undefined): Promise<Viewer | undefined> {
     if (!authorization) return undefined;
@@ -53,7 +53,7 @@ export class Credentials {
       succeed?.();
       return viewer;
     } catch (error) {
-      // The database is unreachable, so the credentials may be correct, and the attempt does not count as a failure.
+      // With the database unreachable, the credentials may be correct, so the attempt does not count as a failure.
       succeed?.();
       throw error;
     }
@@ -133,7 +133,7 @@ async function authenticateServer({ pool }: Database, authorization: string): Pr
   };
 }
 
-/** Returns the viewer's properties that are stored with both kinds of tokens. */
+/** Returns the properties of a viewer that are stored with either kind of token. */
 function commonFacts(row: ApiTokenRow | ClientTokenRow) {
   const { id: tokenId, platformId, environment, permissions, makers, expiresAt, documents } = row;
   return { tokenId, platformId, environment, permissions, makers, expiresAt, documents, rates: ownRates(row) };
@@ -226,7 +226,7 @@ export class ClientTokens {
     return row && viewerOf(row);
   }
 
-  /** Returns the key that signs tokens. @throws Refusal SERVICE_UNAVAILABLE if there is no signing key */
+  /** Returns the signing key and the header for its tokens. @throws Refusal SERVICE_UNAVAILABLE if there is no key */
   requireKey() {
     const key = this.#signingId === undefined ? undefined : this.#keys.get(this.#signingId);
     if (this.#signingId === undefined || !key) {
@@ -237,7 +237,7 @@ export class ClientTokens {
   }
 }
 
-/** Returns the primary key of a token that this service signed. The database's clock decides whether it has expired. */
+/** Returns the token's primary key if this service signed the token. The database checks the expiry. */
 async function verifySignature(token: string, keys: ReadonlyMap<string, Uint8Array>) {
   try {
     const key = keys.get(String(decodeProtectedHeader(token).kid));

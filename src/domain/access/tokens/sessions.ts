@@ -34,7 +34,7 @@ export interface Connection {
 
 export interface Session {
   readonly viewer: Viewer;
-  /** Replaces the token with a newer one for the same subject. Returns false if that one forbids an open operation. */
+  /** Replaces the token. Returns false if the new one has a different subject or does not permit an open operation. */
   renew(viewer: Viewer): Promise<boolean>;
   /**
    * Registers an operation, such as a subscription. Once the token no longer permits it, the connection is closed.

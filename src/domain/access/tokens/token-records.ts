@@ -106,7 +106,7 @@ const warnStatement = statement<object>(
    from warned returning 1`,
 );
 
-/** Announces the tokens that will expire within a week, each of them once. Returns how many were announced. */
+/** Announces the tokens that will expire within a week, each only once. Returns the number of tokens announced. */
 export async function warnOfExpiry({ pool }: Database, limit: number): Promise<number> {
   return (await warnStatement(pool, limit)).length;
 }

@@ -79,7 +79,7 @@ class OneBufferSocket extends Socket {
   override _writev(messages: readonly { readonly chunk: Buffer }[], done: (error?: Error | null) => void): void {
     // Several buffers would increase a command's CPU time by 10 to 20 % (bench/LOG.md).
     const buffer = Buffer.concat(messages.map(({ chunk }) => chunk));
-    // The encoding that Node passes with buffers. Node's type does not include it.
+    // Node itself passes this encoding with buffers, but its type BufferEncoding does not include it.
     this._write(buffer, 'buffer' as BufferEncoding, done);
   }
 }

@@ -52,7 +52,7 @@ export function statementMessages(
     serialize.execute(),
   ];
   if (name !== '') {
-    // pg lists a statement that it prepares as submitted and, once Postgres has confirmed it, as parsed.
+    // pg adds a new statement to the submitted ones and, once Postgres has confirmed it, moves it to the parsed ones.
     if ((parsedStatements[name] ?? submittedNamedStatements[name]) !== undefined) return messages;
     // From here on the statement counts as prepared. If its preparation fails, the pool closes the connection.
     submittedNamedStatements[name] = text;

@@ -100,7 +100,7 @@ interface PgQuery extends pg.Submittable {
   handleCommandComplete(message: object, connection: unknown): void;
   handleReadyForQuery(connection: unknown): void;
 }
-// This is safe, because the pg version is pinned and every statement in the tests uses these members.
+// This is safe because the pg version is pinned and every statement in the tests uses these members.
 const Query = pg.Query as unknown as new (config: object, values: readonly unknown[] | undefined) => PgQuery;
 
 /** pg's own query, which can set the platform first. */

@@ -10,7 +10,7 @@ export type NameOf = (sql: string, planning?: Planning) => string;
 
 /** Names prepared statements. A composed statement gets a name the second time it occurs. */
 export function statementNames(): NameOf {
-  // The latest statements, up to 4 million characters (over a thousand list queries). One seen only once has no name.
+  // The names of the latest statements (up to 4 million characters: over a thousand list queries); '' if seen once.
   const names = new LRUCache<string, string>({ maxSize: 4_000_000, sizeCalculation: (_name, sql) => sql.length });
   return (sql, planning) => {
     if (planning === 'anew') return '';

@@ -121,13 +121,13 @@ const WRONG_PASSWORD = '28P01';
 /** The message that Postgres logs before it exits if another server holds the data directory. */
 const LOCKED = /lock file "postmaster\.pid" already exists/;
 
-/** The signal to roll back open transactions, close connections, write everything to disk, and exit. */
+/** Makes the server roll back open transactions, close connections, write everything to disk, and exit. */
 const FAST_SHUTDOWN = 'SIGINT';
 
 const settings = [
   ...['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'timezone=UTC', 'log_timezone=UTC'],
   ...['max_connections=200', 'shared_buffers=256MB', 'max_wal_size=1GB', 'checkpoint_timeout=2min', 'jit=off'],
-  // After a crash, the processes that use the server restart it. Postgres 18 itself may hang if the disk is full.
+  // The processes that use the server restart it after a crash. Postgres 18 itself may hang doing so on a full disk.
   'restart_after_crash=off',
 ];
 

@@ -141,7 +141,7 @@ if (import.meta.main) {
   }
 }
 
-/** Checks the migrations, or writes a migration with this name. @returns a message if something is wrong */
+/** Runs the command. `name` is a migration's name or an option. @returns a message if something is wrong */
 async function run(serverUrl: string, name: string): Promise<string | undefined> {
   const described = 'prisma/schema.prisma and prisma/functions';
   if (name === '--catalog') {

@@ -141,7 +141,7 @@ const formatFields = {
 const FormatByValue = builder.objectRef<FormField['formatsByValue'][number]>('ExternalAccountFieldFormat').implement({
   description: "A field's format for one particular value of another field.",
   fields: (t) => ({
-    value: t.exposeString('value', { description: 'The value of the field that `formatDependsOn` names.' }),
+    value: t.exposeString('value', { description: 'The value of the field named in `formatDependsOn`.' }),
     format: t.exposeString('format', { description: formatFields.format }),
     pattern: t.exposeString('pattern', { description: formatFields.pattern }),
   }),
@@ -169,13 +169,13 @@ const Field = builder.objectRef<FormField>('ExternalAccountFormField').implement
     }),
     formatsByValue: t.expose('formatsByValue', {
       type: [FormatByValue],
-      description: 'The format for each value of the field that `formatDependsOn` names; empty if it names none.',
+      description: 'The format for each value of the field named in `formatDependsOn`; empty if that is null.',
     }),
   }),
 });
 
 const ExternalAccountForm = builder.objectRef<Form>('ExternalAccountForm').implement({
-  description: 'The form for creating an external account of one type (createExternalAccount).',
+  description: 'The form for creating an external account of one type with createExternalAccount.',
   fields: (t) => ({
     accountType: t.expose('accountType', {
       type: ExternalAccountType,

@@ -102,7 +102,7 @@ const beneficiaryOf = (input: typeof BeneficiaryInput.$inferInput): Beneficiary 
 builder.prismaInterfaceFields(Account, (t) => ({
   displayName: t.string({
     description:
-      'The display name of the account: the owner of an external account, or the kind of account ("USD account", "Solana wallet").',
+      'The display name of the account: the name of its beneficiary or, if it has none, its kind ("USD account", "Solana wallet").',
     select: { beneficiary: true, accountType: true, currency: true },
     ...alsoInDatabase('account_name'),
     resolve: displayName,
@@ -160,7 +160,7 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
   beneficiaryVerifiedData: t.sameRow(BeneficiaryVerifiedData, {
     nullIf: 'beneficiaryVerifiedName',
     nullable: true,
-    description: 'The details about the owner, as reported by the payment rail; null if it reported none.',
+    description: 'Details about the owner, as reported by the payment rail; null if it reported none.',
   }),
 }));
 
@@ -197,7 +197,7 @@ mutation('createExternalAccount', {
     defaultUmaDepositAccount: t.boolean({
       defaultValue: false,
       description:
-        'Whether incoming UMA payments to the customer go to this account. If true, this replaces any earlier default.',
+        'Whether incoming UMA payments to the customer go to this account. If true, the account replaces any earlier default.',
     }),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),
@@ -206,7 +206,7 @@ mutation('createExternalAccount', {
     warnings: {
       type: [RefusedFieldType],
       description:
-        "Warnings that do not prevent the registration, such as how SEPA or ACH will show the owner's name. In the sandbox, they include details that production would refuse, such as wrong check digits.",
+        "Warnings that do not prevent the registration, such as a note on how SEPA or ACH will show the owner's name. In the sandbox, they also point out details that production would refuse, such as wrong check digits.",
     },
   },
   resolve: async ({ accountInfo, beneficiary, ...given }, { payments, viewer }, key, argumentOf) => {
@@ -230,7 +230,7 @@ mutation('updateExternalAccount', {
     }),
     defaultUmaDepositAccount: t.boolean({
       description:
-        "If true, incoming UMA payments to the customer go to this account instead of the earlier default. If false, they go to one of the customer's internal accounts. If omitted, nothing changes.",
+        "If true, incoming UMA payments to the customer go to this account instead of to the earlier default. If false, they go to one of the customer's internal accounts. If omitted, nothing changes.",
     }),
     metadata: t.field({ type: [MetadataInput], description: changedMetadata }),
   }),

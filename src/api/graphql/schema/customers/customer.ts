@@ -66,7 +66,7 @@ const BusinessDetails = builder.prismaObject('Customer', {
 });
 
 const CustomerDetails = builder.unionType('CustomerDetails', {
-  description: 'The details of a customer: a person or a company.',
+  description: 'The details of a customer, either a person or a company.',
   types: [IndividualDetails, BusinessDetails],
   ...variantsBy<CustomerRow>('customerType', { INDIVIDUAL: 'IndividualDetails', BUSINESS: 'BusinessDetails' }),
 });
@@ -156,7 +156,7 @@ const BusinessChangesInput = builder.inputType('BusinessChangesInput', {
 });
 
 const CustomerDetailsInput = builder.inputType('CustomerDetailsInput', {
-  description: 'The details of a customer. Set only the field that matches its type.',
+  description: "The details of a customer. Set only the field that matches the customer's type.",
   isOneOf: true,
   fields: (t) => ({
     individual: t.field({ type: IndividualDetailsInput, description: 'The customer is a person.' }),
@@ -165,7 +165,7 @@ const CustomerDetailsInput = builder.inputType('CustomerDetailsInput', {
 });
 
 const CustomerChangesInput = builder.inputType('CustomerChangesInput', {
-  description: 'The changes to a customer. Set only the field that matches its type.',
+  description: "The changes to a customer. Set only the field that matches the customer's type.",
   isOneOf: true,
   fields: (t) => ({
     individual: t.field({ type: IndividualDetailsInput, description: 'A person.' }),
@@ -199,7 +199,10 @@ mutation('createCustomer', {
       description: "The customer's UMA address, $name@domain, in the platform's domain. Generated if omitted.",
     }),
     details: t.field(
-      required(CustomerDetailsInput, 'The details of the customer. Set only the field that matches its type.'),
+      required(
+        CustomerDetailsInput,
+        "The details of the customer. Set only the field that matches the customer's type.",
+      ),
     ),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),

@@ -24,14 +24,14 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
     description: 'Pay in by US bank transfer.',
     fields: {
       accountNumber,
-      routingNumber: 'The ABA routing number of the bank, 9 digits.',
+      routingNumber: 'The ABA routing number of the bank (9 digits).',
       accountCategory: 'The category of the bank account to pay to.',
       bankName,
     },
   },
   CLABE: {
     description: 'Pay in by Mexican bank transfer.',
-    fields: { clabeNumber: 'The CLABE to pay to, 18 digits.' },
+    fields: { clabeNumber: 'The CLABE to pay to (18 digits).' },
   },
   IBAN: {
     description: 'Pay in by bank transfer in euros.',
@@ -42,15 +42,15 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
   CAD_ACCOUNT: {
     description: 'Pay in by Canadian bank transfer.',
     fields: {
-      bankCode: 'The institution number of the bank, 3 digits.',
-      branchCode: 'The transit number of the branch, 5 digits.',
+      bankCode: 'The institution number of the bank (3 digits).',
+      branchCode: 'The transit number of the branch (5 digits).',
       accountNumber,
       bankName,
     },
   },
   GBP_ACCOUNT: {
     description: 'Pay in by British bank transfer.',
-    fields: { sortCode: 'The sort code of the bank, 6 digits with dashes.', accountNumber, bankName },
+    fields: { sortCode: 'The sort code of the bank (6 digits with dashes).', accountNumber, bankName },
   },
   SGD_ACCOUNT: {
     description: 'Pay in by Singapore bank transfer.',
@@ -71,7 +71,7 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
   LIGHTNING: { description: 'Pay in over Lightning.', fields: { invoice: 'The BOLT 11 invoice to pay.' } },
   LAYER2_WALLET: {
     description: 'Pay in over the second-layer Bitcoin network, to the address or with the invoice.',
-    fields: { address, invoice: 'The BOLT 11 invoice to pay, instead of the address.', assetType },
+    fields: { address, invoice: 'A BOLT 11 invoice to pay instead of the address.', assetType },
   },
   SOLANA_WALLET: { description: 'Pay in on Solana.', fields: { address, assetType } },
   TRON_WALLET: { description: 'Pay in on Tron.', fields: { address, assetType } },
@@ -95,8 +95,7 @@ export const PaymentInstruction = builder.interfaceRef<Shape>('PaymentInstructio
     }),
     reference: t.string({
       nullable: true,
-      description:
-        'The reference that the payer must copy exactly; null if the account or address is used for this payment only.',
+      description: 'The reference that the payer must copy exactly; null if none is needed.',
       resolve: (instruction) => ('reference' in instruction ? instruction.reference : null),
     }),
   }),

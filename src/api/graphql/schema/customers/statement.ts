@@ -69,7 +69,8 @@ builder.prismaObjectFields(InternalAccount, (t) => ({
     description: "All changes to the account's balance, each with the resulting balance.",
   }),
   statement: t.fromQuery(AccountStatement, statementRow, {
-    description: "The account's statement for a period: the balances at both ends and the totals in both directions.",
+    description:
+      "The account's statement for a period: its opening and closing balances, and the totals in each direction.",
     args: {
       from: t.arg({ type: 'DateTime', required: true, description: fromDescription }),
       to: t.arg({ type: 'DateTime', required: true, description: toDescription }),

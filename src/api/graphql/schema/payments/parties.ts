@@ -16,11 +16,11 @@ const accountName = `${displayName} A client token that is bound to a single pay
 const maskedNumber =
   'The account number, masked for display, such as "•••• 6789". Null if the party is not an account, or is an account that the viewer may not see.';
 
-/** Returns an account's name in a payment. A token bound to one payment must not learn whose payment it is. */
+/** Returns the account name that a payment shows. A token bound to one payment must not learn whose payment it is. */
 const nameOf = (name: string | null, currency: string, { bound }: Viewer) =>
   (bound.kind === 'PAYMENT' ? null : name) ?? `${currency} account`;
 
-/** Returns an account's number in a payment, for callers who may see the account. */
+/** Returns the account number that a payment shows, which is null unless the caller may see the account. */
 const numberOf = (number: string | null, account: Pick<AccountRow, 'customerId'> | null, viewer: Viewer) =>
   account && maySee('account', viewer, account) ? number : null;
 
@@ -30,13 +30,13 @@ const noNumber = (reason: string) =>
 const idOf = (account: Pick<AccountRow, 'kind' | 'id'> | null) =>
   account ? accountPublicId(account.kind, account.id) : '';
 
-/** Returns a party's name: the full name if the party's side provided it, otherwise the UMA address. */
+/** Returns a party's name: the full name if it was provided, otherwise the UMA address. */
 const umaName = (
   { counterpartyInformation }: Pick<Transaction, 'counterpartyInformation'>,
   umaAddress: string | null,
 ) => trustedJson<Readonly<Record<string, string>>>(counterpartyInformation).FULL_NAME ?? umaAddress ?? '';
 
-const umaDescription = "The party's full name if its side provided one, otherwise its UMA address.";
+const umaDescription = "The party's full name if it was provided, otherwise the UMA address.";
 
 export const PaymentSource = builder.prismaInterface('Transaction', {
   variant: 'PaymentSource',

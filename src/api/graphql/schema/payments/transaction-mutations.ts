@@ -15,19 +15,19 @@ import { AmountInput, givenAmount } from '../values/money.ts';
 import { CustomerReferenceInput } from '../values/people.ts';
 
 mutation('transferOut', {
-  description: 'Sends money from an internal to an external account in one currency, without an exchange rate.',
+  description: 'Sends money from an internal account to an external account in the same currency.',
   input: (t) => ({
     sourceAccountId: t.id({ required: true, description: 'The account to debit (`InternalAccount:…`).' }),
     destinationAccountId: t.id({ required: true, description: 'The account to pay (`ExternalAccount:…`).' }),
     amount: t.field(
-      required(AmountInput, `The amount to send: 1 to ${maxAmount} smallest units of the accounts' currency.`),
+      required(AmountInput, `The amount to send, in the accounts' currency: 1 to ${maxAmount} smallest units.`),
     ),
     description: t.string({ description: 'A note for the payment.' }),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),
   scenario: 'how the payment turns out.',
   isKeyRequired: true,
-  success: { row: { as: 'transaction', type: Transaction, description: 'The new payment, PENDING.' } },
+  success: { row: { as: 'transaction', type: Transaction, description: 'The new payment, which is PENDING.' } },
   refusals: ['InsufficientFundsError', 'LimitExceededError'],
   validates: true,
   resolve: ({ amount, metadata, ...input }, { payments, viewer }, key) =>
@@ -36,21 +36,21 @@ mutation('transferOut', {
 
 mutation('transferIn', {
   description:
-    'Pulls money from an external to an internal account in one currency. The internal account is credited when the money has arrived.',
+    'Pulls money from an external account to an internal account in the same currency. The internal account is credited when the money has arrived.',
   input: (t) => ({
     sourceAccountId: t.id({ required: true, description: 'The account to pull from (`ExternalAccount:…`).' }),
     destinationAccountId: t.id({ required: true, description: 'The account to credit (`InternalAccount:…`).' }),
     amount: t.field({
       type: AmountInput,
       description:
-        'The amount to pull, no more than the destination can hold. If omitted, the provider determines the amount; the sandbox pulls 10000 smallest units.',
+        "The amount to pull, which must not exceed what the destination can hold. If omitted, the provider determines the amount; the sandbox pulls 10000 of the currency's smallest units.",
     }),
     description: t.string({ description: 'A note for the payment.' }),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),
   scenario: 'how the payment turns out.',
   isKeyRequired: true,
-  success: { row: { as: 'transaction', type: Transaction, description: 'The new payment, PENDING.' } },
+  success: { row: { as: 'transaction', type: Transaction, description: 'The new payment, which is PENDING.' } },
   refusals: ['LimitExceededError'],
   validates: true,
   resolve: ({ amount, metadata, ...input }, { payments, viewer }, key) =>
@@ -72,7 +72,7 @@ mutation('transferInternal', {
       description:
         "The account to credit, in the same currency (`InternalAccount:…`). The platform's own account can receive money even from a customer who is not allowed to move money.",
     }),
-    amount: t.field(required(AmountInput, 'The amount to move, no more than the destination can hold.')),
+    amount: t.field(required(AmountInput, 'The amount to move, which must not exceed what the destination can hold.')),
     description: t.string({ description: 'A note for the payment.' }),
     metadata: t.field({
       type: [MetadataInput],
@@ -218,7 +218,7 @@ mutation('sandboxSetKycStatus', {
   input: (t) => ({
     customerId: t.id({
       required: true,
-      description: 'The customer whose identity check gets this result (`Customer:…`).',
+      description: 'The customer whose identity check gets the new status (`Customer:…`).',
     }),
     kycStatus: t.field(
       required(KycStatus, 'The new status. Only APPROVED and MANUALLY_APPROVED let the customer move money.'),

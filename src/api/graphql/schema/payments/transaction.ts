@@ -47,7 +47,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   }),
   terminal: t.boolean({
     description:
-      'True if the status is COMPLETED, FAILED, REJECTED, REFUNDED or EXPIRED. A COMPLETED payment may still become REFUNDED, if its bank returns it.',
+      'True if the status is COMPLETED, FAILED, REJECTED, REFUNDED or EXPIRED. A COMPLETED payment may still become REFUNDED if a bank returns it.',
     select: { status: true },
     resolve: ({ status }) => terminalTransactionStatuses.has(status),
   }),
@@ -60,7 +60,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
     resolve: (row, _args, { payments }) => isFinal(payments.database, row),
   }),
   timeline: t.many('events', TransactionEvent, {
-    description: 'Every status that the payment went through, with the time and the reason.',
+    description: 'Every status that the payment has gone through, with its time and reason.',
     only: ['type', ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT']],
     orderBy: ['sequence'],
     // Every version has an event: a caller who sees version 3 of the payment must also see its event.
@@ -117,7 +117,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   quote: t.relation('quote', { nullable: true, description: "The payment's quote; null for transfers without one." }),
   reconciliationReference: t.string({
     nullable: true,
-    description: 'The reference by which both sides identify the payment; null while it is CREATED.',
+    description: 'The reference by which both sides identify the payment; null while its status is CREATED.',
     ...made(referenceOf),
     resolve: ({ status, reference }) => (status === 'CREATED' ? null : reference),
   }),
@@ -156,7 +156,7 @@ export const TransactionTotal = builder.objectRef<Total>('TransactionTotal').imp
     count: t.exposeInt('count', { description: 'The number of these payments.' }),
     amount: t.money('amount', 'currency', {
       description:
-        "The total of these payments on the customer's side: for OUTGOING payments the amounts sent, fees included, and for INCOMING payments the amounts received.",
+        "The total of these payments on the customer's side: the amounts sent, including fees, for OUTGOING payments, or the amounts received for INCOMING payments.",
     }),
   }),
 });
@@ -170,7 +170,7 @@ builder.queryField('transactionTotals', (t) =>
 
 const TransactionEvent = builder.prismaObject('Event', {
   variant: 'TransactionEvent',
-  description: 'A status that a transaction went through.',
+  description: 'A status that a transaction has gone through.',
   fields: (t) => ({
     cursor: t.string({
       description: 'The position of the status change in the feed.',

@@ -43,7 +43,7 @@ ValidatedPayment.implement({
     limits: t.field({
       type: [PolicyLimit],
       description:
-        'The limits of the applicable policies that the viewer may see. Their usage includes this payment. A quote is included only if it is to be executed immediately.',
+        'The policy limits that would count the payment, with the resulting usage. Only limits that the viewer may see are included. Empty for a new quote unless it is to be executed immediately or funded by a deposit.',
       resolve: ({ limits }) => limits.map(shownLimit),
     }),
     approvalDueAt: t.optional('approvalDueAt', 'DateTime', {

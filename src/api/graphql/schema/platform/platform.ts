@@ -18,7 +18,7 @@ import { RequiredField } from '../values/information.ts';
 
 const PlatformCurrency = builder.objectRef<CurrencyTerms>('PlatformCurrency').implement({
   description:
-    'A currency of the platform, with the terms for payments in it. New customers get an internal account in each of these currencies.',
+    "One of the platform's currencies, with the terms for payments in it. New customers get an internal account in each of these currencies.",
   fields: (t) => ({
     currency: t.currency('code', { description: 'The currency that these terms are for.' }),
     minAmount: t.money('minAmount', 'code', { description: 'The smallest payment amount in this currency.' }),

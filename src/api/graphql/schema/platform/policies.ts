@@ -48,7 +48,7 @@ export const PolicyLimit = builder.objectRef<Limit>('PolicyLimit').implement({
 const ApprovalThreshold = builder
   .objectRef<{ readonly currency: string; readonly amount: string }>('ApprovalThreshold')
   .implement({
-    description: 'The largest amount in a currency that needs no approval.',
+    description: 'The largest amount that needs no approval, in one currency.',
     fields: (t) => ({ amount: t.money('amount', 'currency', { description: 'The amount sent, fees included.' }) }),
   });
 
@@ -59,7 +59,7 @@ const PolicyApproval = builder.objectRef<StoredApproval>('PolicyApproval').imple
     always: t.exposeBoolean('always', { description: 'Whether every payment needs approval.' }),
     above: t.json('above', [ApprovalThreshold], {
       description:
-        'The amounts above which a payment needs approval. If amounts are set, a payment in a currency without one needs approval, too.',
+        'The amounts above which a payment needs approval. If any amount is set, every payment in a currency without one needs approval.',
     }),
     newReceivers: t.exposeBoolean('newReceivers', {
       description:
@@ -80,7 +80,7 @@ const subject = 'The subject whose payments are limited (`ApiToken:…`, `Client
 const Policy = builder.prismaNode('Policy', {
   ...node(visiblePolicies),
   description:
-    'Limits the payments of a token (and of all tokens created by it), of a customer, or of the whole platform. A payment must be allowed by every policy that applies to it, and counts towards the limits of each. A transfer counts when it is made. A quote counts when it is executed, or when it is created if it is to be funded by a deposit.',
+    'Limits the payments of a token (and of all tokens created by it), of a customer, or of the whole platform. A payment must be allowed by every policy that applies to it, and counts toward the limits of each. A transfer counts when it is made. A quote counts when it is executed, or when it is created if it is to be funded by a deposit.',
   fields: (t) => ({
     subjectId: t.id({
       description: subject,
@@ -94,15 +94,15 @@ const Policy = builder.prismaNode('Policy', {
     ...t.columns({
       kinds: 'The kinds of payments that the policy allows; empty if all are allowed.',
       receiverCountries:
-        'The countries (ISO 3166-1 alpha-2) in which the policy allows payments to external accounts. Wallets have no country, so this list does not allow them.',
+        'The countries (ISO 3166-1 alpha-2) in which the policy allows payments to external accounts. Wallets have no country, so this list never allows payments to them.',
       receiverUmaAddresses: 'The UMA addresses to which the policy allows payments.',
       hoursFrom:
         'The time of day from which the policy allows payments, HH:MM in its time zone; null if it allows them all day.',
       hoursTo:
         'The time of day at which the policy stops allowing payments; if it is earlier than `hoursFrom`, it is on the next day.',
       timeZone: "The time zone of the policy's days, months and hours, as an IANA name such as Europe/Berlin.",
-      releaseOn: 'The outcomes after which a payment no longer counts towards the limits.',
-      version: 'The number of times the policy has been set. As `expectedVersion`, 0 requires that no policy exists.',
+      releaseOn: 'The outcomes after which a payment no longer counts toward the limits.',
+      version: 'The number of times the policy has been set. An `expectedVersion` of 0 requires that no policy exists.',
       createdAt: 'When the policy was first set. It has counted payments since then.',
       updatedAt: 'When the policy was last set.',
     }),
@@ -119,7 +119,7 @@ const Policy = builder.prismaNode('Policy', {
 });
 
 const policyOfThe = (owner: string) =>
-  ({ nullable: true, description: `The policy that limits the payments of the ${owner}, if there is one.` }) as const;
+  ({ nullable: true, description: `The policy that limits the ${owner}'s payments, if there is one.` }) as const;
 builder.prismaObjectField(ApiToken, 'policy', (t) => t.fromQuery(Policy, policyOf, policyOfThe('token')));
 builder.prismaObjectField(ClientToken, 'policy', (t) => t.fromQuery(Policy, policyOf, policyOfThe('token')));
 builder.prismaObjectField(Customer, 'policy', (t) => t.fromQuery(Policy, policyOf, policyOfThe('customer')));
@@ -152,7 +152,7 @@ const PolicyLimitInput = builder.inputType('PolicyLimitInput', {
 });
 
 const ApprovalThresholdInput = builder.inputType('ApprovalThresholdInput', {
-  description: 'The largest amount in a currency that needs no approval.',
+  description: 'The largest amount that needs no approval, in one currency.',
   fields: (t) => ({
     currency: t.field(required('CurrencyCode', 'The currency of the amount sent.')),
     amount: t.field(required(AmountInput, 'The amount sent, fees included.')),
@@ -169,7 +169,7 @@ const PolicyApprovalInput = builder.inputType('PolicyApprovalInput', {
       required: true,
       defaultValue: [],
       description:
-        'The amounts above which a payment needs approval. If amounts are given, a payment in a currency without one needs approval, too.',
+        'The amounts above which a payment needs approval. If any amount is given, every payment in a currency without one needs approval.',
     }),
     newReceivers: t.boolean({
       required: true,
@@ -217,7 +217,7 @@ mutation('setPolicy', {
     }),
     receiverCountries: t.stringList({
       description:
-        'The countries (ISO 3166-1 alpha-2) in which the policy allows payments to external accounts. Wallets have no country, so this list does not allow them.',
+        'The countries (ISO 3166-1 alpha-2) in which the policy allows payments to external accounts. Wallets have no country, so this list never allows payments to them.',
     }),
     receiverUmaAddresses: t.stringList({ description: 'The UMA addresses to which the policy allows payments.' }),
     hoursFrom: t.string({
@@ -236,7 +236,7 @@ mutation('setPolicy', {
       type: [PolicyRelease],
       required: true,
       defaultValue: ['FAILED'],
-      description: 'The outcomes after which a payment no longer counts towards the limits.',
+      description: 'The outcomes after which a payment no longer counts toward the limits.',
     }),
     approval: t.field({
       type: PolicyApprovalInput,

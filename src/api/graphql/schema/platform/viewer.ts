@@ -59,7 +59,7 @@ builder.queryField('viewer', (t) =>
   t.field({
     type: Viewer,
     ...executed,
-    description: "The caller: its platform, its rights and the service's current time.",
+    description: "The caller's platform and rights, and the service's current time.",
     resolve: (_root, _args, context) => context.viewer,
   }),
 );

@@ -45,7 +45,7 @@ type Referred = (typeof referred)[number];
 const idIn = ({ transactionId, quoteId, customerId }: EventRow, model: Referred) =>
   ({ Transaction: transactionId, Quote: quoteId, Customer: customerId })[model];
 
-/** The options of a field that returns a row: the changed row as of the change, or another row as it is now. */
+/** The options of a field that returns the changed row, as it was after the change, or another row, as it is now. */
 const concerned = <Type>(model: Referred, type: Type, visible: (viewer: Viewer) => object) => ({
   type,
   nullable: true as const,
@@ -108,7 +108,7 @@ export const Event = builder.prismaNode('Event', {
     webhookBody: t.fromQuery('String', webhookBody, {
       nullable: true,
       description:
-        "The body of the event's webhook, exactly as endpoints receive it. Null for types without a webhook, and for client tokens.",
+        "The body of the event's webhook, exactly as endpoints receive it. Null if the event's type has no webhook or the caller uses a client token.",
     }),
   }),
 });
@@ -175,7 +175,7 @@ const events = listOf(Event, {
 builder.queryField('events', (t) =>
   t.page(events, {
     description:
-      'The feed as a list, oldest first. Nothing is ever removed from the feed. The list accepts the same cursors as the subscriptions, however old they are.',
+      'The event feed as a list, oldest first. Nothing is ever removed from the feed. The list accepts the same cursors as the subscriptions, however old they are.',
   }),
 );
 

@@ -20,7 +20,7 @@ const visible = {
 
 type Noun = keyof typeof visible;
 
-/** Returns the condition for the row with a public id; undefined if it is not an id of this noun. */
+/** Returns the condition for the row with the given public id; undefined if the id is not one of this noun. */
 function whereId(noun: Noun, id: string) {
   if (noun === 'Account') return accountNameIn(id);
   const uuid = uuidOf(id, noun);

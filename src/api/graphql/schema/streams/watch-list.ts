@@ -58,7 +58,7 @@ export async function watchList(
   if (resumeAfter !== undefined) await refuseExpired(resumeAfter, wanted, context);
   // Read before the page, so that no change is missed. A change made in between is in the page and is sent, too.
   const from = resumeAfter ?? (await feedHead(context.payments.database, context.viewer.platformId));
-  // Until the client acknowledges the page, a stream that it resumes without a cursor starts with the page again.
+  // Until the client has acknowledged the page, resuming without a cursor sends the page again.
   await context.resumePoint?.begin(snapshot && resumeAfter === undefined ? null : from.sequence);
   const channel = await subscribe(context, from.sequence, wanted);
   const first: ListMessage | undefined =
@@ -164,7 +164,7 @@ function merged({ op, before }: ListChange, last: ListChange): ListChange {
   return { ...last, before, op: last.op === 'LEAVE' ? 'LEAVE' : op === 'ENTER' ? 'ENTER' : 'UPDATE' };
 }
 
-/** Returns an event's row, the same object for all subscribers. The database writes the snapshot in this form. */
+/** Returns an event's row, the same object for all subscribers. */
 const rowOf = oncePer((event: Event, noun: FollowedNoun): Row => ({ ...rowFromSnapshot(noun, event.snapshot) }));
 
 const messagesAfter = oncePer((_event: Event) => new Map<string, ListMessage>());
@@ -182,8 +182,8 @@ const nouns = ['Customer', 'Transaction', 'Quote'] as const;
 
 /**
  * Checks that a list with this filter can be followed.
- * @throws GraphQLError INVALID_INPUT, naming the condition, if a change to a row does not show whether the row meets
- *   a condition; NOT_FOUND for an id that the caller may not see, because no change would ever match
+ * @throws GraphQLError INVALID_INPUT for a condition that cannot be checked from a change to a row alone; NOT_FOUND for
+ *   an id that the caller may not see, because no change would ever match
  */
 async function checkFollowable(context: Context, { model, where }: PageRead, filter: Filter): Promise<void> {
   const { viewer } = context;

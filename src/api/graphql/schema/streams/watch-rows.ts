@@ -17,7 +17,7 @@ export interface RowStream<Noun extends FollowedNoun> {
   readonly field: string;
   /** Whether this version of a row is its last. */
   readonly isLast?: (row: SnapshotRows[Noun]) => boolean;
-  /** Reads whether a row has ended, for rows whose end creates no event. */
+  /** Checks whether a row has ended, for rows whose end creates no event. */
   readonly readFinality?: (row: SnapshotRows[Noun]) => Promise<Finality | undefined>;
 }
 
@@ -169,7 +169,7 @@ function rowsFollower<Noun extends FollowedNoun>(
     };
     const again = (ms: number) => {
       clearTimeout(timer);
-      // If the database is unreachable, it is polled again.
+      // If a check fails, for example because the database is unreachable, it is repeated.
       timer = setTimeout(() => check().catch(() => again(lookMs.afterFailure)), ms).unref();
     };
     state.onShown = (version) => {

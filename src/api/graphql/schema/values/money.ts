@@ -13,7 +13,8 @@ builder.objectType('Currency', {
     name: t.exposeString('name', { description: "The currency's English name, for display." }),
     symbol: t.exposeString('symbol', { description: "The currency's symbol, for display." }),
     decimals: t.exposeInt('decimals', {
-      description: "The number of decimal places in the currency's amounts: 2 if its smallest unit is the cent.",
+      description:
+        "The number of decimal places in the currency's amounts, such as 2 for the US dollar, whose smallest unit is the cent.",
     }),
   }),
 });
@@ -54,7 +55,7 @@ builder.queryField('currencies', (t) =>
 
 export const AmountInput = builder.inputType('AmountInput', {
   description:
-    'An amount of money: set exactly one field. For an idempotency key, both forms of the same amount count as the same input.',
+    'An amount of money: set exactly one field. For idempotency, both forms of the same amount count as the same input.',
   isOneOf: true,
   fields: (t) => ({
     units: t.field({

@@ -76,8 +76,9 @@ builder.scalarType('PathSegment', {
 
 builder.scalarType('DateTime', {
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
-  description: 'A point in time in RFC 3339 format. Returned in UTC with milliseconds: 2026-01-31T09:30:00.000Z.',
-  // Serialized as a string, like BigInt. A plan has already read it as a string.
+  description:
+    'A point in time in RFC 3339 format. Returned in UTC with milliseconds, such as 2026-01-31T09:30:00.000Z.',
+  // Serialized as a string, like BigInt. A value read by a plan is already a string.
   serialize: (value: Date | string) => (typeof value === 'string' ? value : value.toISOString()) as never,
   ...textParsers(
     parseTimestamp,

@@ -65,7 +65,7 @@ const WebhookEndpoint = builder.prismaNode('WebhookEndpoint', {
     tokenId: t.publicId('ApiToken', 'tokenId', {
       nullable: true,
       description:
-        'The API token whose revocation disables the endpoint: the one that created the endpoint or, if later, last changed its URL, enabled it or added INCOMING_PAYMENT. Null if the operator of the service did so.',
+        'At first the API token that created the endpoint, then the last one that enabled it, changed its URL or added INCOMING_PAYMENT to its event types. Revoking this token disables the endpoint. Null if the operator of the service did so last.',
     }),
     deliveries: t.page(deliveries, {
       of: ['deliveries'],
@@ -77,7 +77,7 @@ const WebhookEndpoint = builder.prismaNode('WebhookEndpoint', {
 const endpoints = listOf(WebhookEndpoint, {
   visible: visibleToPlatform,
   words: ['A webhook endpoint', 'webhook endpoints'],
-  totalCount: 'The number of webhook endpoints, on all pages.',
+  totalCount: 'The number of webhook endpoints on all pages.',
 });
 
 builder.queryField('webhookEndpoints', (t) =>
@@ -86,13 +86,14 @@ builder.queryField('webhookEndpoints', (t) =>
 
 builder.prismaObjectField(WebhookDelivery, 'endpoint', (t) =>
   t.seen('endpoint', WebhookEndpoint, visibleToPlatform, {
-    description: 'The endpoint that the event is delivered to. Null if it was deleted while the event was being read.',
+    description: 'The endpoint to which the event is delivered; null if the endpoint was deleted during this query.',
   }),
 );
 
 builder.prismaObjectField(Event, 'deliveries', (t) =>
   t.many('deliveries', WebhookDelivery, {
-    description: "The event's deliveries to webhook endpoints, in order of creation. Empty for client tokens.",
+    description:
+      "The event's deliveries to webhook endpoints, in order of creation. Empty if the caller uses a client token.",
     orderBy: ['id'],
     visible: visibleToPlatform,
   }),
@@ -109,7 +110,7 @@ mutation('createWebhookEndpoint', {
     url: t.string({
       required: true,
       description:
-        'The URL to send events to: https with a public host name, on port 443 or 8443; in the sandbox also http to the loopback interface.',
+        'The URL to send events to: https with a public host name, on port 443 or 8443. In the sandbox, http or https to the loopback interface is also accepted.',
     }),
     eventTypes: t.field({
       type: [EventType],
@@ -133,7 +134,7 @@ mutation('updateWebhookEndpoint', {
     endpointId: t.id({ required: true, description: endpointIdDescription }),
     url: t.string({
       description:
-        'The new URL to send events to: https with a public host name, on port 443 or 8443; in the sandbox also http to the loopback interface.',
+        'The new URL to send events to: https with a public host name, on port 443 or 8443. In the sandbox, http or https to the loopback interface is also accepted.',
     }),
     eventTypes: t.field({ type: [EventType], description: 'The event types to send from now on.' }),
     description: t.string({
@@ -175,7 +176,7 @@ mutation('sendTestWebhook', {
     responseStatus: {
       type: 'Int',
       nullable: true,
-      description: "The HTTP status of the receiver's response; null if there was none in time.",
+      description: "The HTTP status of the receiver's response; null if none arrived in time.",
     },
   },
   resolve: async (input, { webhooks, viewer }, key) => {
@@ -197,7 +198,8 @@ const ReplayedEventsInput = oneOf('ReplayedEventsInput', 'The events to replay',
   eventId: t.id({ description: 'A single event, by its own id or its webhook id (`Event:…` or `Webhook:…`).' }),
   between: t.field({
     type: FeedRangeInput,
-    description: "The events of the endpoint's types in a part of the feed. More than 10000 are refused.",
+    description:
+      "The events of the endpoint's types in a part of the feed. A part with more than 10000 of them is refused.",
   }),
 }));
 
