@@ -119,7 +119,7 @@ test("the guide to keys creates a token that can only pay within its limits, or 
   await client.close();
 });
 
-test('the example in the guide to money satisfies the rate formula that the guide states', () => {
+test('the example in the guide to money satisfies the equation that the guide states', () => {
   const [sent, fees, rate, received] = (
     /\| sent \| ([\d.]+) USD \|\n\| fees \| ([\d.]+) USD \|\n\| .*? ÷ ([\d.]+) \| ([\d.]+) EUR \|/.exec(
       readGuide('docs/guides/money.md'),

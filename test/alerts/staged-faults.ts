@@ -175,12 +175,12 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
   },
   // Faults of the background work: the feed, orders, webhooks.
   'stalled sequencer': whileOpen(
-    'another session holds the lock of the sequencer',
+    "another session holds the sequencer's lock",
     ['PaymentsFeedStands'],
     `select pg_advisory_lock(${stepLock})`,
   ),
   'hanging feed': {
-    staged: 'reads of the feed by one instance hang, and more than 500 events arrive',
+    staged: "one instance's reads of the feed hang, and more than 500 events arrive",
     alerts: ['PaymentsFeedBehind'],
     async stage(stage) {
       const { other, instance } = stage;

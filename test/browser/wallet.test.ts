@@ -520,7 +520,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     for (const added of ['The payee is added.', 'You have this payee already: Ada Waiting •••• 3204.']) {
       const form = await fillPayee(page, 'Ada Waiting', '000123204');
       await form.getByText(added).waitFor();
-      await form.getByText('Its bank is still checking the account. It can be paid once that is done.').waitFor();
+      await form.getByText('The bank is still checking the account. It can be paid once that is done.').waitFor();
       expect(await options.filter({ hasText: 'Ada Waiting' }).count()).toBe(0);
     }
     await options.filter({ hasText: 'Ada Waiting' }).waitFor({ state: 'attached' });

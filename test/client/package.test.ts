@@ -225,7 +225,7 @@ test('without a WebSocket class an app can send requests, and the first stream r
       variables: { id: String(paid) },
       onMessage: () => undefined,
     }),
-  ).toThrow('There is no global WebSocket: give openPayments a class as webSocketImpl.');
+  ).toThrow('There is no global WebSocket: pass a class to openPayments as webSocketImpl.');
 });
 
 test('an app with a socket and six operations contains no GraphQL parser, and is small', async () => {

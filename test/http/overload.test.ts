@@ -336,7 +336,7 @@ test("slow responses to one tenant do not cause another tenant's requests to be 
   const storm = Array.from({ length: 16 }, () => admit('storm'));
   vi.advanceTimersByTime(10_000);
   storm[0]?.onEnd();
-  // Only an eighth of the places, that is, two, is now available, but the first tenant still occupies fifteen.
+  // Only two places (an eighth) are now available, but the first tenant still occupies fifteen.
   expect([admit('storm'), admit('calm') !== undefined]).toEqual([undefined, true]);
   vi.useRealTimers();
 });

@@ -72,7 +72,7 @@ describe('a request whose Host is not an authority is refused before it is proce
     for (const hosts of noHosts) {
       const answer = await send(request, hosts);
       expect([hosts, statusOf(answer)]).toEqual([hosts, 400]);
-      // Node's own response to a request without a Host has no body, nor does the response to a refused upgrade.
+      // Neither Node's own response to a request without a Host nor the response to a refused upgrade has a body.
       if (hosts.length > 0 && !request.first.startsWith('HEAD') && !request.more.includes('Upgrade: websocket')) {
         expect(answer).toMatch(/Host/);
       }

@@ -146,7 +146,7 @@ const plants: Readonly<Record<string, readonly string[]>> = {
     `update transaction set refund_reference = null, refund_amount = null, refund_initiated_at = null, refund_settled_at = null
      where refund_reference is not null`,
   ],
-  'a transfer between internal accounts is one journal': [
+  'a transfer between internal accounts has one journal': [
     // A transfer that arrived with a different amount, and one booked as a different kind.
     `update transaction t set received_amount = received_amount - 1 from arrival a
      where a.platform_id = t.platform_id and a.transaction_id = t.id`,
@@ -161,7 +161,7 @@ const plants: Readonly<Record<string, readonly string[]>> = {
      select t.platform_id, t.id, 'there', 'there', now(), t.received_amount + 1, t.received_currency, t.destination_account_id, 'CREDITED', t.id
      from transaction t where t.destination_account_id is not null order by t.id desc limit 1`,
   ],
-  'a payment that waited for approval has begun only after it was approved': [
+  'a payment that needed approval began only after it was approved': [
     // A payment that started without its approval, and one approved by the token that requested it.
     'update transaction set decided_by_id = null',
     `update transaction t set created_by = 'ApiToken:' || a.created_by_id from api_token a where a.id = t.decided_by_id and t.created_by is not null`,

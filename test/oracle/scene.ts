@@ -36,7 +36,7 @@ export interface QuietScene {
   drop(): Promise<void>;
 }
 
-/** Longer than any test that reads the scene takes. */
+/** Longer than the duration of any test that reads the scene. */
 const neverMs = 3_600_000;
 
 /** Creates the scene with its own gateway, waits until no work is in progress, and stops that gateway. */

@@ -14,7 +14,7 @@ const rest = await restClient(t.url, platform.authorization);
 const scene = await platform.makeScene(100_000n);
 
 const entry = (key: string, value: string) => ({ key, value });
-/** The entries in the order in which they are returned: sorted by key, with capitals before lower-case letters. */
+/** The entries in the order in which they are returned: sorted by key, with capitals before lowercase letters. */
 const notes = [entry('10', 'ten'), entry('Order', '42'), entry('a.b-c_d', 'Überweisung "€"')];
 const asMap = { Order: '42', '10': 'ten', 'a.b-c_d': 'Überweisung "€"' };
 const shuffled = [...notes].reverse();

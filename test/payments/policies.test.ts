@@ -167,7 +167,7 @@ describe('a policy', () => {
     const scenes = await Promise.all(Array.from({ length: 8 }, () => platform.makeScene(1_000n)));
     const sent = await Promise.all([...scenes, ...scenes].map((from) => send(server, 10, {}, from)));
     expect(sent.filter((one) => typeof one === 'string')).toHaveLength(10);
-    // Otherwise, when other tests skip hours, all these payments could fall on the same day and exceed the limit.
+    // If the policy remained, other tests that skip hours could move all these payments into one day, above its limit.
     await remove(server.tokenId);
   });
 

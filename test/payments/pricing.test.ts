@@ -132,7 +132,7 @@ describe('for every pair, amount and fee', () => {
     });
   });
 
-  it('with SENDING locked and two variable fees, a quote can miss the rate law by over one unit of either currency', () => {
+  it('with SENDING locked and two variable fees, a quote can deviate from the rate law by more than one unit of either currency', () => {
     const terms = { ...sandboxTerms(requiredCurrency('USD'), requiredCurrency('CAD')), maxSendingAmount: maxAmount };
     const platform = { fixedFee: 7n, variableFeeRate: '0.0123456789' };
     const asked = request('USD', 'CAD', 'SENDING', 6_173_403_473_077_186n, terms, platform);

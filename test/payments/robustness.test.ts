@@ -16,7 +16,7 @@ const { platform } = t;
 const { payments } = t.gateway;
 const scene = await platform.makeScene();
 
-/** Returns the domain with a rail that has the given answers for certain amounts, and settles all other orders. */
+/** Returns the domain with a rail that gives the answers listed by amount, and settles all other orders. */
 function answering(answers: Record<number, () => Promise<RailOutcome>>): Payments {
   const perform = async ({ amount }: RailOrder) => (await answers[Number(amount)]?.()) ?? { kind: 'settled' as const };
   return withRail(t, { payOut: perform, collect: perform });
@@ -199,7 +199,7 @@ test('an order that keeps failing is retried at increasing intervals of at most 
   for (const id of [unheard, unwritten]) expect(await statusOf(id)).toBe('COMPLETED');
 });
 
-test('a collection that exceeds the maximum balance fails once its return, which is retried, succeeds', async () => {
+test('a collection that would exceed the maximum balance fails once its return, which is retried, succeeds', async () => {
   const most = 9_000_000_000_000_000n;
   const other = await platform.makeScene(0n);
   const { id } = await platform.transfer('transferIn', other, most);

@@ -207,7 +207,7 @@ test('payments in flight, and those that failed within the last minute, may coun
   const platform = await t.newPlatform('balances');
   const { platformId } = platform;
   const own = await platform.makeScene(1_000n);
-  /** Returns the ledger's balance and, up to a constant, how much less (if negative, more) the provider may hold. */
+  /** Returns the ledger's balance, and the net amount by which the provider's may be lower (if negative, higher). */
   const read = async () => {
     const both = await readBalances(payments, { ...tenant, platformId });
     const { booked, beyondLow, beyondHigh } = both?.find(({ currency }) => currency === 'USD') ?? expect.unreachable();

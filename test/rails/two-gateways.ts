@@ -85,7 +85,7 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
       const text = 'select id from customer where platform_customer_id like $1 order by id desc limit 1';
       return `Customer:${(await upstream.owner.query(text, [`${uuidIn(id)}-%`])).rows[0].id}`;
     },
-    /** Returns a quote on this side and, with its receiver and its customer, the upstream quote that locks its rate. */
+    /** Returns a quote on this side, and the upstream quote that locks its rate (with receiver and customer). */
     async quotesOf(id: string): Promise<{ readonly here: Data; readonly there: Data }> {
       const { rows } = await gateway.owner.query('select * from quote where id = $1', [uuidIn(id)]);
       const there = await upstream.owner.query(

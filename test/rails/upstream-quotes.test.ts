@@ -140,7 +140,7 @@ test('a rate-locked payment that the receiving bank returns is refunded on both 
   await expectReconciled();
 });
 
-test('if upstream neither delivers nor returns a rate-locked payment, the debited amount is in suspense', async () => {
+test('a rate-locked payment that upstream neither delivers nor returns is in suspense, in the debited currency', async () => {
   const stuck = await platform.makeScene(0n, '007');
   const before = await platform.balanceOf(scene.usd);
   const made = await platform.quote(usdToEur(scene, { destination: { account: { accountId: stuck.outsideEur } } }));

@@ -99,7 +99,7 @@ test('the shorter form of the UMA workflow pays from the customer’s account in
   }
 });
 
-test('sent with one key, the short and the full form are the same request, even after the lookup has expired', async () => {
+test('the short and full forms, sent with one key, count as the same request, even after the lookup has expired', async () => {
   const lookupId = await lookUp();
   const full = {
     lookupId,

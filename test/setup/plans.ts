@@ -165,7 +165,7 @@ function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, 
         refund_settled_at: 'now()',
         source_account_id: rareOr(8, 'null', source),
         destination_account_id: destination,
-        // The rows last changed at different times, in an order other than that of their creation.
+        // The rows were last changed at different times, and not in the order of their creation.
         updated_at: changedAt,
         description: `'filler'`,
       },
@@ -223,7 +223,7 @@ function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, 
   ];
 }
 
-/** Filler rows have ids with timestamps from the year 2000, unlike all other rows. */
+/** Filler rows have ids with timestamps from December 1999, unlike all other rows. */
 export const fillerId = `('00dc' || lpad(to_hex(i), 8, '0') || '7000' || '8000' || lpad(to_hex(i), 12, '0'))::uuid`;
 const isFiller = (table: FilledTable) => `${keyOf(table)} < '00dd0000-0000-0000-0000-000000000000'`;
 

@@ -1251,7 +1251,7 @@ begin
       is_deleted = v_account.is_deleted
     where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
   end loop;
-  -- Schedules the rail's next check of an account, or deletes it after the rail's final answer.
+  -- Schedules the rail's next check of an account, or deletes the check after the rail's final answer.
   for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'checks'), 0) - 1 loop
     v_item := p_plan -> 'checks' -> v_at;
     if v_item ->> 'due_in_ms' is null then
@@ -1276,8 +1276,8 @@ begin
   if p_plans @? '$[*] ? (@.plan.insert.*[*].platform_id != @.platform)' then
     raise exception 'a plan inserts a row of another platform' using errcode = 'LG010';
   end if;
-  -- An expression first detects whether any plan contains one of the rarer changes, because a statement takes time even
-  -- if it has nothing to do.
+  -- For the rarer changes, an expression first checks whether any plan contains one, because a statement takes time
+  -- even if it has nothing to do.
   if p_plans @? '$[*].plan.insert ? (exists (@.customer) || exists (@.account) || exists (@.account_check) || exists (@.identity_check))' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
       perform apply_registrations((p_plans -> v_at ->> 'platform')::uuid, p_plans -> v_at -> 'plan' -> 'insert');
@@ -1297,8 +1297,8 @@ begin
     insert into arrival select r.* from jsonb_populate_recordset(null::arrival, v_rows) r;
   end if;
 
-  -- An adjustment's journal gets its id here, like every journal, while the accounts are locked, because the id
-  -- contains the current time.
+  -- Like every journal, an adjustment's journal gets its id while the accounts are locked, because the id contains the
+  -- current time.
   if p_plans @? '$[*].plan.adjustments' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
       continue when not p_plans -> v_at -> 'plan' ? 'adjustments';
@@ -1866,7 +1866,7 @@ begin
     left join quote q on q.platform_id = p_platform and q.id = m.id,
     lateral (select case
       when q.id is null then jsonb_build_object('code', 'QUOTE_NOT_FOUND', 'id', m.id)
-      -- A canceled quote expired when it was canceled, before expires_at.
+      -- Canceling a quote makes it expire at once, before expires_at.
       when q.status = 'EXPIRED' then
         jsonb_build_object('code', 'QUOTE_EXPIRED', 'id', q.id, 'expiresAt', least(q.expires_at, q.updated_at))
       when q.status = 'PENDING' and m.expiry = 'before' and clock_timestamp() >= q.expires_at then
@@ -2057,7 +2057,7 @@ begin
     end case;
     v_result := jsonb_build_object('type', v_target -> 'type', 'row', v_row);
   end if;
-  -- Refusals with status 403 or 404 are not stored, so that a later call with the key may succeed.
+  -- Refusals with status 403 or 404 are not stored, so that a later call with the same key may succeed.
   if v_claim is not null
      and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'CUSTOMER_FROZEN', 'ACCOUNT_FROZEN', 'LIMIT_EXCEEDED', 'APPROVAL_REQUIRED', 'FORBIDDEN', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND', 'LOOKUP_REQUEST_NOT_FOUND')) then
     insert into idempotency_record (platform_id, operation, key, request_hash, refusal, result)
@@ -2229,7 +2229,7 @@ begin
     return null;
   end if;
   v_ahead := v_now + least(v_step / 2, interval '10 seconds');
-  -- Moves created_at, too, because the age of an order is computed from it.
+  -- An order's created_at is moved, too, because the order's age is computed from it.
   update rail_order set due_at = due_at - v_step, created_at = created_at - v_step where due_at > v_ahead;
   update account_check set due_at = due_at - v_step where due_at > v_ahead;
   update identity_check set due_at = due_at - v_step where due_at > v_ahead;
@@ -2513,7 +2513,7 @@ begin
     and q.fees_included between 0 and q.total_sending_amount
     and q.platform_fee between 0 and q.fees_included
     and q.exchange_rate > 0
-    -- The rail takes the whole amount except for the platform's fee.
+    -- The rail takes the whole amount less the platform's fee.
     and (q.rate_lock is null or (
       (q.rate_lock ->> 'sent')::bigint = q.total_sending_amount - q.platform_fee
       and (q.rate_lock ->> 'received')::bigint = q.total_receiving_amount
@@ -2905,7 +2905,7 @@ begin
       v_past[4] := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
     end if;
   elsif pg_snapshot_xmin(pg_current_snapshot())::text::bigint >= v_past[4] then
-    -- This statement sees everything that those transactions have committed.
+    -- The transactions to wait for have ended, and this statement sees everything that they committed.
     if not exists (select from outbox where id > v_past[1] and id <= v_past[2]) then
       v_past := array[v_past[2], 0, 0, 0];
     end if;

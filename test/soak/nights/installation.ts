@@ -146,7 +146,7 @@ export async function install(hasStandby: boolean) {
       const url = server === 'standby' ? standby : primary;
       return (await run('psql', [url, '-X', '-v', 'ON_ERROR_STOP=1', '-c', sql])).stdout;
     },
-    /** Opens a session as the superuser, with an application name, and leaves it open until someone else ends it. */
+    /** Opens a session as the superuser, with `program` as application name. It stays open until someone ends it. */
     async session(program: string, ...statements: readonly string[]) {
       const client = await openSession(program);
       for (const sql of statements) await client.query(sql);
@@ -222,7 +222,7 @@ archive_command = 'true'
 restart_after_crash = off
 `;
 
-/** Creates the data directories of a primary and any standby. Returns the servers' addresses, programs and user. */
+/** Creates the data directories of a primary and, if wanted, a standby. Returns their addresses, programs and user. */
 async function layOutServers(folder: string, hasStandby: boolean) {
   const at = (...names: string[]) => path.join(folder, ...names);
   const { password, programs, user } = await openCluster(await locateServer(at('pgdata')), true);

@@ -41,7 +41,7 @@ export type AddressInput = {
   state?: string | null | undefined;
 };
 
-/** An amount of money: set exactly one field. For an idempotency key, both forms of the same amount count as the same input. */
+/** An amount of money: set exactly one field. For idempotency, both forms of the same amount count as the same input. */
 export type AmountInput =
   {   /** The exact amount in major units, such as "12.50". */
   decimal: string; units?: never; }
@@ -145,7 +145,7 @@ export type CreateExternalAccountInput = {
   currency: string;
   /** The customer who owns the account. If omitted, the owner is the platform or, for a client token, its customer. */
   customerId?: string | null | undefined;
-  /** Whether incoming UMA payments to the customer go to this account. If true, this replaces any earlier default. */
+  /** Whether incoming UMA payments to the customer go to this account. If true, the account replaces any earlier default. */
   defaultUmaDepositAccount?: boolean | null | undefined;
   /** Makes retries safe: however often the same key is sent with the same input, the mutation takes effect once and returns the same response. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
@@ -167,11 +167,11 @@ export type CreateQuoteInput = {
   immediatelyExecute?: boolean | null | undefined;
   /** The fixed amount: 1 to 9000000000000000 smallest units of its currency. */
   lockedCurrencyAmount: AmountInput;
-  /** The side whose amount is fixed; the other is computed. */
+  /** The side whose amount is fixed; the other side's amount is computed. */
   lockedCurrencySide: LockedCurrencySide;
-  /** The receiver's lookup, required for a UMA destination (`Lookup:…`). */
+  /** The lookup that found the receiver (`Lookup:…`); required for a UMA destination. */
   lookupId?: string | null | undefined;
-  /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. A client token that sets them is refused with FORBIDDEN. The quote's transaction also gets them. */
+  /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. A client token that sets them is refused with FORBIDDEN. The quote's transaction also gets these pairs. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** Information about the sender. A UMA destination requires all mandatory fields of the lookup's `requiredPayerFields`, and PURPOSE_OF_PAYMENT. An external account requires PURPOSE_OF_PAYMENT. At most 30. */
   senderCustomerInfo?: Array<InformationFieldInput> | null | undefined;
@@ -236,7 +236,7 @@ export type EventFilter = {
   types?: Array<EventType> | null | undefined;
 };
 
-/** The kind of change that an event reports. Some kinds are only in the feed and have no webhook. */
+/** The kind of change that an event reports. Some kinds appear only in the feed and have no webhook. */
 export type EventType =
   /** A new internal account, or an account change that no other type covers. In the feed only. */
   | 'ACCOUNT_CHANGE'
@@ -244,7 +244,7 @@ export type EventType =
   | 'ACCOUNT_STATUS'
   /** An API token will expire within a week. Not visible to client tokens. */
   | 'API_TOKEN_EXPIRY'
-  /** A customer changed in a way that no other type covers: new details, deletion, a pending identity check. In the feed only. */
+  /** A customer changed in a way that no other type covers, such as new details, deletion or a pending identity check. In the feed only. */
   | 'CUSTOMER_CHANGE'
   /** An external account was created or its status changed. In the feed only. */
   | 'EXTERNAL_ACCOUNT_STATUS'
@@ -532,7 +532,7 @@ export type LockedCurrencySide =
 export type LookUpReceiverInput = {
   /** Makes retries safe: however often the same key is sent with the same input, the mutation takes effect once and returns the same response. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
-  /** The customer who would send the money; by default the customer that a client token is bound to. */
+  /** The customer who would send the money. For a client token, the default is the customer that it is bound to. */
   sender?: CustomerReferenceInput | null | undefined;
   /** The UMA address to look up: $name@domain. */
   umaAddress: string;
@@ -681,7 +681,7 @@ export type RealtimeFundingSourceInput = {
   customerId: string;
 };
 
-/** The machine-readable reason why a request was refused: the same codes as in REST. New codes may be added. */
+/** The machine-readable reason why a request was refused. The codes are the same as in REST; new ones may be added. */
 export type RefusalCode =
   /** The operator of the service has frozen the account. */
   | 'ACCOUNT_FROZEN'
@@ -705,7 +705,7 @@ export type RefusalCode =
   | 'IDEMPOTENCY_MISMATCH'
   /** The balance of the source is too low. */
   | 'INSUFFICIENT_BALANCE'
-  /** The amount is not positive, or has more decimal places than its currency. */
+  /** The amount is not positive, or has more decimal places than its currency allows. */
   | 'INVALID_AMOUNT'
   /** The details of the external account are wrong, or the account is not ACTIVE. */
   | 'INVALID_BANK_ACCOUNT'
@@ -721,7 +721,7 @@ export type RefusalCode =
   | 'LIMIT_EXCEEDED'
   /** There is no such lookup, or it has expired. */
   | 'LOOKUP_REQUEST_NOT_FOUND'
-  /** The receiver requires information about the sender that was not given. */
+  /** Information about the sender that the receiver requires is missing. */
   | 'MISSING_MANDATORY_USER_INFO'
   /** It is unknown whether the request took effect. Repeat it with the same idempotency key. */
   | 'OUTCOME_UNKNOWN'
@@ -773,7 +773,7 @@ export type SandboxDeposit =
   | 'LATE'
   /** Half of the amount arrives: the payment fails, and the customer's account is credited. */
   | 'SHORT'
-  /** Two deposits arrive: the first funds the quote, the second is credited to the customer's account. */
+  /** Two deposits arrive: the first funds the quote, and the second is credited to the customer's account. */
   | 'TWICE';
 
 /** The input of sandboxReceiveUma. */
@@ -798,17 +798,17 @@ export type SandboxReceiveUmaInput = {
 export type SandboxScenarioInput = {
   /** For sandboxReceiveUma: the decision that the sandbox makes for the platform, so that you need not respond to the approval request. If you also respond, the first decision counts. */
   approval?: SandboxApproval | null | undefined;
-  /** The duration of the step in milliseconds, 0 to 3600000. If omitted, the step takes its usual time. */
+  /** The duration of `step` in milliseconds, 0 to 3600000. If omitted, the step takes its usual time. */
   delayMs?: number | null | undefined;
   /** How the deposit arrives. For sandboxSend, and for createQuote with a real-time funded source. */
   deposit?: SandboxDeposit | null | undefined;
-  /** Makes the payment fail with this reason after the delay. If a deposit funds it, only QUOTE_EXPIRED and QUOTE_EXECUTION_FAILED are possible. */
+  /** Makes the payment fail with this reason after the delay. If the payment is funded by a deposit, only QUOTE_EXPIRED and QUOTE_EXECUTION_FAILED are possible. */
   failureReason?: FailureReason | null | undefined;
-  /** Makes the refund fail as well if `failureReason` is given. The money then stays in SUSPENSE, as the ledger entries show. */
+  /** If `failureReason` is given, makes the refund fail as well. The money then stays in SUSPENSE, as the ledger entries show. */
   refundFails?: boolean | null | undefined;
   /** Makes the receiving side reject the payment (REJECTED) after the delay. */
   reject?: boolean | null | undefined;
-  /** Makes the bank return the payment this many milliseconds after it has completed: COMPLETED becomes REFUNDED. Only for payments that leave the service. */
+  /** Makes the bank return the payment this many milliseconds after it has completed, so that it changes from COMPLETED to REFUNDED. Only for payments that leave the service. */
   returnAfterMs?: number | null | undefined;
   /** The step that `delayMs` and `failureReason` apply to; SETTLEMENT by default. */
   step?: SandboxStep | null | undefined;
@@ -818,7 +818,7 @@ export type SandboxScenarioInput = {
 export type SandboxStep =
   /** For sandboxReceiveUma: the sender's pay request. The payment is CREATED until the request arrives or fails. It becomes EXPIRED if neither happens within a quote's lifetime. */
   | 'PAY_REQUEST'
-  /** For a quote paid from an external account: the collection of the money, which precedes the settlement. */
+  /** For a quote paid from an external account: the collection of the money, which precedes settlement. */
   | 'PULL'
   /** The delivery or collection that ends the payment. */
   | 'SETTLEMENT';
@@ -839,11 +839,11 @@ export type SolanaWalletInput = {
   address: string;
 };
 
-/** When a stream of named transactions completes. */
+/** When a stream of individual transactions completes. */
 export type StreamEnd =
-  /** When nothing about them can change anymore: no bank can return a payment, and no refund is pending. */
+  /** When nothing about the transactions can change anymore: no bank can return a payment, and no refund is pending. */
   | 'FINAL'
-  /** When all of them have a terminal status. */
+  /** When all of the transactions have a terminal status. */
   | 'TERMINAL';
 
 /** Conditions on transactions. A transaction must match all given conditions. */
@@ -860,7 +860,7 @@ export type TransactionFilter = {
   currency?: string | null | undefined;
   /** Transactions of this customer (`Customer:…`). */
   customerId?: string | null | undefined;
-  /** True excludes payments whose quote was never executed or funded. These are PENDING and later EXPIRED. False returns only these payments. */
+  /** True excludes payments whose quote was never executed or funded, which are PENDING and later EXPIRED. False returns only those payments. */
   executed?: boolean | null | undefined;
   /** Transactions that failed for any of these reasons. At most 100. */
   failureReason?: Array<FailureReason> | null | undefined;
@@ -910,7 +910,7 @@ export type TransactionType =
 
 /** The input of transferIn. */
 export type TransferInInput = {
-  /** The amount to pull, no more than the destination can hold. If omitted, the provider determines the amount; the sandbox pulls 10000 smallest units. */
+  /** The amount to pull, which must not exceed what the destination can hold. If omitted, the provider determines the amount; the sandbox pulls 10000 of the currency's smallest units. */
   amount?: AmountInput | null | undefined;
   /** A note for the payment. */
   description?: string | null | undefined;
@@ -928,7 +928,7 @@ export type TransferInInput = {
 
 /** The input of transferOut. */
 export type TransferOutInput = {
-  /** The amount to send: 1 to 9000000000000000 smallest units of the accounts' currency. */
+  /** The amount to send, in the accounts' currency: 1 to 9000000000000000 smallest units. */
   amount: AmountInput;
   /** A note for the payment. */
   description?: string | null | undefined;
@@ -950,9 +950,9 @@ export type TronWalletInput = {
   address: string;
 };
 
-/** A UMA address as the destination of a payment. It must have been looked up first (`lookupId`). */
+/** A UMA address as the destination of a payment. It must be looked up first (`lookupId`). */
 export type UmaDestinationInput = {
-  /** The currency to receive; the receiver's first currency if omitted. */
+  /** The currency that the receiver gets; if omitted, the receiver's first currency. */
   currency?: string | null | undefined;
   /** The receiver's UMA address: $name@domain. */
   umaAddress: string;
