@@ -152,7 +152,7 @@ export const serverChecks: Checks<Patient> = {
         ? ['ok', "the database's clock agrees with this machine's"]
         : [
             'warning',
-            `the database's clock is ${ahead.toFixed(1)} s ahead of this machine's: synchronize both with the same NTP servers`,
+            `the database's clock is ${Math.abs(ahead).toFixed(1)} s ${ahead < 0 ? 'behind' : 'ahead of'} this machine's: synchronize both with the same NTP servers`,
           ],
     () => new Date(),
   ),
@@ -198,7 +198,8 @@ export const serverChecks: Checks<Patient> = {
     const waiting = sessions.filter(({ blockedBy }) => blockedBy.length > 0).length;
     const roots = (await blockersOf(database.pool, sessions)).filter((one) => one.openSeconds >= limits.lockSeconds);
     if (roots.length === 0) return ['ok', 'no session is blocked for long'];
-    return [['warning', `${waiting} sessions blocked by ${roots.map(({ name }) => name).join('; ')}. See "blocked"`]];
+    const blockers = roots.map(({ name }) => name).join('; ');
+    return [['warning', `waiting sessions: ${waiting}, blocked by ${blockers}. See "blocked"`]];
   },
   slots: oneRow<{ slots: string | null }>(
     `select string_agg(format('%s keeps %s of log', slot_name, pg_size_pretty(pg_wal_lsn_diff(

@@ -579,6 +579,35 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await pay.getByLabel('To').locator('option:checked').textContent()).toMatch(/· Ada First$/);
   });
 
+  test('a list that was read before the latest change does not replace it, even if the response arrives afterwards', async () => {
+    const { sandbox } = started;
+    const { page, pay, history } = await openWallet();
+    await page.getByText('live', { exact: true }).waitFor();
+    const payees = pay.getByRole('combobox', { name: 'To' });
+    await payees.locator('option').first().waitFor({ state: 'attached' });
+    const answered = new Set<string>();
+    const changed = Promise.withResolvers<void>();
+    await page.route('**/graphql', async (route) => {
+      const [, name = ''] = /query (History|PayeePicker)/.exec(route.request().postData() ?? '') ?? [];
+      if (name === '' || answered.has(name)) return route.continue();
+      const response = await route.fetch();
+      answered.add(name);
+      await changed.promise;
+      await route.fulfill({ response });
+    });
+    await announce(sandbox, 101);
+    await expect.poll(() => answered.size).toBe(2);
+    await announce(sandbox, 102);
+    await (await fillPayee(page, 'Ada Late', '000345099')).getByText('The payee is added.').waitFor();
+    const read = page.waitForResponse((response) => /PayeePicker/.test(response.request().postData() ?? ''));
+    changed.resolve();
+    await (await read).finished();
+    for (const amount of ['$1.01', '$1.02']) await history.getByText(amount).first().waitFor();
+    await payees.selectOption({ index: 1 });
+    const listed = await payees.locator('option').allTextContents();
+    expect(listed).toContain('USD •••• 5099 · Ada Late');
+  });
+
   test('more payments are loaded once the network is back, and the keyboard focus stays at the end of the list', async () => {
     const { sandbox } = started;
     const [from, to] = await accountsIn(sandbox, await sampleCustomer(sandbox), 'USD');

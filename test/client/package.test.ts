@@ -360,6 +360,33 @@ test('a query whose result is older than a stream message is sent again', async 
   expect(asked).toBe(4);
 });
 
+test('a query whose response arrives after the response to a later request is sent again', async () => {
+  const requests: Array<(ids: readonly string[]) => void> = [];
+  const client = new ApolloClient({
+    queryDeduplication: false,
+    cache: new InMemoryCache(apolloCache()),
+    link: ApolloLink.from([
+      new ApolloLink(newestVersions()),
+      new ApolloLink(
+        () =>
+          new Observable((observer) => {
+            requests.push((ids) => {
+              observer.next({ data: { ids } });
+              observer.complete();
+            });
+          }),
+      ),
+    ]),
+  });
+  const ask = async () => (await client.query<Data>({ query: parse('{ ids }'), fetchPolicy: 'network-only' })).data.ids;
+  const [earlier, later] = [ask(), ask()];
+  requests[1]?.(['1', '2']);
+  expect(await later).toEqual(['1', '2']);
+  requests[0]?.(['1']);
+  requests[2]?.(['1', '2', '3']);
+  expect(await earlier).toEqual(['1', '2', '3']);
+});
+
 test('urql: pages become one list, and streams update it', async () => {
   const paid = await pays(3);
   const payments = open();

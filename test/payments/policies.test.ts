@@ -61,7 +61,7 @@ describe('a policy', () => {
       ...{ __typename: 'LimitExceededError', code: 'LIMIT_EXCEEDED', rule: 'LIMIT', subjectId: me.tokenId, freeAt },
       limit: { period: 'DAY', usedAmount: { amount: '300' }, leftAmount: { amount: '200' } },
     });
-    expect(refused.message).toContain('at most 5.00 USD a day, of which 3.00 USD are used');
+    expect(refused.message).toContain('at most 5.00 USD a day (3.00 USD used)');
     expect(await made(me, 200, 1)).toEqual([true, false]);
     expect(await left(me)).toMatchObject([{ leftAmount: { amount: '0' }, renewsAt: freeAt }]);
   });
@@ -85,8 +85,8 @@ describe('a policy', () => {
     kinds: /no payment of this kind$/,
     currencies: /no payment in this currency$/,
     'amounts of one payment': /at most 10.00 USD in one payment$/,
-    'a single payment': /at most 1 payment a day, of which 1 payment is used/,
-    'the number of payments': /at most 3 payments a day, of which 3 payments are used/,
+    'a single payment': /at most 1 payment a day \(1 payment used\)/,
+    'the number of payments': /at most 3 payments a day \(3 payments used\)/,
   };
   test.each([
     ['kinds', { kinds: ['TRANSFER_OUT'] }, toUsd],

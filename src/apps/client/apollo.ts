@@ -1,27 +1,38 @@
 import type { ApolloLink } from '@apollo/client';
+import { print } from '@apollo/client/utilities';
 import { concatMap, EMPTY, type Observable, of } from 'rxjs';
 
 /**
  * Creates the handler of a link for Apollo Client 4 that keeps older data from replacing newer data. Put it first: `new
  * ApolloLink(newestVersions())`. A stream message is dropped if newer versions of all its objects are known. A query is
- * resent, at most three times, if a newer version of an object in its response has arrived in the meantime.
+ * resent, at most three times, if a newer version of an object in its response has arrived in the meantime, or the
+ * response to a later request with the same query and variables.
  */
 export function newestVersions(): ApolloLink.RequestHandler {
   /** The highest version seen so far for each object. */
   const highest = new Map<string, number>();
+  /** The latest request that has been answered, for each query with its variables. */
+  const answered = new Map<string, number>();
+  let requests = 0;
   return (operation, forward) => {
     const { operationType } = operation;
-    const send = (repeats: number): Observable<ApolloLink.Result> =>
-      forward(operation).pipe(
+    const query = JSON.stringify([print(operation.query), operation.variables]);
+    const send = (repeats: number): Observable<ApolloLink.Result> => {
+      const request = ++requests;
+      return forward(operation).pipe(
         concatMap((result) => {
           const objects = [...versionsIn(result.data)];
           const older = objects.filter(([id, version]) => version < (highest.get(id) ?? version));
           for (const [id, version] of objects) highest.set(id, Math.max(version, highest.get(id) ?? version));
           const isOlder = objects.length > 0 && objects.length === older.length;
           if (operationType === 'subscription' && isOlder) return EMPTY;
-          return operationType === 'query' && older.length > 0 && repeats > 0 ? send(repeats - 1) : of(result);
+          if (operationType !== 'query') return of(result);
+          const isOvertaken = request < (answered.get(query) ?? 0);
+          if (!isOvertaken) answered.set(query, request);
+          return (isOvertaken || older.length > 0) && repeats > 0 ? send(repeats - 1) : of(result);
         }),
       );
+    };
     return send(3);
   };
 }

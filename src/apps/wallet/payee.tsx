@@ -1,4 +1,3 @@
-import type { ApolloCache } from '@apollo/client';
 import { useMutation, useQuery } from '@apollo/client/react';
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
 import {
@@ -12,7 +11,7 @@ import {
   type PayeePickerQuery,
 } from '../client/generated/documents.ts';
 import { wordOf } from './payment.tsx';
-import { accountText, locale, messageText, noConnection, reasonOf, useReconnected } from './service.ts';
+import { accountText, messageText, noConnection, reasonOf, useReconnected } from './service.ts';
 
 /** The kinds of payees in words. */
 export const kinds: Readonly<Record<ExternalAccountType, string>> = {
@@ -86,7 +85,7 @@ interface NewPayeeProps {
  */
 export function NewPayee({ customerId, listed, onAdded, onChecked }: NewPayeeProps) {
   const { data, error } = useQuery(PayeeForm);
-  const [addPayee, { loading }] = useMutation(AddPayee, { update: (cache, { data }) => insert(cache, data) });
+  const [addPayee, { loading }] = useMutation(AddPayee, { refetchQueries: [PayeePicker] });
   const [kind, setKind] = useState<string>();
   const [outcome, setOutcome] = useState<Outcome>({});
   const [added, setAdded] = useState(0);
@@ -326,18 +325,6 @@ function inputOf(form: Form, given: FormData, customerId: string) {
         : { individual: { fullName: text(ownerName) } },
     }),
   };
-}
-
-/** Inserts a new payee before the listed ones. The mutation returns it as an edge of their list. */
-function insert(cache: ApolloCache, data: AddPayeeMutation | null | undefined): void {
-  const result = data?.createExternalAccount;
-  if (result?.__typename !== 'CreateExternalAccountSuccess') return;
-  cache.updateQuery({ query: PayeePicker, variables: { locale } }, (listed) => {
-    if (!listed?.viewer.customer) return undefined;
-    const { customer } = listed.viewer;
-    const payees = { ...customer.payees, edges: [result.accountEdge, ...customer.payees.edges] };
-    return { ...listed, viewer: { ...listed.viewer, customer: { ...customer, payees } } };
-  });
 }
 
 type Refused = Extract<AddPayeeMutation['createExternalAccount'], { readonly message: string }>;

@@ -28,6 +28,8 @@ export function openService() {
   const accounts = settings.typePolicies.Customer?.fields?.accounts as { merge: FieldMergeFunction } | undefined;
   if (accounts) accounts.merge = keepingPages(accounts.merge);
   const apollo = new ApolloClient({
+    // A list that is read again after a change needs a new request: the response to an earlier one may lack the change.
+    queryDeduplication: false,
     cache: new InMemoryCache(settings),
     link: ApolloLink.from([
       new ApolloLink(newestVersions()),

@@ -168,13 +168,12 @@ function limitParts({ code, rule, limit, freeAt: free, subjectType, subjectId }:
   return { code, message, facts };
 }
 
-/** Describes a limit and its usage, such as "at most 500.00 USD a day, of which 480.00 USD are used". */
+/** Describes a limit and its usage, such as "at most 500.00 USD a day (480.00 USD used)". */
 function limitInWords({ period, amount, currency, payments, usedAmount, usedPayments }: LimitState): string {
   const written = (digits: string | null, count: number | null) =>
     digits !== null && currency !== null ? inMajor(digits, currency) : `${count} payment${count === 1 ? '' : 's'}`;
   const most = `at most ${written(amount, payments)} ${periods[period]}`;
-  const used = `${written(usedAmount, usedPayments)} ${usedPayments === 1 ? 'is' : 'are'} used`;
-  return period === 'PAYMENT' ? most : `${most}, of which ${used}`;
+  return period === 'PAYMENT' ? most : `${most} (${written(usedAmount, usedPayments)} used)`;
 }
 
 const periods: Readonly<Record<LimitState['period'], string>> = {
