@@ -7,12 +7,12 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 // The tests start about a hundred processes, which share a cache of compiled modules.
 process.env.NODE_COMPILE_CACHE ??= path.join(import.meta.dirname, 'node_modules/.cache/compiled');
 
-/** More space than all databases of a test run need. */
+/** More space than a test run's databases need altogether. */
 const roomBytes = 4 * 1024 ** 3;
 
 /**
- * The folder of an in-memory disk, if there is one with enough space. On other disks, creating and removing the files
- * of the test databases takes more than a tenth of the CPU time.
+ * The folder of an in-memory disk, if there is one with enough space. On other disks, creating and removing the test
+ * databases' files takes more than a tenth of the CPU time.
  */
 export const memoryDisk = (() => {
   const folder = '/dev/shm';
@@ -112,7 +112,7 @@ export default defineConfig({
           name: 'shared',
           include: ['test/**/*.test.ts'],
           exclude: ['test/soak/**', ...mocking, ...deep],
-          // Node itself loads the modules, as in production. This saves a seventh of the CPU time of the whole run.
+          // Node itself loads the modules, as in production. This saves a seventh of the whole run's CPU time.
           experimental: { viteModuleRunner: false, nodeLoader: false },
         },
       },
@@ -122,7 +122,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
-    // The files in a worker share imported modules, because loading the schema for each file took more than half of the
+    // The files in a worker share imported modules, because loading the schema for each file took more than half the
     // time. This is safe: each gateway has its own database, and no module has state that tests could change.
     isolate: false,
     testTimeout: 300_000,

@@ -41,7 +41,7 @@ export interface Streams {
 }
 
 /**
- * Measures subscribers on a separate instance, each following the payments of one customer. Every transfer causes two
+ * Measures subscribers on a separate instance, each following one customer's payments. Every transfer causes two
  * changes: when it begins and when it ends. Then measures subscribers that follow the whole platform, clients that
  * reconnect after a crash, and thousands of idle subscriptions.
  */
@@ -111,7 +111,7 @@ async function measureFanOut(instance: Server, streams: Streams): Promise<Fact[]
   }
 }
 
-/** Measures the same latency while replays on the subscribers' instance repeatedly read the feed from its beginning. */
+/** Measures a change's latency while replays on the subscribers' instance repeatedly read the feed from the start. */
 async function measureBesideReplays(instance: Server, streams: Streams): Promise<Fact[]> {
   const { gateway, platformId, authorization, customerIds, transfers, measureMs } = streams;
   const facts: Fact[] = [];
@@ -182,7 +182,7 @@ async function measureFollowersOfAll(instance: Server, streams: Streams): Promis
   ];
 }
 
-/** Measures how quickly thousands of clients recover after their instance is killed and restarted at its address. */
+/** Measures how quickly clients recover after their instance is killed and restarted at the same address. */
 async function measureReturn(streams: Streams): Promise<Fact> {
   const { gateway, authorization, transfers, measureMs } = streams;
   const customerIds = streams.customerIds.slice(0, returning.customers);
@@ -237,9 +237,9 @@ async function arrived(subscribers: ChildProcess, expected: number): Promise<Arr
 }
 
 /**
- * Measures how much the resident memory of the process grows, including the free part of its heap. The process has
- * already served a few subscribers, so that one-time allocations are not counted. It has served no other clients,
- * because idle subscriptions would reuse the memory that those had freed.
+ * Measures how much the instance's resident memory grows, including the free part of its heap. The instance has already
+ * served a few subscribers, so that one-time allocations are not counted. It has served no other clients, because idle
+ * subscriptions would reuse the memory that those clients had freed.
  */
 async function measureIdle(
   instance: Server,
@@ -282,7 +282,8 @@ async function answerOf<Message>(tool: ChildProcess): Promise<Message> {
 }
 
 /**
- * Starts subscribers in a separate process, and waits until they have subscribed. Each follows one customer, or all.
+ * Starts subscribers in a separate process, and waits until they have subscribed. Each follows one customer's payments,
+ * or the whole platform's.
  */
 async function subscribe(
   instance: Server,

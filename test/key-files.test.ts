@@ -66,7 +66,7 @@ describe.each([
     expect(await readFile(file(), 'utf8')).toBe(content);
   });
 
-  test('a folder with the name of the file is refused', async () => {
+  test('a folder in place of the key file is refused', async () => {
     await mkdir(file());
     await expect(find()).rejects.toThrow(`${file()} should hold 32 bytes`);
   });

@@ -48,7 +48,7 @@ function wallet(
   return { graphql, description, currencies, beneficiary: false, fields, identifier: Object.keys(fields) };
 }
 
-/** All types of external bank accounts and wallets, also used by the APIs. */
+/** All types of external bank accounts and wallets. The APIs' input and output types are built from them. */
 export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = {
   US_ACCOUNT: bankAccount('usAccount', 'USD', {
     description: 'A bank account in the United States.',
@@ -91,7 +91,7 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
     identifier: ['pixKey'],
   }),
   IBAN: bankAccount('iban', 'EUR', {
-    description: 'A bank account with an IBAN, in the euro area.',
+    description: 'A euro bank account with an IBAN.',
     characters: 'SEPA',
     fields: {
       iban: field.ibanField(ibanFault),
@@ -212,7 +212,7 @@ export function identityOf(type: ExternalAccountType, details: AccountDetails): 
   return { identifier: compared(identifier).join(' '), bank: bank ? compared(bank).join(' ') : null };
 }
 
-// The check digits of bank account numbers. They reveal typing errors, but do not prove that an account exists.
+// Check digits of bank account numbers reveal typing errors, but do not prove that an account exists.
 
 const weighted = (value: string, weights: readonly number[]) =>
   [...value].reduce((sum, digit, place) => sum + Number(digit) * (weights[place % weights.length] ?? 0), 0);
@@ -274,7 +274,7 @@ function clabeFault(value: string, details: AccountDetails): string | undefined 
   return clabe.validate(value).valid.bank ? undefined : `no bank has the code ${value.slice(0, 3)}`;
 }
 
-/** Codes of Nigeria's commercial banks (Central Bank of Nigeria), by name without the words that most names share. */
+/** Central Bank of Nigeria codes for commercial banks, keyed by name, usually without words such as "bank". */
 const nigerianBanks: ReadonlyMap<string, string> = new Map(
   Object.entries({
     '011': ['first'],

@@ -3,7 +3,7 @@ import { canonicalText, isPlainText } from './texts.ts';
 
 export type Given<T> = T | null | undefined;
 
-/** A condition that no row meets. Used for filters on an unknown id, and for callers who may see no rows. */
+/** A condition that no row meets. Used for filters on an unknown id, and for callers who may not see any rows. */
 export const matchesNothing = { id: { in: [] as string[] } };
 
 export interface CreationFilter {

@@ -28,7 +28,7 @@ export interface Currency {
   readonly code: CurrencyCode;
   readonly name: string;
   readonly symbol: string;
-  /** The number of decimal places of the smallest unit: if it is 2, 12550 means 125.50. */
+  /** The number of decimal places. If it is 2, 12550 smallest units are 125.50. */
   readonly decimals: number;
 }
 
@@ -41,14 +41,14 @@ export function currencyOf(code: string): Currency | undefined {
   return byCode.get(code);
 }
 
-/** Returns the currency with a stored code. The tables accept only known codes. */
+/** Returns the currency for a stored code. The tables accept only known codes. */
 export function requiredCurrency(code: string): Currency {
   const currency = currencyOf(code);
   if (!currency) throw new Error(`unknown currency ${code}`);
   return currency;
 }
 
-/** Returns the currency named in an input. @throws Refusal INVALID_CURRENCY */
+/** Returns the currency for a code from a request. @throws Refusal INVALID_CURRENCY */
 export function givenCurrency(code: string, path: FieldPath): Currency {
   const currency = currencyOf(code);
   if (!currency) throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, path);
@@ -90,8 +90,8 @@ export function formatForeign(amount: bigint, code: string): string {
 }
 
 /**
- * Formats an amount in the style of the locale, with every decimal of the currency: "$125.50", "USDC 1.000001". Amounts
- * of any size are exact, because Intl gets a decimal string instead of a number.
+ * Formats an amount in the locale's style, with all of the currency's decimal places: "$125.50", "USDC 1.000001".
+ * Amounts of any size are exact, because Intl gets a decimal string instead of a number.
  * @returns the formatted amount, or an error for a locale that is not a BCP 47 language tag or has no number format
  */
 export function formatMoney(amount: bigint, currency: Currency, locale: string): string | RangeError {
@@ -106,7 +106,7 @@ export function formatMoney(amount: bigint, currency: Currency, locale: string):
 }
 
 /**
- * Stands in for longer codes, because Intl accepts only three-letter codes. ISO 4217's test code has no symbol in any
+ * Stands in for longer codes, because Intl accepts only three-letter codes. The ISO 4217 test code has no symbol in any
  * locale. The real code replaces it in the result, so that position and spacing follow the locale.
  */
 const standIn = 'XTS';
@@ -148,7 +148,7 @@ export type GivenAmount = bigint | { readonly decimal: string };
 
 /**
  * Converts a given amount to the currency's smallest unit. Refuses an amount that is not positive or exceeds the limit
- * for one payment. A decimal may have at most as many places as its currency, because nothing is rounded.
+ * for one payment. A decimal may not have more decimal places than the currency, because nothing is rounded.
  * @throws Refusal INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE
  */
 export function smallestUnits(given: GivenAmount, currency: Currency, path: FieldPath): bigint {

@@ -72,7 +72,7 @@ export class Fraction {
     return withoutZeros(formatDecimal(scaled, decimals));
   }
 
-  /** Formats the value as an exact decimal without trailing zeros; undefined if it has infinitely many decimals. */
+  /** Formats the value as an exact decimal without trailing zeros; undefined if it has infinitely many digits. */
   toExactDecimal(): string | undefined {
     const { numerator, denominator } = lowestTerms(this);
     // A denominator has at most as many factors of 2 or 5 as it has binary digits.
@@ -133,7 +133,7 @@ function withoutZeros(decimal: string): string {
   return decimal.replace(/\.?0+$/, '');
 }
 
-/** Returns whether a decimal with at most this many significant digits and decimal places can express the value. */
+/** Returns whether a decimal with at most the given numbers of significant digits and places can express the value. */
 function isExactWithin(value: Fraction, digits: number, places?: number): boolean {
   return value.minus(parseDecimal(value.toDecimal(digits, places))).numerator === 0n;
 }
@@ -142,7 +142,7 @@ function powerOfTen(exponent: number): bigint {
   return 10n ** BigInt(exponent);
 }
 
-/** Returns the exponent of the value's first significant digit: 0 for 1 to 9.99…, -2 for 0.05; 0 for zero. */
+/** Returns the exponent of the value's first significant digit: 0 for 1 to 9.99… and for zero, -2 for 0.05. */
 function magnitudeOf({ numerator, denominator }: Fraction): number {
   if (numerator === 0n) return 0;
   const size = new Fraction(numerator < 0n ? -numerator : numerator, denominator);

@@ -59,7 +59,7 @@ interface KeyedCommand {
   readonly operation: string;
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
-  /** Set if null clears a field. A null is then different from an absent field, which keeps its value. */
+  /** Set if null clears a field. Null then differs from an absent field, which keeps its value. */
   readonly nullClears?: true;
 }
 

@@ -54,7 +54,7 @@ export function accountPublicId(kind: 'INTERNAL' | 'EXTERNAL', uuid: string): st
   return publicId(kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount', uuid);
 }
 
-/** Returns a payment's reference, which is derived from its id. Both sides can use it to find the payment. */
+/** Returns a payment's reference, which is derived from its id. Sender and recipient can use it to find the payment. */
 export function paymentReference(uuid: string): string {
   return `PAY-${uuid.slice(-12).toUpperCase()}`;
 }

@@ -5,7 +5,7 @@ import invoices from 'invoices';
 import { type AccountField, type AccountForm, numberField, run, strangeCharacter, written } from './account-fields.ts';
 import { nameOfCharacter } from './texts.ts';
 
-// The addresses of wallets and their checksums. Printed addresses may be broken into lines.
+// Wallet addresses and their checksums. A printed address may span several lines.
 
 const bare = (value: string) => value.replace(/\s/g, '');
 

@@ -30,7 +30,7 @@ import { secretSettings } from '../server/config.ts';
 import { settings } from '../server/settings.ts';
 import { formatSetting } from './installation.ts';
 
-/** The files that `npm run schema` writes, by path in the project. */
+/** The files that `npm run schema` writes, keyed by path. */
 const printed = { 'schema.graphql': printedSchema, 'docs/settings.md': settingsPage, 'docs/accounts.md': accountsPage };
 
 export function addSchema(program: Program): void {
@@ -103,7 +103,7 @@ ${rows.join('\n')}
 `;
 }
 
-/** Returns a setting's default as shown on the page. If it depends on other settings, the declaration describes it. */
+/** Returns a setting's default as shown on the page. A default that depends on other settings is described in words. */
 function shownDefault(setting: z.ZodType): string {
   const { shownDefault } = setting.meta() ?? {};
   if (typeof shownDefault === 'string') return shownDefault;
@@ -193,7 +193,7 @@ export function lasting(earlier: DocumentNode, now: Date): GraphQLSchema {
   const rest = buildASTSchema(
     visit(earlier, { FieldDefinition: remove, InputValueDefinition: remove, EnumValueDefinition: remove }),
   );
-  // A schema contains the types reachable from its roots. Objects reachable only through interfaces must be listed.
+  // GraphQLSchema finds only types reachable from its roots. Objects reachable only through interfaces must be listed.
   const types = Object.values(rest.getTypeMap()).filter(
     (type) => isObjectType(type) && type.getInterfaces().length > 0,
   );

@@ -44,7 +44,7 @@ export interface Deciding extends Tools {
 /** The function of a command. It receives the context, the declared arguments, and the options. */
 type Work<Given, Args extends readonly unknown[]> = (given: Given, ...args: Args) => Promise<Answer>;
 
-/** Creates the action for a command that needs only the settings, read from the environment that `from` returns. */
+/** Creates the action for a command that needs only the settings, read from the environment returned by `from`. */
 export function withSettings<Args extends unknown[]>(
   work: Work<Settings, Args>,
   from: (environment: Screen['environment']) => Screen['environment'] = (environment) => environment,
@@ -60,7 +60,7 @@ export function withSettings<Args extends unknown[]>(
   });
 }
 
-/** Creates the action for a command that uses the configured database. The gateway may be running meanwhile. */
+/** Creates the action for a command that uses the configured database, perhaps while the gateway is running. */
 function withDatabase<Args extends unknown[]>(work: Work<Tools, Args>) {
   return withSettings<Args>(async (given, ...args) => {
     const { config, screen } = given;
@@ -109,7 +109,7 @@ export function addCommand<Args extends unknown[]>(group: Program, name: string,
   return group.command(name).action(withDatabase(work));
 }
 
-/** The name of a command as typed, including its group's. It is recorded for `ops acts`. */
+/** Returns a command's name as typed, with its group's name in front. It is recorded for `ops acts`. */
 const actOf = (group: Program, name: string) => (group.name() === 'ops' ? name : `${group.name()} ${name}`);
 
 /** Adds a command that changes something. It records the operator, and the reason if one is given, for `ops acts`. */

@@ -24,7 +24,7 @@ export interface RailAccount {
 export type RailStep = 'PAY_REQUEST' | 'PULL' | 'SETTLEMENT';
 
 export interface IdentityRequest {
-  /** The uuid of the customer. Together with the name, it is the idempotency key of the check. */
+  /** The customer's UUID. Together with the name, it is the idempotency key of the check. */
   readonly customerId: string;
   readonly customerType: CustomerType;
   /** The full name, or the legal name of a business; null if none is known. */
@@ -67,7 +67,7 @@ export interface RailDeposit {
   readonly state: 'UNDER_WAY' | 'SETTLED' | 'FAILED';
   readonly amount: bigint;
   readonly currency: string;
-  /** The uuid of the customer; undefined if the provider does not report it. */
+  /** The customer's UUID; undefined if the provider does not report it. */
   readonly customerId: string | undefined;
   /** The account at the provider that holds the money. */
   readonly heldAt: string;
@@ -77,7 +77,7 @@ export interface RailDeposit {
 }
 
 export interface DepositToTake extends Pick<RailDeposit, 'reference' | 'amount' | 'currency' | 'heldAt'> {
-  /** The deposit's uuid in the gateway, derived from its reference. */
+  /** The deposit's UUID in the gateway, derived from its reference. */
   readonly id: string;
 }
 
@@ -132,20 +132,20 @@ export type RailNews =
   | OrderNews
   /** A deposit has arrived or is in transit. The gateway lists deposits immediately. */
   | { readonly kind: 'deposit' }
-  /** The identity check of the customer with this uuid has a new result. The gateway checks again immediately. */
+  /** The identity check of the customer with this UUID has a new result. The gateway checks again immediately. */
   | { readonly kind: 'identity'; readonly customerId: string };
 
 /** One of the gateway's orders has changed. The gateway immediately asks the rail about it. */
 export interface OrderNews {
   readonly kind: 'order';
   readonly orderId: string;
-  /** Whether the order's money may have come back. If not, the gateway does not query a settled order early. */
+  /** Whether the order's money may have come back. If not, a settled order is queried no earlier than planned. */
   readonly mayHaveReturned: boolean;
 }
 
 /** A conversion to lock. */
 export interface LockRequest {
-  /** The uuid of the quote, which is the idempotency key of the lock. */
+  /** The quote's UUID, which is the lock's idempotency key. */
   readonly id: string;
   /** The id of the order that will use the lock. */
   readonly orderId: string;
@@ -156,7 +156,7 @@ export interface LockRequest {
   readonly amount: bigint;
   /** The external account to pay; undefined if the converted money stays in an internal account. */
   readonly account: RailAccount | undefined;
-  /** The payment, if its receiver was found by `lookUp`. Its two currencies may be the same. */
+  /** The payment, if its receiver was found by `lookUp`. `sending` and `receiving` may then be the same. */
   readonly uma?: UmaPayment | undefined;
 }
 
@@ -201,7 +201,7 @@ export type LockAnswer =
 /** The domain of the receivers and senders that a sandbox simulates. No platform uses it. */
 export const simulatedDomain = 'sandbox.uma.money';
 
-/** A simulation of the outside world. A rail for real money omits it. Operations that need one are then FORBIDDEN. */
+/** A simulation of the outside world. A rail for real money has none, so operations that need one are FORBIDDEN. */
 export interface Simulation {
   /** Returns what is wrong with a caller's scenario (the field and the reason), or undefined if it is usable. */
   scenarioFault(scenario: Scenario): ScenarioFault | undefined;
@@ -255,6 +255,6 @@ export interface Deposit {
 export interface AccountVerification {
   /** Null if there is no owner to compare. */
   readonly verification: BeneficiaryVerificationStatus | null;
-  /** The owner's name at the bank; null if the bank does not report one. */
+  /** The owner's name as reported by the bank; null if it reports none. */
   readonly verifiedName: string | null;
 }

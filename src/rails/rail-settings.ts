@@ -34,7 +34,7 @@ export type EnvironmentRails = z.infer<typeof environmentRails>;
 const railSettings = z.strictObject({ SANDBOX: environmentRails.optional(), PRODUCTION: environmentRails.optional() });
 
 export interface RailSettings extends z.infer<typeof railSettings> {
-  /** The directory that relative paths start from: the settings file's directory, or the working directory. */
+  /** The base directory for relative paths: that of the settings file, or the working directory. */
   readonly directory: string;
 }
 

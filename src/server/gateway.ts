@@ -152,7 +152,7 @@ function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayO
     url,
     role: 'gateway_work',
     poolSize: Math.ceil(poolSize / 2),
-    // The commits of requests also wake the workers.
+    // Commits made by requests also wake the workers.
     commits: serving.commits,
     ...limits,
   });

@@ -84,7 +84,7 @@ export async function startServing(
   const turns = new Turns(Math.max(1, config.DATABASE_POOL - connectionsForOthers), config.MAX_IN_FLIGHT, callers.now);
   const takeTurn = (platformId: string) => turns.takeTurn(platformId);
   if (config.STOCK_READS)
-    log.warn('STOCK_READS is on: graphql-js and Prisma answer GraphQL queries, with a statement for each parent');
+    log.warn('STOCK_READS is on: graphql-js and Prisma answer GraphQL queries, with one statement per parent');
   const graphql = createGraphqlServer({
     ...{ expensive: turns, limits: callers.limits, pace: callers.pace },
     ...{ payments, webhooks, feed, sessions, replicas, credentials, clientTokens, trusted, log, takeTurn },
@@ -192,7 +192,7 @@ function maxOpenFiles(): number {
   }
 }
 
-/** The time limit for a request or, on a socket, for an operation, in milliseconds, including all waits. */
+/** The time limit for a request (on a socket, for an operation), including all waits, in milliseconds. */
 const operationMs = 10_000;
 /** The average request time, in milliseconds, above which the instance counts as overloaded. */
 const slowMs = 200;

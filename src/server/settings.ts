@@ -26,7 +26,7 @@ const choices = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 const oneOf = <const Name extends string>(names: readonly Name[]) =>
   z.enum(names, { error: `must be ${choices.format(names)}` });
 
-/** Parses text with a function that throws or returns undefined for invalid text. `fault` says what is valid. */
+/** Parses text with a function that throws or returns undefined for invalid text. `fault` replaces a thrown message. */
 const parsed = <Value>(parse: (text: string) => Value | undefined, fault?: string) =>
   z.string().transform((text, context): Value => {
     let found = '';
@@ -72,7 +72,7 @@ const address = z.string().superRefine((text, context) => {
 const isOrigin = (text: string) =>
   /^https?:\/\/[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 
-/** Headers in OpenTelemetry's notation: `name=value`, separated by commas, with escapes as in URLs. */
+/** Headers in OpenTelemetry notation: `name=value` pairs, separated by commas, with percent-encoded values. */
 const headers = parsed((text): Readonly<Record<string, string>> | undefined => {
   const pairs = text.split(',').map((pair) => /^\s*([\w-]+)\s*=\s*((?:[^%\s]|%[0-9a-f]{2})+)\s*$/i.exec(pair));
   if (pairs.includes(null)) return undefined;
@@ -136,7 +136,7 @@ export const settings = {
     '`on` applies migrations at startup, `verify` prevents startup if one is missing, `off` does neither',
   ),
   ALLOW_UNSAFE: optional(unsafe, 'all of these; none in production').describe(
-    'unsafe settings to allow, separated by commas: `any-origin` (`CORS_ORIGINS=*`), `loopback-webhooks` (sandbox platforms may use webhook endpoints on the loopback interface), `owner-login` (the login of `DATABASE_URL` is a superuser, bypasses row-level security or owns the tables), `unverified-tls` (no verified TLS to a database on another machine, or `NODE_TLS_REJECT_UNAUTHORIZED=0`), `weak-keys` (keys that can be guessed)',
+    'unsafe settings to allow, separated by commas: `any-origin` (`CORS_ORIGINS=*`), `loopback-webhooks` (sandbox platforms may use webhook endpoints on the loopback interface), `owner-login` (the login in `DATABASE_URL` is a superuser, bypasses row-level security or owns the tables), `unverified-tls` (no verified TLS to a database on another machine, or `NODE_TLS_REJECT_UNAUTHORIZED=0`), `weak-keys` (keys that can be guessed)',
   ),
   DATABASE_POOL: wholeNumber(1, 200, 10).describe(
     'how many connections for requests may be open at the same time, 1 to 200. Background work opens up to half as many more, and the feed up to seven more',

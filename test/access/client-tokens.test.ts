@@ -159,7 +159,7 @@ test('an app cannot run server-only operations, whatever its permissions', async
   }
 });
 
-test('a token is returned only once: a repeated request with the same key returns only the id of the token', async () => {
+test("a token is returned only once: a repeated request with the same key returns only the token's id", async () => {
   const input = { customerId: mine.customerId, idempotencyKey: 'mint-1' };
   const { tokenId } = await minted(input);
   const repeat = await minted(input);

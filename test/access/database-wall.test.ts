@@ -23,7 +23,7 @@ import { runOps } from '../setup/ops.ts';
 import { quiet } from '../setup/streams.ts';
 
 // Tests the database's own access checks (docs/database-roles.md). The application's filters are disabled here, so only
-// the database can hide the rows of other platforms.
+// the database can hide other platforms' rows.
 vi.mock('../../src/domain/access/visible.ts', async (original) => ({
   ...(await original<object>()),
   visibleQuotes: () => ({}),
@@ -49,7 +49,7 @@ const things = await makeThings(t.platform, 'http://127.0.0.1:11/hook');
 const ids = nodeTypes().map(({ name }) => things[kindOfNode(name)]);
 await quiet(t);
 
-/** Runs a statement as a role, on a connection whose session has the other platform's id. */
+/** Runs a statement as a role, in a session for the other platform. */
 async function as(role: DatabaseRole, text: string): Promise<pg.QueryResult> {
   const database = openDatabase({ url: servingUrl(t.databaseUrl), role, poolSize: 1 });
   try {
@@ -186,7 +186,7 @@ describe('the serving role', () => {
     ['quote', "status = 'EXPIRED'", 'quote_platform_id_status_id_idx'],
   ])('uses an index to find rows of %s where %s', async (table, condition, index) => {
     const database = openDatabase({ url: servingUrl(t.databaseUrl), role: 'gateway_serving', poolSize: 1 });
-    // For so few rows, Postgres would otherwise choose a sequential scan or the primary key.
+    // With so few rows, Postgres would otherwise choose a sequential scan or the primary key.
     const usePrimaryKey = (isUsed: boolean) =>
       t.owner.query(`update pg_index set indisvalid = ${isUsed} where indexrelid = '${table}_pkey'::regclass`);
     const query = (text: string) => asPlatform(strangerId, () => database.pool.query(text));
@@ -202,7 +202,7 @@ describe('the serving role', () => {
     );
   });
 
-  test('cannot write rows of another platform, or any event except a test event', async () => {
+  test("cannot write another platform's rows, or any event except a test event", async () => {
     const outbox = (platformId: string, type: string) =>
       `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
        values ('${platformId}', uuid_v7(), '${type}', clock_ms(), 1, '{}')`;

@@ -15,7 +15,7 @@ import { usdToEur } from '../setup/acts.ts';
 import { testGateway } from '../setup/gateway.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
-// Two platforms have the same objects. The lists of both APIs are tested in test/attack/matrix.test.ts.
+// Two platforms have the same objects. The lists in both APIs are tested in test/attack/matrix.test.ts.
 
 const t = await testGateway();
 const platforms = [t.platform, await t.newPlatform('other')] as const;

@@ -75,7 +75,7 @@ async function clientOf(
   return client;
 }
 
-/** Calls a tool. Returns the data, texts and confirmation of its result. */
+/** Calls a tool. Returns the data, text parts and confirmation in its result. */
 async function call(client: Client, name: string, args: object): Promise<Data> {
   const { content, isError } = await client.callTool({ name, arguments: { ...args } });
   const texts = content.map((part) => (part.type === 'text' ? part.text : ''));
@@ -113,7 +113,7 @@ describe.each(['legacy', { pin: '2026-07-28' }] as const)('a client with protoco
     expect(none).toContain('there is no tool OfOthers');
   });
 
-  test('validates a payment first, and pays with the confirmation', async () => {
+  test('validates a payment first, then pays with the confirmation', async () => {
     const client = await clientOf(await payingAgent(), mode);
     const before = await t.platform.balanceOf(scene.usd);
     const args = { payee: payees[1], amount: '120.00', key: `first-${sha256(JSON.stringify(mode))}` };
@@ -286,7 +286,7 @@ test("an app's token can also have documents, and is limited by its own policy o
   expect((await call(client, 'Balance', { id: other.usd })).data).toEqual({ account: null });
 });
 
-test('a token cannot have a document of another platform, and a deleted document is no longer a tool', async () => {
+test("a token cannot have another platform's document, and a deleted document is no longer a tool", async () => {
   const other = await t.newPlatform('other');
   const text = 'query Theirs { viewer { kind } }';
   await register(other, text);
@@ -373,7 +373,7 @@ describe('a request', () => {
     expect([await statusOf({ method: 'GET' }), await statusOf({ method: 'DELETE' })]).toEqual([405, 405]);
   });
 
-  test('for a stream of changes is refused, and does not keep its connection open', async () => {
+  test('for a stream of changes is refused, and its connection is not kept open', async () => {
     const client = await clientOf(await payingAgent(), { pin: '2026-07-28' });
     expect(await messageOf(client.listen({ toolsListChanged: true }))).not.toBe('done');
   });

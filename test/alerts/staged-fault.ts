@@ -16,16 +16,16 @@ export interface Stage extends Surroundings {
   own(sql: string): Promise<Data[]>;
 }
 
-/** `end` ends the fault. Once its alerts are resolved, `cleanUp` removes what it left behind. */
+/** `end` ends the fault. Once the alerts are resolved, `cleanUp` removes what the fault has left behind. */
 export type Staged = readonly [end: () => unknown, cleanUp?: () => unknown];
 
 export interface StagedFault {
-  /** The description of the fault in the table in docs/faults.md. */
+  /** The fault's description in the table in docs/faults.md. */
   readonly staged: string;
   /** The alerts that must fire because of the fault. Other alerts may fire as well. */
   readonly alerts: readonly string[];
   stage(stage: Stage): Promise<Staged>;
-  /** Returns why the fault cannot be staged on this machine, or undefined if it can. */
+  /** Returns why the fault cannot be staged on this machine, or undefined if it can be. */
   unavailable?(postgres: DoomedPostgres): string | undefined;
 }
 

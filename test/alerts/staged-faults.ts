@@ -46,7 +46,7 @@ function onDisk(staged: string, fault: 'lock' | 'fill'): StagedFault {
 }
 
 const ofInstances: Readonly<Record<string, StagedFault>> = {
-  // Faults in the disk, network or data of Postgres.
+  // Faults in Postgres's disk, network or data.
   'unreachable database': between(
     'the network refuses new connections from one instance and closes the open ones',
     ['PaymentsDatabaseAway', 'PaymentsFiguresMissing', 'PaymentsFeedPolls'],
@@ -173,7 +173,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
       return [stop];
     },
   },
-  // Faults of the background work: the feed, orders, webhooks.
+  // Faults in background work: the feed, orders and webhooks.
   'stalled sequencer': whileOpen(
     "another session holds the sequencer's lock",
     ['PaymentsFeedStands'],

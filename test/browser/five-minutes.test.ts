@@ -19,7 +19,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     const steps = front.getByRole('region', { name: 'The first five minutes' });
     const height = () => front.evaluate(() => document.documentElement.scrollHeight);
     const heightBefore = await height();
-    /** Opens a link on the front page in a new tab, as with the middle mouse button. */
+    /** Opens a link on the front page in a new tab, by clicking it with the middle mouse button. */
     const open = async (name: string): Promise<Page> => {
       const [opened] = await Promise.all([
         context.waitForEvent('page'),

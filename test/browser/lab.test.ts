@@ -9,7 +9,7 @@ import { sandboxInBrowser } from '../setup/browser-sandbox.ts';
 import { labOf } from '../setup/lab-page.ts';
 
 test.each(journey)(
-  'the document of $title is valid against the schema, names its operation and is prettified',
+  'the document for $title is valid against the schema, names its operation and is prettified',
   async ({ query, operation }) => {
     const document = parse(query);
     expect(validate(buildSchema(readFileSync('schema.graphql', 'utf8')), document)).toEqual([]);
@@ -196,7 +196,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.getByRole('button', { name: 'Next: Remove the endpoint' }).press('Enter');
     await lab.isOpen('Remove the endpoint');
     expect(await execute.evaluate((button) => button === document.activeElement)).toBe(true);
-    // Even beside the events, the tabs leave enough room for the document, and its editor's outline is not cut off.
+    // The tabs beside the events leave enough room for the document, and the editor's outline is not cut off.
     const tabs = await page.getByRole('tablist').boundingBox();
     expect(tabs?.height).toBeLessThan(150);
     await page.keyboard.press('Tab');
@@ -233,7 +233,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
       await lab.isOpen('Timeline');
       await lab.run('"final"');
     }
-    // A step also keeps its tab if another tab is added right after the step was opened.
+    // A step keeps its tab even if another tab is added right after the step has been opened.
     await lab.open('Quote');
     await page.getByRole('tab', { name: 'Execute' }).evaluate((tab: HTMLElement) => {
       tab.click();
@@ -243,7 +243,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.open('Execute');
   });
 
-  test('a copied request has the headers of its tab and the name of its operation, and errors name an invalid header', async () => {
+  test("a copied request has its tab's headers and its operation's name, and errors name an invalid header", async () => {
     const query = 'query Kind { viewer { kind } } query Time { viewer { serverTime } }';
     const page = await started.open(`/lab#${new URLSearchParams({ query })}`);
     const lab = labOf(page);
@@ -272,7 +272,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.getByText('Not sent').waitFor();
   });
 
-  test('resumes its stream of events after a pause, and misses nothing', async () => {
+  test('resumes its event stream after a pause, and misses nothing', async () => {
     const page = await started.open('/lab');
     const lab = labOf(page);
     await lab.events.first().waitFor();
@@ -357,7 +357,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
       query: 'query Mine($id: ID!) {\n  accounts(filter: { customerId: $id }) {\n    totalCount\n  }\n}\n',
       variables: '{\n  "id": "Customer:1",\n  "source": "InternalAccount:1"\n}',
     });
-    // The dialog does not block the page. Its button, Escape or a click outside closes it and returns the focus.
+    // The dialog does not block the page. Its Close button, Escape or a click outside closes it and returns the focus.
     const share = page.getByRole('button', { name: 'Share' });
     for (const close of [
       () => lab.copy.getByRole('button', { name: 'Close' }).click(),
@@ -517,7 +517,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await screenshot(page, 'console-phone-dark');
     await filter.fill('nothing like this');
     await page.getByRole('status').getByText('No operation matches; webhooks are always listed.').waitFor();
-    // Each focused element has a visible outline, in the dark theme, too.
+    // Focused elements have visible outlines in the dark theme as well.
     await filter.fill('updateCustomer');
     await page.locator('.opblock[id$="-updateCustomer"]').waitFor();
     for (const selector of ['.expand-operation', '.opblock-summary-control', '.copy-to-clipboard button']) {
@@ -561,7 +561,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await search.fill('');
     await search.pressSequentially('rotate /key');
     expect(await search.inputValue()).toBe('rotate /key');
-    // Pages for users rank above the log of measurements.
+    // Pages for users rank above the measurement log.
     await search.fill('idempotency key');
     await search.press('Enter');
     await page

@@ -40,7 +40,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
     await expect.poll(() => completed.textContent()).toBe(String(payments + 1));
     await page.getByRole('link', { name: /^Lab/ }).click();
     const lab = labOf(page);
-    // The list of tabs is a single stop for the Tab key. The arrow keys move between the tabs.
+    // The tab list is a single stop for the Tab key. The arrow keys move between the tabs.
     const openTab = page.getByRole('tab', { selected: true });
     const focused = () => page.evaluate(() => document.activeElement?.textContent);
     await page.locator('.graphiql-execute-button').waitFor();
@@ -134,7 +134,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
       }
     }
     expect(wanted.length).toBeGreaterThan(60);
-    // Lines of code fit their column. Only drawings may scroll, because they cannot wrap.
+    // Lines of code fit the column they are in. Only drawings may scroll, because they cannot wrap.
     const page = await started.open(undefined, { viewport: { width: 1440, height: 900 } });
     for (const address of wanted.filter((one) => one.endsWith('.md'))) {
       await page.goto(address);

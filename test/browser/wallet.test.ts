@@ -71,7 +71,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     // StrictMode runs every effect twice. Even so, the wallet has only two streams, and the payment only one.
     await expect.poll(() => subscriptions.size).toBeLessThanOrEqual(3);
     const incoming = await announce(started.sandbox);
-    // Once the payment is open, the entries below it are list items with this amount, too.
+    // Once the payment is expanded, the entries below it are also list items with this amount.
     const waiting = history.getByRole('listitem').filter({ hasText: '$7.77' }).first();
     await waiting.getByText('PENDING').waitFor();
     await page.getByRole('button', { name: 'Cut the network' }).click();
@@ -169,7 +169,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await sandbox.succeed('deletePolicy', { subjectId: customerId });
   });
 
-  test('a payee of every type can be added with details as they are printed on an invoice, and the form shows every error and warning', async () => {
+  test('a payee of every type can be added with details as printed on an invoice, and the form shows every error and warning', async () => {
     const { page, pay } = await openWallet({ locale: 'de-DE' });
     await pay.getByText('New payee').click();
     const form = pay.getByRole('form', { name: 'New payee' });
@@ -338,7 +338,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await page.getByText('live', { exact: true }).waitFor();
     await expect.poll(() => page.getByText('There is no connection.').count()).toBe(0);
 
-    // While the socket stays open, the next request that succeeds shows that the connection is back.
+    // If the socket has stayed open, the next successful request shows that the connection is back.
     await page.keyboard.press('Escape');
     await page.route('**/graphql', (route) => route.abort());
     await quote('1.00');
@@ -469,7 +469,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await newest.textContent()).toMatch(/^Refund.*To Paula Closed.*[^-]\$1\.00$/);
   });
 
-  test('even a payee’s very long name does not make the page wider than a phone', async () => {
+  test('even a very long payee name does not make the page wider than a phone', async () => {
     const { sandbox } = started;
     const name = 'Wolfeschlegelsteinhausenbergerdorff'.repeat(4);
     await newPayee(sandbox, name, '000123001');
@@ -545,7 +545,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     ['102', 'The bank knows the owner of this account by another name. Check the name before you pay.'],
     ['103', 'The bank knows the owner of this account as “A. Muster”. Check the name before you pay.'],
   ])(
-    'a payee whom the bank knows by another name (%s) is shown with a warning, when added and before a payment',
+    'a payee whom the bank knows by another name (%s) is shown with a warning, both when added and before a payment',
     async (suffix, warning) => {
       const { page, pay, quoted } = await openWallet();
       const form = await fillPayee(page, 'Ada Muster', `000123${suffix}`);
@@ -612,7 +612,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     const { sandbox } = started;
     const [from, to] = await accountsIn(sandbox, await sampleCustomer(sandbox), 'USD');
     const payOne = () => sandbox.succeed('transferOut', moving(from, to, 1));
-    // On a busy machine, the service may refuse requests, so they are repeated.
+    // On a busy machine, the service may refuse requests, so each payment is retried.
     for (let number = 0; number < 25; number += 1) await vi.waitFor(payOne, { timeout: 30_000 });
     const { page, history } = await openWallet();
     const more = history.getByRole('button', { name: 'More' });
@@ -642,7 +642,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await end.evaluate(isFocused)).toBe(true);
   });
 
-  test('on a phone, a refused field of the payee form gets the focus, and the outcome comes into view', async () => {
+  test('on a phone, a rejected field in the payee form gets the focus, and the outcome comes into view', async () => {
     const { page } = await openWallet({ viewport: phone });
     const form = await fillPayee(page, 'Ada Short', '12');
     await form.getByText('the value must be 4 to 17 digits; it has 2 characters.').waitFor();
@@ -759,13 +759,13 @@ const isFocused = (element: Element) => element.contains(document.activeElement)
 /** Returns whether the page is wider than its window. */
 const isTooWide = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
 
-/** Adds a bank account in the United States as a payee of the wallet's customer. */
+/** Adds a US bank account as a payee of the wallet's customer. Returns its id. */
 async function newPayee(sandbox: TestPlatform, fullName: string, accountNumber: string): Promise<string> {
   const beneficiary = { individual: { fullName } };
   return sandbox.externalAccount(await sampleCustomer(sandbox), 'USD', usAccount(accountNumber), { beneficiary });
 }
 
-/** Adds a bank account in the United States through the form. Returns the form. */
+/** Uses the form to add a US bank account. Returns the form. */
 async function fillPayee(page: Page, owner: string, accountNumber: string): Promise<Locator> {
   const form = page.getByRole('form', { name: 'New payee' });
   if (!(await form.isVisible())) await page.getByText('New payee').click();

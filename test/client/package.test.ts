@@ -57,7 +57,7 @@ async function pays(count: number): Promise<string[]> {
   return ids;
 }
 
-test('a stream can be stopped regardless of what it is waiting for, and then no callback runs and nothing stays open', async () => {
+test('a stream can be stopped whatever it is waiting for, after which no callback runs and nothing stays open', async () => {
   const [paid] = await pays(1);
   const steps = ['token', 'load', 'begin', 'save'] as const;
   for (const stopAt of steps) {
@@ -139,7 +139,7 @@ test('stopping everything at any moment throws nothing and opens no further sock
 
 const silent = { next: () => undefined, error: () => undefined, complete: () => undefined };
 
-/** A subscription written by the app itself, which passes `after`. */
+/** An app's own subscription, which passes `after`. */
 const Own = operation<{ transactionUpdates: { cursor: string; transaction: Data } }, { after: string }>(
   'subscription ($after: String) { transactionUpdates(after: $after) { cursor transaction { id status } } }',
 );
@@ -246,7 +246,7 @@ test('an app with a socket and six operations contains no GraphQL parser, and is
   expect(gzipSync(outputFiles[0]?.contents ?? '', { level: 9 }).length).toBeLessThan(12_000);
 });
 
-test('operations, including streams, can be sent as hashes with a token for registered documents only', async () => {
+test('operations, including streams, can be sent as hashes with a token that permits only registered documents', async () => {
   const [paid] = await pays(1);
   const id = String(paid);
   const manifest = Object.entries(hashes).map(([name, hash]) => [hash.slice('sha256:'.length), texts[name]]);
@@ -453,7 +453,7 @@ function compiled(operationKind: 'query' | 'subscription', field: object, text: 
   } as unknown as ConcreteRequest;
 }
 
-test('Relay: a query and a stream write into its store', async () => {
+test('Relay: a query and a stream write to the store', async () => {
   const [id = ''] = await pays(1);
   const { Environment, Network, RecordSource, Store, fetchQuery, requestSubscription } = relay;
   const network = relayNetwork(open(), relay.Observable);
@@ -479,7 +479,7 @@ test('Relay: a query and a stream write into its store', async () => {
   expect(store.getSource().get(id)).toMatchObject({ status: 'COMPLETED' });
 });
 
-test('a list applies changes by their versions, and never exceeds the requested length', () => {
+test('a list applies changes according to their versions, and never exceeds the requested length', () => {
   const row = (id: string, version: number) => ({ id, version });
   const list = applyChanges(
     undefined,

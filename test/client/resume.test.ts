@@ -37,7 +37,7 @@ const sink = (next: (result: Data) => void) => ({
 });
 
 interface Stock {
-  /** Subscribes with the client. Returns the function that unsubscribes. */
+  /** Subscribes with the client. Returns a function that unsubscribes. */
   readonly subscribe: (next: (result: Data) => void) => () => void;
   /** Cuts the connection. */
   readonly cut: () => void;

@@ -41,7 +41,7 @@ test('SQL and TypeScript have the same bounds for amounts', async () => {
     `select proname as name, prosrc as body from pg_proc where pronamespace = 'public'::regnamespace`,
   );
   const stated = rows.flatMap(({ name, body }) => bounds(body).map((bound) => ({ name, bound })));
-  // Above a tenth of the bound, check_capacity also counts payments in flight.
+  // If a balance would exceed a tenth of the bound, check_capacity also counts payments in flight.
   const known = [maxAmount, maxBalance, maxAmount / 10n];
   expect(stated.filter(({ bound }) => !known.includes(bound))).toEqual([]);
   const names = new Set(stated.map(({ name }) => name));

@@ -95,7 +95,7 @@ test.each(leasedRows)(
       expect(await take(database.pool, 10)).toEqual([keys[2]]);
     });
     expect(await take(database.pool, 10)).toEqual([]);
-    // The first worker has died, and its lease expires. Times are stored in whole milliseconds, rounded up.
+    // The first worker has died, and its lease has expired. Times are stored in whole milliseconds, rounded up.
     await t.owner.query(`update ${table} set ${until} = clock_timestamp() - interval '1 ms' where ${key} = $1`, [
       keys[0],
     ]);

@@ -75,7 +75,7 @@ describe('a command whose response from the database is lost in transit', () => 
     expect(await platform.receiptOf('createWebhookEndpoint', 'lost-3')).toMatchObject({ outcome: 'SUCCEEDED' });
   });
 
-  test('has an unknown outcome even if only the reads of its result fail', async () => {
+  test('has an unknown outcome even if only reading its result fails', async () => {
     const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 };
     proxy.loseAnswer(planWithKey('partly'), true);
     const answer = await platform.send(

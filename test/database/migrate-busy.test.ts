@@ -16,7 +16,7 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { type PrismaFolder, prismaFolder } from './prisma-folder.ts';
 
-/** Tests migrating a database in use. It has its own server, because autovacuum is configured per server. */
+/** Tests migrating a database in use, on a separate server, because autovacuum is configured per server. */
 
 const server = await startThrowawayPostgres();
 afterAll(() => server.stop());

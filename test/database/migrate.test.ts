@@ -180,7 +180,7 @@ async function rows(sql: string): Promise<unknown[]> {
   return (await client.query(sql)).rows;
 }
 
-/** Returns the migrations in the form in which Prisma's command line passes them to its engine. */
+/** Returns the migrations as Prisma's command line passes them to its engine. */
 async function prismaMigrationList(prismaDirectory: string) {
   const migrations = await readMigrations(prismaDirectory);
   return {

@@ -63,7 +63,7 @@ function throughPrisma(kind: RegExp): Set<string | undefined> {
 }
 
 describe('the page about Prisma and SQL', () => {
-  test('says for each table how it is written, and whether Prisma reads it', () => {
+  test('says how each table is written to, and whether Prisma reads it', () => {
     const texts = [...statements().map(([, text]) => text), ...functions];
     const bySql = new Set(texts.flatMap((text) => [...text.matchAll(sqlWrite)].map(([, table]) => table)));
     const byPrisma = throughPrisma(writing);

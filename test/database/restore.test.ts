@@ -83,7 +83,7 @@ describe('orders sent to rails after a restore', () => {
     expect(new Set(ids).size).toBe(6);
   });
 
-  test('a key whose record has expired creates a new payment with a separate order', async () => {
+  test('reusing a key whose record has expired creates a new payment with a separate order', async () => {
     const again = moving(scene.usd, scene.outsideUsd, 100, { idempotencyKey: 'again' });
     const ordersOf = async (): Promise<string[]> => {
       const { transaction, replayed } = await platform.succeed('transferOut', again, 'transaction { id }');
@@ -253,7 +253,7 @@ describe('subscribers of an instance that stays connected during a restore', () 
     expect(await next()).toMatchObject(ended);
   });
 
-  test('are told why their streams end even if the feed has passed its former end, and miss no event', async () => {
+  test('are told why their streams end even if the feed has grown past its former end, and miss no event', async () => {
     const { before, next } = await follow();
     await undoAfter(before, `insert into feed_epoch (epoch) values (1234567); ${write(3)}`);
     expect(await next()).toMatchObject(ended);
@@ -276,7 +276,7 @@ describe('the operator after a restore', () => {
     return said;
   }
 
-  test('is warned that the database has changed until the restore is marked', async () => {
+  test('is warned, until the restore is marked, that the database has changed', async () => {
     const unmarked = async () =>
       /^payments_database_restores_unmarked (\d+)$/m.exec(
         await (await fetch(`${t.gateway.metricsUrl}/metrics`)).text(),

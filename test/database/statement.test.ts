@@ -60,7 +60,7 @@ test("an event's columns are enough to build the event that Prisma reads", async
   expect(events).not.toHaveLength(0);
 });
 
-// Reads of lists are tested in both-apis.test.ts, with every filter and order.
+// Reading lists is tested in both-apis.test.ts, with every filter and order.
 test('readRow returns one row, or null if no row meets the conditions', async () => {
   const { platformId } = t.platform;
   const id = uuidIn(scene.customerId);

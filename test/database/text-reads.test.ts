@@ -62,7 +62,7 @@ test('a server that has not replayed a position serves none of the reads that re
   }
 });
 
-test('when a read fails, the other reads of the same turn still succeed', async () => {
+test('when a read fails, the other reads from the same turn still succeed', async () => {
   const read = await known('select (10 / $1::int)::text', 1);
   const settled = await Promise.allSettled([2, 0, 5, 0, 10].map((by) => read(by)));
   const failed = { status: 'rejected', reason: expect.objectContaining({ code: '22012' }) };

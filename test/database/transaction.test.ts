@@ -90,8 +90,8 @@ describe('Prisma and SQL in one transaction', () => {
     const asked = Array.from({ length: 8 }, (_, place) =>
       inTransaction(database, async ({ client, prisma }) => {
         const { id } = await prisma.platform.create({ data: withToken(`platform-${place}`) });
-        // Prisma batches lookups of the same tick into one statement. Each lookup must see only its own transaction's
-        // rows.
+        // Prisma batches lookups made in the same tick into one statement. Each lookup must see only its own
+        // transaction's rows.
         const [again, , [seen]] = await Promise.all([
           prisma.platform.findUnique({ where: { id } }),
           database.prisma.platform.findUnique({ where: { id } }).then((outside) => expect(outside).toBe(null)),
@@ -122,7 +122,7 @@ describe('Prisma and SQL in one transaction', () => {
     expect(await names()).toEqual(['taken']);
   });
 
-  test('if Prisma’s time limit passes during a command, its later statements are not executed', async () => {
+  test('if Prisma’s time limit expires during a command, the command’s remaining statements are not executed', async () => {
     await whileHeld(async (holder, letGo) => {
       const late = inTransaction(hasty, ({ prisma }) => renameWithToken(prisma));
       const failed = expect(late).rejects.toMatchObject({ code: 'P1018' });

@@ -3,9 +3,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-// During a rolling upgrade, the previous version runs on the migrated database. A migration must therefore not remove
-// anything that the previous version uses, or require a value that it does not write. Its source code is read from the
-// repository.
+// During a rolling upgrade, the previous version runs on the migrated database. A migration must therefore keep
+// everything that the previous version uses, and must not require values that the previous version does not write. The
+// source code of that version is read from the repository.
 
 const root = path.resolve(import.meta.dirname, '../..');
 const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' });

@@ -16,7 +16,7 @@ const events = `subscription ($after: String, $filter: EventFilter) { events(aft
 const changesUntil = (after: string, filter: object, isLast: (event: Data) => boolean) =>
   t.platform.followed(events, { after, filter }, isLast);
 
-test('the feed has each version of a customer once, from the pending check to the deletion', async () => {
+test('the feed contains each version of a customer once, from the pending check to the deletion', async () => {
   const after = await t.platform.feedEnd();
   const customerId = await t.platform.newCustomer('Grace Hopper 001');
   const change = (fullName: string) =>

@@ -64,7 +64,7 @@ test('an update between subscribing and the first read is delivered, and each st
   }
 });
 
-test('the feed continues if any one process is paused', async () => {
+test('the feed continues while any single process is paused', async () => {
   const serving = await ownGateway({ ROLE: 'serve' });
   const sequencers = await startSequencers(serving.databaseUrl);
   const after = await serving.platform.feedEnd();

@@ -323,7 +323,7 @@ test("a payload with a quote includes the payment's edge, and a change in a live
   await stream.return();
 });
 
-test('one stream sends the current states and all changes of several payments, and completes only once', async () => {
+test('one stream sends the current states and all changes of several payments, and completes once all have ended', async () => {
   const paid = await t.platform.pay(scene);
   await t.platform.ended(paid.id);
   const open = await t.platform.quote(usdToEur(scene));

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { RecentEvents } from '../../src/domain/events/reads.ts';
 import type { Event } from '../../src/infra/database/generated/client/client.ts';
 
-/** Tests the cache of the newest events, which is kept in memory. */
+/** Tests the in-memory cache of the newest events. */
 
 const event = (sequence: number, text = '', platformId = 'a', epoch: number | null = null): Event =>
   ({ platformId, epoch, sequence: BigInt(sequence), snapshot: { text } }) as unknown as Event;

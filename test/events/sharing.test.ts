@@ -62,7 +62,7 @@ test('an event and all its objects are read in one statement for all followers o
   }
 });
 
-test('streams that open together share statements, which check the access of each caller separately', async () => {
+test("streams that open together share statements, which check each caller's access separately", async () => {
   const [other, token] = [await t.platform.newCustomer(), await t.platform.appOf({ customerId: scene.customerId })];
   const platform = await openRawSocket(serving.url, t.platform.authorization);
   const app = await openRawSocket(serving.url, token.authorization);

@@ -37,7 +37,7 @@ export interface Fault {
 const met = 3;
 /** How many commands must be acknowledged during a stall before it ends. */
 const past = 5;
-/** How many writes per second a slow disk can make. A commit needs one or two of them. */
+/** How many writes per second a slow disk allows. A commit needs one or two. */
 const slowWrites = 10;
 
 const nothing: Heal = () => undefined;

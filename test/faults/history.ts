@@ -22,7 +22,7 @@ export interface Command {
     'transferOut' | 'transferIn' | 'createQuote' | 'executeQuote' | 'approveTransaction' | 'rejectTransaction'
   >;
   readonly accountId: string;
-  /** How the completed payment changes the balance of the account, in the currency's smallest unit. */
+  /** How much the completed payment changes the account's balance, in the currency's smallest unit. */
   readonly change: bigint;
   /** The final statuses that the command's payment may have. By default, only COMPLETED is allowed. */
   readonly ends?: readonly string[];

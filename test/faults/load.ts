@@ -16,7 +16,7 @@ type Attempt =
   | { readonly kind: 'unknown' };
 
 interface LoadOptions {
-  /** Returns the current addresses of the instances, and the last known address of an instance that is down. */
+  /** Returns each instance's address, or its last known address if it is down. */
   readonly urls: () => readonly string[];
   readonly authorization: string;
   /** The credentials of a second person, who decides on payments waiting for approval. */
@@ -143,8 +143,8 @@ export class Client {
   };
 
   /**
-   * Creates a quote. If this is acknowledged and the quote was not executed immediately, executes it. Returns the id of
-   * its transaction if the execution is acknowledged.
+   * Creates a quote, and executes it unless the input requests immediate execution. Returns the transaction's id if the
+   * execution is acknowledged.
    */
   readonly quote = async (input: object, expected: Expected): Promise<string | undefined> => {
     const selection = 'quote { id transaction { id } }';
@@ -180,8 +180,8 @@ export class Client {
   }
 
   /**
-   * Sends a command until its outcome is known or the client gives up, and records it. If the command succeeded,
-   * returns the success.
+   * Sends a command until its outcome is known or the client gives up, and records it. Returns the response's data if
+   * the command succeeded.
    */
   async #run(
     operation: Command['operation'],

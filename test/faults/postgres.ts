@@ -14,7 +14,7 @@ import { diskGroup, hasControlGroups } from './control-groups.ts';
 /** An embedded Postgres in a separate process and, if possible, on a separate disk. */
 export type DoomedPostgres = Awaited<ReturnType<typeof startDoomedPostgres>>;
 
-/** Returns why the disk of Postgres cannot be made full or read-only, or undefined if it can. */
+/** Returns why the Postgres disk cannot be made full or read-only, or undefined if it can. */
 export const needsDisk = ({ disk }: DoomedPostgres): string | undefined =>
   disk ? undefined : 'only root, on Linux, can mount a disk that becomes full or read-only';
 
@@ -53,7 +53,7 @@ export async function startDoomedPostgres(durable = true, canBeSlow = false) {
       return pid();
     },
     back,
-    /** Undefined if the current user may not mount a file system. */
+    /** Undefined if `canBeSlow` is set or the current user may not mount a file system. */
     disk,
     /** Undefined if it was not requested or the current user may not limit a disk. */
     slowDisk,

@@ -37,7 +37,7 @@ export interface Scenery {
   /** The number of server connections of a PgBouncer in transaction mode, if one is used. */
   readonly poolerSize?: number;
   readonly hasReplica?: boolean;
-  /** Whether the disk of Postgres can be made slow, rather than full or read-only. */
+  /** Whether the Postgres disk can be made slow, rather than full or read-only. */
   readonly slowDisk?: true;
   /** Whether the instances connect to Postgres by host name, which they resolve with a name server that can fail. */
   readonly namedDatabase?: true;

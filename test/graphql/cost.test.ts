@@ -177,7 +177,7 @@ describe('a field that reads all matching rows', () => {
     expect(errors).toMatchObject([{ extensions: { code: 'COST_LIMIT_EXCEEDED', budget: 'cost' } }]);
   });
 
-  test('is charged once, and not for each row of the page', async () => {
+  test('is charged once, not for each row of the page', async () => {
     const rows = (first: number) =>
       `{ transactions(first: ${first}) { edges { node { id } } totalCount pageInfo { hasNextPage } } }`;
     const [one, hundred] = [await costOf(rows(1)), await costOf(rows(100))];
@@ -254,7 +254,7 @@ describe('the cost of a filtered or sorted list', () => {
     ['transactions', 'orderBy: UPDATED', 'InternalAccount'],
     ['transactions', 'filter: { reference: "x" }', 'InternalAccount'],
     ['quotes', 'filter: { status: [PENDING] }', 'Customer'],
-  ])('otherwise includes a search for each way to find the rows: %s(%s)', async (list, args, parent?: string) => {
+  ])('otherwise includes one search for each way of finding the rows: %s(%s)', async (list, args, parent?: string) => {
     // An account's payments are found in two parts: payments from it, and payments to it.
     expect(await searches(list, args, parent)).toBeCloseTo(parent === 'InternalAccount' ? 2 : 1, 2);
   });

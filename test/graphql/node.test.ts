@@ -54,7 +54,7 @@ function strangeIds(): string[] {
     `ExternalAccount:${uuidIn(ours.InternalAccount)}`,
     `InternalAccount:${uuidIn(ours.ExternalAccount)}`,
     `Account:${uuidIn(ours.InternalAccount)}`,
-    // The correct UUID in the format that REST uses for the id of settings.
+    // The correct UUID in the format that REST uses for the settings' id.
     `PlatformConfig:${t.platform.platformId}`,
     `Platform:${uuidIn(ours.Quote)}`,
     `Event:${uuidIn(ours.WebhookDelivery)}`,
@@ -104,7 +104,7 @@ test('callers can read their own platform by its id, while everyone else gets nu
   expect(await foreign.ask(query, asked)).toEqual({ node: null, nodes: [null, null] });
 });
 
-test('an event and a delivery are the same by id as in their lists, and the apps of other customers cannot read them', async () => {
+test("events and deliveries read by id match those in their lists, and other customers' apps cannot read them", async () => {
   const fields = { event: 'id type cursor', delivery: 'id event { id }' };
   const lists = `query ($endpoint: ID!) { events(last: 100) { nodes { ${fields.event} } }
     node(id: $endpoint) { ... on WebhookEndpoint { deliveries { nodes { ${fields.delivery} } } } } }`;

@@ -119,7 +119,7 @@ test('every list is a connection with the same arguments and fields', () => {
       // A subscription to a list returns only its first page. Clients read the other pages with a query.
       if (field.name === 'snapshot') expect(args).toEqual({ first: 'Int', sortOrder: 'SortOrder' });
       else expect(args).toMatchObject({ first: 'Int', after: 'String', last: 'Int', before: 'String' });
-      // Logs and lists of settings have a single order. Lists that grow with the volume of business offer a choice.
+      // Logs and lists of settings have a single order. Lists that grow with business volume offer a choice.
       if (args.filter && field.name !== 'events') expect(args.sortOrder).toBe('SortOrder');
       const connection = schema.getType(String(field.type).replace('!', ''));
       if (!isObjectType(connection)) throw new Error(`${field.type} is not an object`);

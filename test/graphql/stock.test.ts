@@ -46,7 +46,7 @@ describe.each([
     );
   });
 
-  test('errors in several items of a list are reported as one error, and none is left unhandled', async () => {
+  test('errors in several list items are reported as one error, and none is left unhandled', async () => {
     await t.platform.makeScene();
     // The newest accounts come first. They are external, and their errors are found later than those of internal ones.
     const { errors = [] } = await t.platform.at(url).send(`{ accounts(first: 50) { nodes {

@@ -40,7 +40,7 @@ async function codesInSilence(send: () => Promise<unknown>[]): Promise<unknown[]
   return codes;
 }
 
-/** Sends so many requests that some must wait for a connection, a turn or a lane. */
+/** Sends enough requests that some must wait for a connection, a turn or a lane. */
 const many = (send: () => Promise<Response>) => Array.from({ length: 6 }, () => codeOf(send()));
 
 // Tests one kind at a time, because a limit that ends one request also closes the other requests' connections.

@@ -269,7 +269,7 @@ describe('connections', () => {
   const most = 40;
   const openAt = async (url: string, localAddress = '127.0.0.1') =>
     (await openConnection(url, { localAddress })).resume();
-  /** Opens idle connections from one address. Returns those still open once another address has got a response. */
+  /** Opens idle connections from one address. Returns those still open once another address has been served. */
   async function idle(url: string, count: number): Promise<readonly Socket[]> {
     const sockets: Socket[] = [];
     for (let opened = 0; opened < count; opened += 1) sockets.push(await openAt(url));
@@ -301,7 +301,7 @@ describe('connections', () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  test('with credentials are not counted among those without, over HTTP and over sockets', async () => {
+  test('with credentials are not counted among those without credentials, over HTTP or over sockets', async () => {
     const { url } = await crowded();
     const agents = Array.from({ length: most / 4 }, () => new Agent({ keepAlive: true }));
     const { authorization } = t.platform;

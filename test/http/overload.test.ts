@@ -125,7 +125,7 @@ function admission(maxInFlight: number) {
   };
 }
 
-test('a response that its client abandons does not count as slow', () => {
+test('a response abandoned by its client does not count as slow', () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const admit = admission(8);
   const { response } = admit('one');
@@ -256,7 +256,7 @@ test('requests that wait for a webhook’s receiver do not slow other requests',
   const test = 'mutation ($input: SendTestWebhookInput!) { sendTestWebhook(input: $input) { __typename } }';
   const waiting = Array.from({ length: 16 }, async () => {
     for (;;) {
-      // Only a request that is already waiting for the receiver frees its place, so some may be refused at first.
+      // A request frees its place only once it is waiting for the receiver, so some may be refused at first.
       const { status, data } = await few.platform.send(test, { input: { endpointId: id } });
       if (status === 200) return data.sendTestWebhook.__typename;
     }
@@ -280,7 +280,7 @@ const other = await few.newPlatform('other');
 describe('with three connections to the database', () => {
   const query = '{ customers { totalCount } }';
 
-  /** Checks that another platform can read while six reads of locked customers wait, only `count` in the database. */
+  /** Checks that another platform can read while six reads of locked customers wait, `count` of them in Postgres. */
   async function besideOther(count: number, run: () => Promise<Promise<unknown>[]>): Promise<void> {
     const lock = await lockedCustomers(few.databaseUrl);
     let ended = 0;

@@ -172,7 +172,7 @@ test.each([
 ])(
   'a request in progress at %s gets its response after the port has closed, and its connection is closed',
   async (path, options) => {
-    // This instance has its own database, so that only the request below waits for the locked customers.
+    // This instance has its own database, so that only the request below waits for the locked customer table.
     const stopping = await startTestGateway({ ROLE: 'serve' }, undefined, { pace: patient });
     const { authorization } = stopping.platform;
     const client = keepAliveClient(stopping.url, { authorization, 'content-type': 'application/json' });
@@ -298,7 +298,7 @@ describe('during the delay', () => {
     const { ended, until } = heardOn(socket);
     socket.write(post('/graphql', subscription, ['Accept: text/event-stream']));
     expect(endsIn(await until('\r\n\r\n'))).toBe(1);
-    // By the time the server has closed its side, it has read everything that the client sent before.
+    // By the time the server has closed its side, it has read everything that the client sent.
     socket.end(post('/2025-10-13/customers', JSON.stringify(customer)));
     expect(answersIn(await ended)).toBe(1);
     expect(await t.platform.ask('{ customers { totalCount } }')).toEqual({ customers: { totalCount: 0 } });

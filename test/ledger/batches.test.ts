@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { divideIntoBatches } from '../../src/domain/ledger/batches.ts';
 import type { Leg, Plan, PlanGroup } from '../../src/domain/ledger/plan.ts';
 
-// test/ledger/together.test.ts runs batches on a database, and compares the results with those of single plans.
+// test/ledger/together.test.ts runs batches on a database, and compares the results with those of running the plans
+// one by one.
 
 const on = (account: string, amount = 1n): Leg => ({ account, currency: 'USD', amount });
 const pays = (account: string, requireActive = {}): Plan => ({
@@ -65,7 +66,7 @@ test('the same idempotency key on two platforms counts as two keys', () => {
   expect(divided(groups)).toBe('0 2 | 1');
 });
 
-test('a deletion does not share a batch with movements of money or with payments', () => {
+test('a deletion does not share a batch with money movements or payments', () => {
   const deletion: Plan = { customers: [{ id: 'someone', set: { isDeleted: true } }] };
   const moves: Plan = { transactions: [{ id: 'payment', from: ['PROCESSING'], to: 'COMPLETED' }] };
   const rename: Plan = { customers: [{ id: 'another', set: { name: 'Grace' } }] };

@@ -6,7 +6,7 @@ import { ownClient, testClient, testGateway, untilWaiting, uuidIn } from '../set
 import type { Scene } from '../setup/scene.ts';
 
 // Only one of three connections commits plans, so all plans share one lane.
-// A payment whose operation times out may still be made, so the time limit exceeds what a slow machine needs.
+// A payment whose operation times out may still be made, so the time limit is longer than even a slow machine needs.
 const settings = { SANDBOX_PACE_MS: 600_000, DATABASE_POOL: 3 };
 const t = await testGateway(settings, undefined, { pace: { operationMs: 60_000 } });
 const database = await testClient(t);
@@ -141,7 +141,7 @@ function lanesByHand() {
   return { lanes, begun, end: (name = begun.at(-1) ?? '') => ends.get(name)?.() };
 }
 
-test('plans behind a slow transaction move to another lane, unless they share its account', async () => {
+test('plans behind a slow transaction move to another lane, unless they use the same account', async () => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
   const { lanes, begun, end } = lanesByHand();
   const on = (account: string): Plan => ({

@@ -61,7 +61,7 @@ test('a late deposit is credited for an EXPIRED quote, but not for any other', a
   expect(await outcomeOf(beside(unknown))).toEqual({ code: 'QUOTE_NOT_FOUND', id: unknown });
 });
 
-describe('the difference of a payment that an operator settles', () => {
+describe('the difference when an operator settles a payment', () => {
   const legs = [
     { system: 'OUTSIDE', currency: 'USD', amount: 4n },
     { system: 'DIFFERENCES', currency: 'USD', amount: -4n },

@@ -38,7 +38,7 @@ for (let i = 0; i < 3; i++) {
 }
 const { rows } = await sql.query('select platform_id from transaction limit 1');
 const platform: string = rows[0].platform_id;
-// Makes one quote expire. Triggers prevent any change to the terms of a quote, so they are disabled for the update.
+// Makes one quote expire. Triggers prevent any change to a quote's terms, so they are disabled for the update.
 await sql.query('set session_replication_role = replica');
 await sql.query("update quote set expires_at = created_at + interval '1 millisecond' where id = $1", [quotes[2]?.id]);
 await sql.query('set session_replication_role = origin');

@@ -63,7 +63,7 @@ async function runOn(
   const failures: unknown[] = [];
   const stopped = () => failures.length > 0;
   const walks = Array.from({ length: lanes }, () => laneOn(gateway, stopped));
-  // The worlds are opened one after another, because a new instance has no open connections yet.
+  // The worlds are opened one after another, because a new instance would otherwise open many connections at once.
   for (const walk of walks) await walk.open();
   await Promise.all(
     walks.map(async (walk, lane) => {

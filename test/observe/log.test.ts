@@ -32,7 +32,7 @@ beforeEach(() => {
 
 const platform = connect(logging.url ?? '', t.platform.platformId, t.platform.authorization);
 
-/** Renames a database function during the work, so that commands fail with internal errors instead of refusals. */
+/** Renames a database function while `work` runs, so that commands fail with internal errors instead of refusals. */
 async function whileBroken(work: () => Promise<void>): Promise<void> {
   await t.owner.query('alter function commit_batches(jsonb) rename to commit_batches_away');
   try {

@@ -17,11 +17,11 @@ import { valueFor } from './values.ts';
 
 /** The fields that have no value in the scene. */
 const withoutValue: ReadonlySet<string> = new Set([
-  // No currency of this service requires any fields.
+  // None of this service's currencies requires any fields.
   'PlatformCurrency.requiredCounterpartyFields',
   'PlatformCurrency.providerRequiredCustomerFields',
   'PlatformCurrency.providerRequiredCounterpartyCustomerFields',
-  // No token of the scene expires soon.
+  // No token in the scene expires soon.
   'Event.apiTokenId',
   // These parties have no account number: they have a UMA address, or the payer is not known yet.
   'UmaSource.maskedNumber',
@@ -60,7 +60,7 @@ export function needlessExceptions(schema: GraphQLSchema, seen: ReadonlySet<stri
 }
 
 type Field = GraphQLField<unknown, unknown>;
-/** The path to a type: a list of fields, each with the object type that has the field. */
+/** The path to a type: a list of fields, each with the object type to which it belongs. */
 type Way = readonly { readonly field: Field; readonly on: GraphQLObjectType }[];
 
 /** The maximum number of paths that are tried for a type. */

@@ -24,7 +24,7 @@ const kinds = (Object.entries(accountTypes) as [ExternalAccountType, AccountType
   ...accountExamples[accountType],
 }));
 
-/** Registers an account for a new owner, or for the platform, over GraphQL. */
+/** Registers an account for a new customer, or for the platform, over GraphQL. */
 async function register(as: TestPlatform, type: AccountType, details: AccountDetails, isOwn = false): Promise<Data> {
   const input = {
     customerId: isOwn ? undefined : await as.newCustomer(),
@@ -35,7 +35,7 @@ async function register(as: TestPlatform, type: AccountType, details: AccountDet
   return as.act('createExternalAccount', input, 'account { id } warnings { path code message }');
 }
 
-/** Registers an account for a new owner over REST. Returns the response body. */
+/** Registers an account for a new customer over REST. Returns the response body. */
 async function registerInRest(as: TestPlatform, accountType: string, type: AccountType, details: object) {
   const rest = as === live ? liveRest : sandboxRest;
   const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };

@@ -162,7 +162,7 @@ describe('an incoming payment', () => {
     expect(await t.platform.balanceOf(scene.usd)).toBe(0n);
   });
 
-  test('fails with PAYMENT_APPROVAL_TIMED_OUT if not decided in time, and can then no longer be decided', async () => {
+  test('fails with PAYMENT_APPROVAL_TIMED_OUT if nobody decides in time, and accepts no later decision', async () => {
     const { transaction } = await receive(impatient);
     const timedOut = { status: 'FAILED', failureReason: 'PAYMENT_APPROVAL_TIMED_OUT' };
     expect(await impatient.platform.ended(transaction.id)).toMatchObject(timedOut);
@@ -230,7 +230,7 @@ const told = (after: string, id: string, last: string) =>
   );
 
 describe('an incoming UMA payment whose sender has only looked up the receiver', () => {
-  test('2.6 is CREATED without a reference, and no approval is requested yet', async () => {
+  test('is CREATED without a reference, and no approval is requested yet (2.6)', async () => {
     const { transaction, scene } = await lookedUp({ delayMs: 600_000 });
     expect(transaction).toMatchObject({ status: 'CREATED', approvalDueAt: null });
     const waiting = { type: 'INCOMING', reconciliationReference: null, timeline: went('CREATED'), ledgerEntries: [] };
@@ -241,7 +241,7 @@ describe('an incoming UMA payment whose sender has only looked up the receiver',
     expect(await t.platform.balanceOf(scene.usd)).toBe(0n);
   });
 
-  test('3.2 becomes PENDING when the pay request arrives, and only then does its five-second deadline start', async () => {
+  test('becomes PENDING when the pay request arrives, which starts the five-second deadline (3.2)', async () => {
     const { transaction, scene, after } = await lookedUp({ delayMs: 300 });
     expect(transaction.status).toBe('CREATED');
     const events = await told(after, transaction.id, 'PENDING');
@@ -265,7 +265,7 @@ describe('an incoming UMA payment whose sender has only looked up the receiver',
   });
 
   test.each(['LNURLP_FAILED', 'PAY_REQUEST_FAILED'])(
-    '3.2 becomes FAILED with %s when the pay request fails',
+    'becomes FAILED with %s when the pay request fails (3.2)',
     async (failureReason) => {
       const { transaction, scene } = await lookedUp({ failureReason, delayMs: 50 });
       const failed = { status: 'FAILED', failureReason, timeline: went('CREATED', 'FAILED'), ledgerEntries: [] };
@@ -274,15 +274,15 @@ describe('an incoming UMA payment whose sender has only looked up the receiver',
     },
   );
 
-  test('3.2 becomes EXPIRED when no pay request arrives within the lifetime of a quote', async () => {
+  test("becomes EXPIRED when no pay request arrives within a quote's lifetime (3.2)", async () => {
     const { transaction } = await lookedUp({ delayMs: 3_600_000 }, brief);
     const expired = { status: 'EXPIRED', timeline: went('CREATED', 'EXPIRED'), ledgerEntries: [] };
     expect(await brief.platform.ended(transaction.id)).toMatchObject(expired);
   });
 });
 
-describe('the step of a scenario', () => {
-  test('PULL makes collecting the money for a quote fail or wait', async () => {
+describe("a scenario's step", () => {
+  test("PULL makes the collection of a quote's money fail or wait", async () => {
     const scene = await t.platform.makeScene(0n);
     const made = (scenario: object) => {
       const rest = { immediatelyExecute: true, sandboxScenario: { step: 'PULL', ...scenario } };

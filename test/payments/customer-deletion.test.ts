@@ -27,7 +27,7 @@ const moveOut = (from: string, amount: bigint) => platform.act('transferInternal
 const never = { sandboxScenario: { delayMs: 3_600_000 } };
 
 describe('a customer with money', () => {
-  test('cannot be deleted, and the refusal lists the balances; once the money is paid out, it can', async () => {
+  test('cannot be deleted before the money is paid out, and the refusal lists the balances', async () => {
     const scene = await platform.makeScene(12_550n);
     await platform.fund(scene.eur, 300n);
     expect(await remove(scene.customerId)).toEqual({
@@ -129,7 +129,7 @@ describe('a deleted customer', () => {
     expect(await platform.balanceOf(late.account)).toBe(0n);
   });
 
-  test('gets no money back: a payment returned by a bank is suspended until it is released to the platform', async () => {
+  test('gets no money back: a returned payment is held in suspense until it is released to the platform', async () => {
     const scene = await platform.makeScene(500n);
     const returned = await platform.pay(scene, 500, { sandboxScenario: { returnAfterMs: 3_600_000 } });
     expect(await platform.ended(returned.id)).toMatchObject({ status: 'COMPLETED' });

@@ -106,7 +106,7 @@ describe('UMA addresses', () => {
       expect((await move(id, own)).customer.umaAddress).toBe('$second@test.uma.money');
   });
 
-  test('that several customers request at the same time are each given to only one of them', async () => {
+  test('that several customers request at the same time are given to only one of them', async () => {
     const rivals = await Promise.all(['rival-1', 'rival-2', 'rival-3'].map((id) => create(id)));
     const answers = await Promise.all(rivals.map(({ id }) => move(id, '$contested@test.uma.money')));
     const codes = answers.map((answer) => answer.code ?? 'done').sort();
@@ -151,7 +151,7 @@ describe('identity checks', () => {
     expect((await create('kyc-2', { details: { business: { legalName: name } } })).kycStatus).toBe(kycStatus);
   });
 
-  test('let a customer move money once it is approved, for example under a new name', async () => {
+  test('let a customer move money once the customer is approved, for example after a name change', async () => {
     const { id } = await create('kyc-3', { details: person('Grace Hopper 001') });
     const usd = await platform.internalAccount(id, 'USD');
     await platform.fund(usd, 10_000n);

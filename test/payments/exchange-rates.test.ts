@@ -36,7 +36,7 @@ test.each([
   }
 });
 
-test('the fixed fees of a rate do not grow with the amount', async () => {
+test('fixed fees do not grow with the amount', async () => {
   await chargeFees(t, t.platform, 25n, '0.0125');
   const feesOf = async (sendingAmount: number) =>
     (await rest.ask('GET', `/exchange-rates?sourceCurrency=USD&destinationCurrency=EUR&sendingAmount=${sendingAmount}`))
@@ -44,7 +44,7 @@ test('the fixed fees of a rate do not grow with the amount', async () => {
   const [small, large] = [await feesOf(1_000), await feesOf(1_000_000)];
   expect(small.fees.fixed).toBe(large.fees.fixed);
   expect(small.fees.fixed).toBeGreaterThan(25);
-  // For the smallest amount, only the fixed fees are charged, plus one unit for each variable fee.
+  // The smallest amount that can be sent is one unit more than the fixed fees.
   const least = await feesOf(small.fees.fixed + 1);
   expect(least.fees.fixed).toBe(small.fees.fixed);
 });

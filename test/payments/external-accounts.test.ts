@@ -257,7 +257,7 @@ test('removing the platform’s own id and leaving it unchanged count as differe
 
 test('a customer has one default deposit account: setting another changes only the old and the new one, once each', async () => {
   const { customerId, outsideUsd, outsideEur } = await platform.makeScene(0n);
-  /** Returns the versions of the customer's accounts that have ever changed. */
+  /** Returns the version of each of the customer's accounts that has changed. */
   const versions = async (): Promise<Record<string, number>> => {
     const text = 'select id, version from account where customer_id = $1 and version > 1';
     const { rows } = await t.owner.query(text, [uuidIn(customerId)]);
@@ -288,7 +288,7 @@ test('a customer has one default deposit account: setting another changes only t
   expect(await defaults(customerId)).toHaveLength(1);
 });
 
-test('the reason for a status is kept when other fields change', async () => {
+test('the status reason is kept when other fields change', async () => {
   const { outsideUsd: accountId } = await platform.makeScene(0n);
   const reason = 'a name to look at';
   await setAccountStatus(t, accountId, 'UNDER_REVIEW', reason);

@@ -44,7 +44,7 @@ const transactionOf = (id: string) =>
 const openOrders = (id: string) =>
   payments.database.prisma.railOrder.count({ where: { transactionId: uuidIn(id), dueAt: { not: null } } });
 
-/** Processes all orders immediately, as the workers do, with a rail that reports this outcome. */
+/** Processes all orders immediately, as the workers do, with a rail that reports the given outcome. */
 async function work(outcome: RailOutcome): Promise<void> {
   await makeDue(t);
   await settleDueOrders(says(outcome), 10);
@@ -164,7 +164,7 @@ test('no worker takes an order that the operator has leased, but if a worker fin
   const id = await slowPayment(330);
   const asked = withAnswer(async () => {
     expect(await settleDueOrders(says({ kind: 'settled' }), 10)).toBe(0);
-    // Ends the operator's lease repeatedly, until a worker gets the order, because the lease may be renewed.
+    // The lease may be renewed, so this ends it repeatedly until a worker gets the order.
     await vi.waitFor(async () => {
       await t.owner.query("update rail_order set due_at = clock_ms() - interval '1 second' where due_at is not null");
       expect(await settleDueOrders(says({ kind: 'settled' }), 10)).toBe(1);

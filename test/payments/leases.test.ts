@@ -16,10 +16,10 @@ const scene = await platform.makeScene(10_000n);
 
 const transfer = async (): Promise<string> => (await platform.pay(scene)).id;
 
-/** Returns the background work of a process whose rail uses the given functions. */
+/** Returns background work with a rail that uses the given functions. */
 const withRail = (parts: Partial<Rail>): Payments => replaceRail(t, parts);
 
-/** Returns the same work, except that its next commit takes effect but the response to it is lost. */
+/** Returns `work` with a database that loses the response to its next commit, although that commit takes effect. */
 function losingAnAnswer(work: Payments): Payments {
   let lost = false;
   const connectForFunctions = async () => {
@@ -114,7 +114,7 @@ test('when two workers finish the same pull, the second opens a case only if its
     const { call: collect, asked, answer } = answeredLater();
     const slow = settleDueOrders(withRail({ collect }), 10);
     await asked;
-    // Ends the first worker's lease repeatedly, until another worker gets the order, because the lease may be renewed.
+    // The first worker may renew its lease, so this ends the lease repeatedly until another worker gets the order.
     await vi.waitFor(async () => {
       await payments.database.pool.query('update rail_order set due_at = clock_timestamp() where due_at is not null');
       expect(await settleDueOrders(withRail({ collect: settled }), 10)).toBe(1);

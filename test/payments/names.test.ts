@@ -20,7 +20,7 @@ const end = (id: string) => `•••• ${id.slice(-4).toUpperCase()}`;
 describe('the display name of an account', () => {
   const names = (id: string) => t.platform.fieldsOf('account', id, 'displayName maskedNumber');
 
-  test('is the currency for an internal account, whose masked number is the end of its id', async () => {
+  test('names the currency of an internal account, whose masked number is the end of its id', async () => {
     expect(await names(payer.usd)).toEqual({ displayName: 'USD account', maskedNumber: end(payer.usd) });
   });
 

@@ -63,7 +63,7 @@ const beneficiary = (fields: object) =>
   });
 const fact = (name: string, value: string) =>
   platform.umaQuote(scene.usd, '$success.usd@sandbox.uma.money', { senderCustomerInfo: [{ name, value }] });
-/** Creates a customer over REST. Returns the body of the response. */
+/** Creates a customer over REST. Returns the response body. */
 async function inRest(fields: object): Promise<Data> {
   const body = { customerType: 'INDIVIDUAL', platformCustomerId: fresh(), fullName: 'Ada', ...fields };
   return (await rest.call('POST', '/customers', { body })).body;
@@ -108,7 +108,7 @@ describe.each(Object.entries(places))('%s', (_what, send) => {
   });
 });
 
-test('the new details of a customer are validated before the customer is looked up, in both APIs', async () => {
+test("a customer's new details are validated before the customer is looked up, in both APIs", async () => {
   const deleted = await platform.newCustomer();
   await platform.act('deleteCustomer', { customerId: deleted });
   const others = [

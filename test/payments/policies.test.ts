@@ -156,7 +156,7 @@ describe('a policy', () => {
   });
 
   test('counts every payment when several share a database transaction, even just after midnight', async () => {
-    // The day began within the last hour in this time zone, so passHours moves the first payment into the day before.
+    // The day began within the last hour in this time zone, so passHours moves the first payment into the previous day.
     const now = new Date();
     const ahead = (24 - now.getUTCHours()) % 24;
     const timeZone = timeZoneAhead(ahead > 14 ? ahead - 24 : ahead);
@@ -167,11 +167,11 @@ describe('a policy', () => {
     const scenes = await Promise.all(Array.from({ length: 8 }, () => platform.makeScene(1_000n)));
     const sent = await Promise.all([...scenes, ...scenes].map((from) => send(server, 10, {}, from)));
     expect(sent.filter((one) => typeof one === 'string')).toHaveLength(10);
-    // If the policy remained, other tests that skip hours could move all these payments into one day, above its limit.
+    // If the policy remained, other tests that skip hours could move these payments into one day and exceed the limit.
     await remove(server.tokenId);
   });
 
-  test('cannot be changed by a token that it limits, or by a descendant of one', async () => {
+  test('cannot be changed by a token that it limits, or by a descendant of such a token', async () => {
     const maker = await limited({ limits: [usd('DAY', 5)] }, 'MANAGE');
     const child = await maker.serverOf('VIEW', 'TRANSACT', 'MANAGE');
     const own = `Platform:${platform.platformId}`;
@@ -294,7 +294,7 @@ test('a payment stops counting when it leaves a rolling window, even while other
   expect(await made(me, 61, 60)).toEqual([false, true]);
 });
 
-test('a calendar day begins at midnight in its time zone, even when the clocks change', async () => {
+test('a calendar day begins at midnight in the given time zone, even when the clocks change', async () => {
   const start = async (period: string, zone: string, at: string) => {
     const { rows } = await t.owner.query('select window_start($1, $2, $3) as start', [period, zone, at]);
     return rows[0].start.toISOString();
@@ -319,7 +319,7 @@ test.each([
   [{ limits: [{ period: 'PAYMENT', payments: 1 }] }, 'INVALID_INPUT', ['limits', 0]],
   [{ limits: [{ period: 'DAY', payments: -1 }] }, 'INVALID_INPUT', ['limits', 0, 'payments']],
   [{ limits: [usd('DAY', 1), usd('DAY', 2)] }, 'INVALID_INPUT', ['limits', 1]],
-  // An empty list is refused, because a program could send one by mistake and allow payments to everyone.
+  // An empty list is refused, because a program could send one by mistake and so allow payments to everyone.
   [{ kinds: [] }, 'INVALID_INPUT', ['kinds']],
   [{ receiverAccountIds: [] }, 'INVALID_INPUT', ['receiverAccountIds']],
   [{ receiverCountries: [] }, 'INVALID_INPUT', ['receiverCountries']],

@@ -115,7 +115,7 @@ const wake = (id: string) => wakeIdentityCheck(t.owner, t.platform.platformId, u
 const setDue = (id: string, due: string) =>
   t.owner.query(`update identity_check set due_at = ${due} where customer_id = $1`, [uuidIn(id)]);
 
-/** Runs the checks that are due. Returns the checked customers, each with its number of earlier checks. */
+/** Runs the checks that are due. Returns the checked customers, each with the number of earlier checks. */
 async function checked(next: IdentityAnswer | typeof answer): Promise<string[]> {
   answer = typeof next === 'function' ? next : async () => next;
   asked = [];

@@ -177,7 +177,7 @@ async function exported(accountId: string, format: string, from: Date, to: Date)
   });
 }
 
-test('the CSV has every entry between the opening and the closing balance, in major units', async () => {
+test('the CSV lists every entry between the opening and closing balances, with amounts in major units', async () => {
   const all = await postings(scene.usd);
   const [from, to] = [all[2].at, new Date(all.at(-2).at.getTime())];
   const expected = await statementOf(scene.usd, from, to);

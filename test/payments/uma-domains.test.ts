@@ -66,7 +66,7 @@ describe('a domain', () => {
     expect(answers.map(({ code }) => code).sort()).toEqual([0, 1]);
   });
 
-  test("of a platform is never given to another, and neither invalid domains nor the service's own are assigned", async () => {
+  test("is never given to a second platform, and neither invalid domains nor the service's own are assigned", async () => {
     expect((await give('live', 'kept.com')).code).toBe(0);
     expect((await give('rival', 'kept.com')).err).toBe('another platform has this UMA domain (CONFLICT)');
     for (const domain of ['kept.com', 'bank', 'bank.com:8080', 'uma.money', 'live.uma.money'])

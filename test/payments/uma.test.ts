@@ -267,7 +267,7 @@ describe('between customers of one installation', () => {
     expect(await t.platform.balanceOf(scene.eur)).toBe(BigInt(made.totalReceivingAmount.amount));
   });
 
-  test('a payment funded by a deposit from outside arrives too', async () => {
+  test('a payment funded by a deposit from outside reaches the receiver', async () => {
     const from = await t.platform.makeScene(0n);
     const to = await other.makeScene(0n);
     const after = await other.feedEnd();

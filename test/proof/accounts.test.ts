@@ -38,7 +38,7 @@ test('an account of any type, in any printed spelling, is accepted in PRODUCTION
     fc.property(both, ({ account, spelled }) => {
       const { info, identity } = checked(spelled);
       expect(identity).toEqual(identityOf(account.accountType, account.details));
-      // The name of a bank is stored as written, and ignored in comparisons.
+      // Bank names are stored as written, and ignored in comparisons.
       const { bankName: _given, ...stored } = info;
       const { bankName: _made, ...canonical } = account.details;
       expect(stored).toEqual(canonical);
@@ -58,7 +58,7 @@ const decodes = (decode: () => unknown) => {
 };
 const allZeros = (value: string) => /^[0-]+$/.test(value);
 const isBase58 = (value: string) => decodes(() => base58.decode(value));
-/** For each field with check digits, whether a library accepts a canonical value, or undefined if none can tell. */
+/** For fields with check digits: whether a library accepts a canonical value, or undefined if no library can tell. */
 const oracles: Readonly<
   Record<string, (value: string, details: Readonly<Record<string, string>>) => boolean | undefined>
 > = {

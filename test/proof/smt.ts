@@ -2,8 +2,8 @@ import { type Fraction, parseDecimal, whole } from '../../src/core/fraction.ts';
 
 /**
  * Reads definitions in SMT-LIB and evaluates them exactly for given numbers, so that the solver and the tests use the
- * same text. Of src/core/fraction.ts, it uses only the arithmetic, which pricing.test.ts checks separately, and not the
- * rounding functions, which the definitions are there to check.
+ * same text. From src/core/fraction.ts, it uses only the arithmetic, which pricing.test.ts checks separately, and not
+ * the rounding functions, which the definitions serve to check.
  */
 
 /** An S-expression: an atom or a list. */
@@ -18,7 +18,7 @@ interface Definition {
 
 type Scope = ReadonlyMap<string, Value>;
 
-/** The functions that a string defines (`define-fun`). */
+/** The functions that a string of SMT-LIB defines with `define-fun`. */
 export class Definitions {
   readonly #definitions = new Map<string, Definition>();
 

@@ -23,7 +23,7 @@ const later = { sandboxScenario: late };
 const t = await startTestGateway();
 const scene = await t.platform.makeScene(100_000n);
 const tenant = { platformId: t.platform.platformId, environment: 'SANDBOX' } as const;
-/** The pages of the provider's list, and the requests made for them. */
+/** The pages of the provider's movements, and the requests made for them. */
 let pages: readonly (readonly RailMovement[])[] = [];
 let asked: MovementsRequest[] = [];
 const orders: Record<string, Order> = {};
@@ -33,7 +33,7 @@ const movementOf = (rest: Partial<RailMovement>): RailMovement => ({
   ...rest,
 });
 
-/** Returns the orders of a payment, oldest first. */
+/** Returns a payment's orders, oldest first. */
 async function ordersOf(transactionId: string, rest: Partial<RailMovement> = {}): Promise<Order[]> {
   const text = 'select id, created_at as at from rail_order where transaction_id = $1 order by created_at';
   const { rows } = await t.owner.query(text, [uuidIn(transactionId)]);

@@ -76,7 +76,7 @@ test.each<[string, Partial<RailDeposit>, Partial<RailDeposit>]>([
   },
 );
 
-test('a query starts two minutes before the last known deposit, and the next no later than the last deposit found', async () => {
+test('a query starts two minutes before the last known deposit, and the next one no later than the last deposit found', async () => {
   const { asked, next, waits } = await found([deposit({ at: after(5 * minute) }), deposit({ at: after(minute) })]);
   expect(asked).toEqual(after(-2 * minute));
   expect([next, waits]).toEqual([after(5 * minute), true]);

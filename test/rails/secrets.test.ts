@@ -64,7 +64,7 @@ const formsOf = ({ clientId, secret, webhookSecret }: (typeof secrets)[number]) 
 const upstream = await startTestGateway();
 const account = await upstream.newPlatform('account');
 for (const currency of ['USD', 'EUR']) await account.fund(await account.ownAccount(currency), 1_000_000n);
-/** A proxy in front of upstream. A customer whose name contains the name of a fault triggers that fault. */
+/** A proxy in front of the upstream service. A customer whose name contains the name of a fault triggers that fault. */
 const provider = createServer(async (request, response) => {
   const body = await bodyOf(request);
   const name = Object.keys(faults).find((one) => body.includes(one));

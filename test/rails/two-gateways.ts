@@ -18,7 +18,7 @@ export function credentialsIn(authorization: string): { clientId: string; secret
   return { clientId, secret };
 }
 
-/** Starts both gateways. `settings` are for the rail on this side. Upstream can fail, return and delay payments. */
+/** Starts both gateways. `settings` are for the rail on this side. The upstream can fail, return and delay payments. */
 export async function startTwoGateways(settings: object, overrides: Partial<GatewaySettings> = {}) {
   const key = randomBytes(32);
   const rails = (text: object) => parseRailSettings(JSON.stringify(text));
@@ -50,7 +50,7 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
       const connect = (more: object) =>
         connections.write(platform.platformId, JSON.stringify({ ...connection, ...more }));
       await connect({});
-      /** The URL to which upstream posts the platform's webhooks. */
+      /** The URL to which the upstream service posts the platform's webhooks. */
       const webhookUrl = `${gateway.url}/rails/Platform:${platform.platformId}/webhooks`;
       /** Returns the platform's upstream balances, in each currency's smallest unit. */
       const held = async () => {
@@ -61,12 +61,12 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
       const both = async (id: string) => ({ here: await platform.balanceOf(id), there: await held() });
       return { account, platform, webhookUrl, connect, held, both };
     },
-    /** Compares a platform's ledger with upstream's, from one hour ago to one hour from now. */
+    /** Compares a platform's ledger with the upstream service's, from one hour ago to one hour from now. */
     compare({ platformId }: TestPlatform) {
       const period = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) };
       return reconcile(payments, { platformId, environment: 'PRODUCTION' }, period);
     },
-    /** Changes rows in upstream's database, even those that are protected by triggers. */
+    /** Changes rows in the upstream database, even those protected by triggers. */
     spoil: (text: string, ...values: unknown[]) =>
       withoutTriggers(upstream.databaseUrl, (client) => client.query(text, values)),
     rail({ platformId }: TestPlatform) {
@@ -124,7 +124,7 @@ export async function testRelay(two: TwoGateways, times = 1) {
   return { shop, secret, relay, passOn, holdBack };
 }
 
-/** Starts both gateways for the tests of a file, and stops them when the tests have ended. */
+/** Starts both gateways for the tests in a file, and stops them after the last one. */
 export async function testTwoGateways(...given: Parameters<typeof startTwoGateways>): Promise<TwoGateways> {
   const two = await startTwoGateways(...given);
   afterAll(() => two.stop());

@@ -47,7 +47,7 @@ const depositOf = async (reference: string): Promise<Data> => {
 const untilStatus = (reference: string, status: string) =>
   vi.waitFor(async () => expect(await depositOf(reference)).toMatchObject({ status }), 20_000);
 
-/** Returns the payments of a customer on this side, latest first. */
+/** Returns a customer's payments on this side, latest first. */
 async function paymentsOf(customerId: string): Promise<Data[]> {
   const fields = 'type status receivedAmount { amount } source { __typename ... on UmaSource { umaAddress } }';
   const list = `transactions { edges { node { ${fields} } } }`;
@@ -119,7 +119,7 @@ test('deposits without a webhook are found, including one that stays pending for
   relay.answer = passOn;
 });
 
-test('a deposit is collected once and credited once, even if upstream’s response is lost', async () => {
+test('a deposit is collected once and credited once, even if the upstream response is lost', async () => {
   relay.answer = holdBack;
   const proxy = await ownUpstreamProxy(two.upstream.url);
   onTestFinished(() => shop.connect({}));

@@ -117,7 +117,7 @@ test('an external address is paid only from an internal account and with the req
   expect(await from(scene.usd, { senderCustomerInfo: [] })).toMatchObject({ code });
 });
 
-test('a payment that exceeds the upstream balance fails, and its money is returned', async () => {
+test('a payment that exceeds the upstream balance fails, and its funds are returned', async () => {
   const own = await shop.account.ownAccount('USD');
   const all = await shop.account.balanceOf(own);
   const outsideUsd = await two.accountThere(shop.account, scene.outsideUsd);

@@ -10,7 +10,7 @@ import { passWebhookTo, type Received } from '../webhooks/receiver.ts';
 import { returnedAmount, slowAmount } from './returning-rail.ts';
 import { testRelay, testTwoGateways } from './two-gateways.ts';
 
-/** Webhooks from upstream. The polling interval is an hour, so that polling cannot hide a missing webhook. */
+/** Webhooks from the upstream service. Polling is hourly, so that it cannot hide a missing webhook. */
 
 /** Forwards a webhook to the gateway exactly as it arrived. */
 const give = (received: Pick<Received, 'raw' | 'headers'>, url = shop.webhookUrl) => passWebhookTo(url, received);
@@ -70,7 +70,7 @@ test('late, duplicate and reordered webhooks settle a payment once, and the rail
   await untilWorkedOn();
   expect(await stored(ids)).toBe(held.length);
   expect(await shop.platform.balanceOf(scene.usd)).toBe(before - 1_000n);
-  // The delivery is reported again. The order is still waiting for its last poll, which looks for a return.
+  // The completion is reported again. The order is still waiting for its last poll, which looks for a return.
   const [last] = held.slice(-1);
   const again = `Webhook:${randomUUID()}`;
   if (last) await give({ raw: last.raw, headers: signed(last.raw, again) });
@@ -78,12 +78,12 @@ test('late, duplicate and reordered webhooks settle a payment once, and the rail
   expect(await orderOf(id)).toMatchObject({ watched: true });
 });
 
-/** Returns the headers of a webhook that is signed the way upstream signs it. */
+/** Returns the headers of a webhook, signed by default as the upstream service would sign it. */
 function signed(raw: string, id = `Webhook:${randomUUID()}`, { at = new Date(), by = secret } = {}) {
   return signedHeaders({ id, body: raw, at }, [by]);
 }
 
-test('a payment is refunded as soon as upstream reports that the bank has returned it', async () => {
+test('a payment is refunded as soon as the upstream service reports that the bank has returned it', async () => {
   const before = await shop.platform.balanceOf(scene.usd);
   const id = await pay(returnedAmount);
   expect(await shop.platform.ended(id)).toMatchObject({ status: 'COMPLETED' });
@@ -114,7 +114,7 @@ const statusOf = async (id: string) => (await shop.platform.fieldsOf('customer',
 const untilKyc = (id: string, status: string) =>
   vi.waitFor(async () => expect(await statusOf(id)).toBe(status), 20_000);
 
-/** Decides a customer's identity check upstream, given the customer's id on this side. */
+/** Decides a customer's identity check in the upstream service, given the customer's id in the gateway. */
 async function decideUpstream(id: string, kycStatus: string): Promise<void> {
   await shop.account.succeed('sandboxSetKycStatus', { customerId: await two.customerThere(id), kycStatus });
 }

@@ -58,7 +58,7 @@ describe('every command', () => {
     }
   });
 
-  test('accepts text in UTF-8 only, with or without a byte order mark', async () => {
+  test('accepts only UTF-8 text, with or without a byte order mark', async () => {
     const { rest, good } = catalog;
     const { path, body } = await good('createCustomer');
     const bytes = (fullName: Buffer) =>
@@ -89,12 +89,12 @@ describe('every command', () => {
     expect((await send(path, JSON.stringify(body))).status).toBe(201);
   });
 
-  test('names in one error all fields that are missing, unknown or of the wrong type', async () => {
+  test('names all missing, unknown and wrongly typed fields in one error', async () => {
     const { rest, good } = catalog;
     /** The fields that accept one of the wrong values below, each with the value that it accepts. */
     const right: Record<string, unknown> = { 'updateExternalAccount.defaultUmaDepositAccount': true };
     for (const { id, method, required } of withBodies()) {
-      // The keys of a manifest are hashes, so no key is an unknown field. The error names a document instead.
+      // A manifest's keys are hashes, so none of them is an unknown field. The error names a document instead.
       if (id === 'registerTrustedDocuments') continue;
       const { path, body = {} } = await good(id);
       const fields = Object.keys(body).filter((field) => field !== 'customerType');

@@ -57,7 +57,7 @@ test('an invalid transfer is refused', async () => {
     [400, 'INVALID_CURRENCY', 'source.currency', { ...out, source: { ...out.source, currency: 'EUR' } }],
     [400, 'AMOUNT_OUT_OF_RANGE', 'amount', { ...out, amount: 9_000_000_000_000_001 }],
   ]);
-  // A number beyond the safe integers is refused for the same reason.
+  // A number beyond the safe integer range is refused for the same reason.
   const { body } = await rest.call('POST', '/transfer-out', { body: { ...out, amount: 1e300 } });
   expect(body.details.reason).toContain('must be at most 9000000000000000');
   await refused('/transfer-in', [
@@ -119,7 +119,7 @@ test('the sandbox refuses what it cannot simulate, and production refuses sandbo
   expect(forbidden.code).toBe('FORBIDDEN');
 });
 
-test('exchange rates match those of quotes, and amounts that cannot be priced are refused', async () => {
+test('exchange rates match those in quotes, and amounts that cannot be priced are refused', async () => {
   const rates = (query: string, status = 200) => rest.ask('GET', `/exchange-rates?${query}`, undefined, status);
   const both = 'destinationCurrency=EUR&destinationCurrency=MXN';
   const { data } = await rates(`sourceCurrency=USD&${both}&sendingAmount=50000`);

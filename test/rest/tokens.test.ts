@@ -8,7 +8,7 @@ const t = await testGateway();
 const rest = await restClient(t.url, t.platform.authorization);
 const counting = await countedGateway(t);
 
-/** Returns a client with the credentials of a new token. */
+/** Returns a client that uses a new token's credentials. */
 const clientOf = ({ clientId, clientSecret: secret }: Data) =>
   restClient(t.url, basicAuthorization({ clientId, secret }));
 
@@ -43,7 +43,7 @@ test('tokens can be filtered by name and time, and lists omit deleted tokens, as
   const make = (name: string) => rest.make('/tokens', { name, permissions: ['VIEW', 'TRANSACT'] });
   const [made, two, three] = [await make('one'), await make('two'), await make('three')];
   await rest.call('DELETE', `/tokens/${three.id}`);
-  // The creation time of a token is read after its id is generated, and may thus be a millisecond later.
+  // A token's creation time is read after its id is generated, so it may be a millisecond later.
   await t.owner.query(
     `update api_token set created_at = created_at + interval '1 millisecond' where name = 'one' and platform_id = $1`,
     [t.platform.platformId],
@@ -93,7 +93,7 @@ test('creating or deleting a token takes effect in both APIs, and a repeated key
   expect(await t.platform.idsIn('apiTokens', { name: 'both' })).toEqual([]);
 });
 
-test('a list states its total only up to 10,000; GraphQL always states it', async () => {
+test('a REST list gives its total only up to 10,000; a GraphQL list always does', async () => {
   const large = await t.newPlatform('large');
   const client = await restClient(t.url, large.authorization);
   // The platform already has one token.

@@ -239,7 +239,7 @@ const leases = (withClock: boolean): Race => ({
   },
 });
 
-/** Three concurrent executions: the second and the third wait in the lane of the first, and share a transaction. */
+/** Three concurrent executions. The second and third wait in the first one's lane and share a transaction. */
 const lane = (world: World, number: number, quoteIds: readonly string[]) =>
   actor(`lane ${number}`, number, () =>
     Promise.all(

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Data } from './gateway.ts';
 
-/** Selects over GraphQL every field that REST returns, and converts them to REST form without the service's code. */
+/** Selects in GraphQL every field that REST returns, and converts records to REST form without the service's code. */
 
 const money = '{ amount currency { code name symbol decimals } }';
 const rateDetails = `{ counterpartyMultiplier counterpartyFixedFee ${money} serviceApiMultiplier serviceApiFixedFee ${money} serviceApiVariableFeeRate serviceApiVariableFeeAmount ${money} }`;

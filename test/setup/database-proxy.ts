@@ -181,7 +181,7 @@ export async function databaseProxy(databaseUrl: string) {
   };
 }
 
-/** Creates a database behind a proxy, shared by all tests of a file. */
+/** Creates a database behind a proxy, shared by all tests in a file. */
 export async function testProxy() {
   const database = await testDatabase();
   const proxy = await databaseProxy(database.url);

@@ -14,7 +14,7 @@ import {
 } from '../../src/infra/database/embedded/embedded.ts';
 import { temporaryDataDirectory } from './child-gateway.ts';
 
-/** Gives each test of a file its own data directory. After each test, stops what it started and removes its files. */
+/** Gives each test in a file its own data directory. After each test, stops its processes and removes its files. */
 export class EmbeddedServers {
   parent = '';
   dataDir = '';

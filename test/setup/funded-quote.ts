@@ -9,7 +9,7 @@ export interface FundedQuote {
   readonly due: bigint;
   readonly account: string;
   readonly currency: string;
-  /** The quote's expiry by the database's clock, in milliseconds since 1970. */
+  /** The quote's expiry time by the database's clock, in milliseconds since 1970. */
   readonly expiresAt: number;
 }
 

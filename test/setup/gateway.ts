@@ -16,7 +16,7 @@ import { TestPlatform } from './platform.ts';
 
 export type { TestPlatform };
 
-/** The JSON of a GraphQL response. Tests assert on its values, so its shape is left open. */
+/** The JSON data in a GraphQL response. Tests assert on its values, so its shape is left open. */
 // biome-ignore lint/suspicious/noExplicitAny: the shape of the data depends on the query
 export type Data = any;
 
@@ -50,7 +50,7 @@ export async function startTestGateway(
       CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
       SECRET_KEY: secretKey,
     }),
-    // In production, responses omit their cost by default, so that tests can compare whole responses.
+    // Production responses omit their cost by default, which lets tests compare whole responses.
     NODE_ENV: 'production',
     ...overrides,
   };
@@ -92,7 +92,7 @@ export async function startTestGateway(
   };
 }
 
-/** Starts a gateway that all tests of a file share. Several gateways are stopped in reverse order. */
+/** Starts a gateway that all tests in a file share. Several gateways are stopped in reverse order. */
 export async function testGateway(...options: Parameters<typeof startTestGateway>): Promise<TestGateway> {
   const t = await startTestGateway(...options);
   afterAll(() => t.stop());
@@ -145,14 +145,14 @@ async function connected<T>(client: pg.Client, work: (client: pg.Client) => Prom
   }
 }
 
-/** Connects as the tables' owner, for all tests of a file, and closes the connection afterwards. */
+/** Connects as the tables' owner, for all tests in a file, and closes the connection afterwards. */
 export async function testClient({ databaseUrl }: Pick<TestGateway, 'databaseUrl'>, options = ''): Promise<pg.Client> {
   const client = await openClient(databaseUrl, { options });
   afterAll(() => client.end());
   return client;
 }
 
-/** The connection option that turns off triggers, for changes that they would refuse. */
+/** The connection option that turns off triggers, for making changes that they would refuse. */
 export const untriggered = { options: '-c session_replication_role=replica' } as const;
 
 /** Calls `work` with a connection on which triggers do not run. */
@@ -199,7 +199,7 @@ export async function untilWaiting(on: Pick<pg.Pool, 'query'>, count: number): P
   while (((await on.query(text)).rowCount ?? 0) < count);
 }
 
-/** Runs a statement as the role, or as the tables' owner, and rolls it back. Returns its row count or error code. */
+/** Runs a statement as a role, or as the tables' owner, and rolls it back. Returns its row count or error code. */
 export async function triedAs({ databaseUrl }: TestGateway, role: string, text: string): Promise<unknown> {
   return connected(await openClient(databaseUrl), async (client) => {
     await client.query('begin');

@@ -38,7 +38,7 @@ export function passExpiry(gateway: TestGateway, quoteId: string): Promise<void>
 
 /** Skips the hour by which a sandbox scenario delays a payment's settlement or return. */
 export function passDelay(gateway: TestGateway, transactionId: string): Promise<void> {
-  // A worker's lease lasts two seconds, so a row that is due much later is not leased.
+  // A worker's lease lasts two seconds, so a row due more than a minute from now is delayed, not leased.
   const text = `update rail_order set created_at = created_at - interval '1 day', due_at = clock_timestamp()
     where transaction_id = $1 and due_at > clock_timestamp() + interval '1 minute'`;
   return change(gateway, text, transactionId);

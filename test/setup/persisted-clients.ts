@@ -68,7 +68,7 @@ const withUrql: SendTwice = async (served, query) => {
   return forms;
 };
 
-/** Clients that use automatic persisted queries (without a manifest), with the names of their libraries. */
+/** Clients that use automatic persisted queries (without a manifest), each with the name of its library. */
 export const automaticClients = [
   ['Apollo', withApollo],
   ['urql', withUrql],

@@ -39,7 +39,7 @@ export async function startPgBouncer(databaseUrl: string, poolSize: number) {
     'pool_mode = transaction',
     `default_pool_size = ${poolSize}`,
     'max_client_conn = 1000',
-    // After a server crash, PgBouncer must retry soon, because faults follow each other quickly here.
+    // After a server crash, PgBouncer must retry soon, because tests cause faults in quick succession.
     'server_login_retry = 1',
     '',
   ];

@@ -8,7 +8,7 @@ import { makeServingLogin } from '../../src/infra/database/embedded/serving-logi
 import { type ChildGateway, startChildGateway, temporaryDataDirectory } from './child-gateway.ts';
 
 // `npm run check:production`: copies only the repository's files to a new folder, installs them there with a new home
-// directory, and starts a gateway, in two ways. Each gateway must report that it is ready, and stop on SIGTERM.
+// directory, and starts a gateway, which must become ready and stop on SIGTERM. This is done in two ways:
 // 1. As in the README: without development packages, and with the embedded Postgres.
 // 2. As in the image (deploy/install.sh): with NODE_ENV=production and an external Postgres, as an unprivileged user,
 //    and in a read-only folder.
@@ -54,7 +54,7 @@ async function checkSandbox(folder: string, environment: Readonly<Record<string,
 async function checkImage(folder: string, environment: Readonly<Record<string, string>>): Promise<void> {
   const project = path.join(folder, 'image');
   await copyProject(project);
-  // The image has only one version of Node. Here, that is the version that runs this program.
+  // The image has only one version of Node. Here, it is the one that runs this program.
   const PATH = `${path.dirname(process.execPath)}${path.delimiter}${environment.PATH}`;
   run(['sh', 'deploy/install.sh'], project, { ...process.env, ...environment, PATH });
   if (existsSync(path.join(project, 'node_modules/@prisma/internals')))

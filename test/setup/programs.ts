@@ -9,7 +9,7 @@ import { afterAll, expect } from 'vitest';
 export const isOnPath = (...programs: readonly string[]): boolean =>
   programs.every((program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0);
 
-/** A folder for packages from npm that are not dependencies of the project, and for programs that use them. */
+/** A folder for npm packages that are not among the project's dependencies, and for programs that use them. */
 export class ProgramFolder {
   readonly path = mkdtempSync(path.join(tmpdir(), 'programs-'));
 
@@ -24,7 +24,7 @@ export class ProgramFolder {
     writeFileSync(file, text);
   }
 
-  /** Installs packages, with the tools that compile and run programs. */
+  /** Installs packages, along with the tools that compile and run programs. */
   install(...packages: string[]): Promise<string> {
     const options = ['--no-audit', '--no-fund', '--ignore-scripts'];
     return this.#run('npm', 'install', ...options, ...packages, 'typescript@5', '@types/node@24', 'tsx@4');

@@ -1,6 +1,6 @@
 import type { TestGateway, TestPlatform } from './gateway.ts';
 
-/** What most tests need: a customer with money in USD and external accounts. Ids are public ids. */
+/** What most tests need: a customer with external accounts and money in USD. All ids are public ids. */
 export interface Scene {
   readonly customerId: string;
   readonly usd: string;

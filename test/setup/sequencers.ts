@@ -13,7 +13,7 @@ export async function startSequencers(databaseUrl: string) {
   };
   let [one, other] = await Promise.all([start(), start()]);
   return {
-    /** Kills one process, and replaces it once the other has completed a step. Returns how long that took, in ms. */
+    /** Kills one process, and replaces it once the other has completed a step. Returns the time until then, in ms. */
     async kill() {
       const killed = performance.now();
       one.kill('SIGKILL');

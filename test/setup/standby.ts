@@ -9,7 +9,7 @@ import { query } from './embedded-servers.ts';
 export type ReplicatedServers = Awaited<ReturnType<typeof startReplicated>>;
 export type Standby = ReturnType<typeof standbyOf>;
 
-/** Copies a stopped server to another folder, where the copy follows the original. */
+/** Copies a stopped server to another folder, as a standby of the original. */
 async function makeStandby(of: EmbeddedPostgres, to: string): Promise<void> {
   await mkdir(path.dirname(to), { recursive: true });
   await cp(of.dataDirectory, to, { recursive: true });

@@ -76,5 +76,5 @@ export async function countedGateway(beside: TestGateway, overrides: Parameters<
     subscriptions: () => gateway.feed.subscriptions,
   };
 }
-/** How many times to send a query so that it is planned first and then executed with the cached plan. */
+/** How many times to send a query so that it is first planned and then executed with the cached plan. */
 export const often = 3;

@@ -12,7 +12,7 @@ export interface ServerEvent {
 /** An event stream that the test reads, and can abort at any time. */
 export type EventStream = Awaited<ReturnType<typeof openEventStream>>;
 
-/** Opens an event stream, with a POST if there is a document and with a GET otherwise. */
+/** Opens an event stream, with POST if a document is given, and with GET otherwise. */
 export async function openEventStream(
   url: string,
   authorization: string,
@@ -56,7 +56,7 @@ export async function nextOf<T>(stream: AsyncIterator<T, unknown>): Promise<T> {
   return value as T;
 }
 
-/** A graphql-transport-ws connection without a client library, for protocol violations. */
+/** A graphql-transport-ws connection without a client library, for tests that violate the protocol. */
 export type RawSocket = Awaited<ReturnType<typeof openRawSocket>>;
 
 /** Opens a socket, sends the credentials, and waits until they are accepted or the socket is closed. */
@@ -115,7 +115,7 @@ export async function openRawSocket(
 export const subscribed = ({ gateway }: Pick<TestGateway, 'gateway'>, count: number): Promise<void> =>
   vi.waitFor(() => expect(gateway.feed.subscriptions).toBe(count), 60_000);
 
-/** Waits until everything committed is in the feed. */
+/** Waits until all committed events are in the feed. */
 export const sequenced = ({ owner }: Pick<TestGateway, 'owner'>): Promise<void> =>
   vi.waitFor(async () => expect((await owner.query('select from outbox limit 1')).rowCount).toBe(0), 60_000);
 

@@ -14,8 +14,8 @@ import { runOps } from '../setup/ops.ts';
 import { isOnPath } from '../setup/programs.ts';
 
 // Injects the faults from test/alerts, one after the other, while clients move money. Most faults hit two instances;
-// replica faults hit two others, which have a replica. A real Prometheus scrapes the instances, using the rules from
-// deploy/prometheus with shortened times. ALERT_FAULTS selects faults.
+// replica faults hit two others, which have a replica. A real Prometheus scrapes the instances, and evaluates the rules
+// from deploy/prometheus with shortened times. ALERT_FAULTS, a regular expression, selects faults by name.
 
 const isInstalled = isOnPath('prometheus', 'promtool');
 if (!isInstalled) console.warn('Skipped: the alerts in a real Prometheus. They need the package prometheus.');
@@ -142,7 +142,7 @@ async function measure(prometheus: Prometheus, stage: Stage, name: string, fault
   };
 }
 
-/** Returns a row of the table in docs/faults.md, except for its last two cells. */
+/** Returns all but the last two cells of a row for the table in docs/faults.md. */
 function cellsOf({ name, fault, seen, resolvedMs, answersMs, acknowledged, disturbed }: Measured) {
   const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
   const alerts = [...seen].map(([alert, ms]) => `\`${alert}\` ${seconds(ms)}`).join(', ');

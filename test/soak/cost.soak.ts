@@ -30,7 +30,6 @@ async function fillPlatform(t: TestGateway, platform: TestPlatform, rows: number
     WebhookEndpoint: endpoint[0].id,
   };
   const templates = {
-    // Not the payment of a quote, which could not be copied because its reference to the quote is unique.
     transactionId: payment.find(({ quote }: Data) => quote === null).id,
     quoteId: quote[0].id,
     deliveryId: endpoint[0].deliveries.edges[0].node.id,
@@ -124,9 +123,9 @@ async function sessions({ owner }: TestGateway): Promise<Map<number, number>> {
 //
 // - The time is the processor time of Postgres' processes. Waiting for a processor does not count.
 // - The price is what the limits count: whole requests (docs/limits.md).
-// - The time of a document is the median of five runs, after seven others: by then Postgres has planned its statement,
-//   and keeps the plan. If the result is over the limit, the document is measured again, and the median of fifteen runs
-//   counts, whether it is lower or higher.
+// - A document's time is the median of five runs, which follow seven others so that Postgres has already planned the
+//   statement and keeps the plan. If the result is over the limit, the document is measured again, and the median of
+//   fifteen runs counts, whether it is lower or higher.
 // - The median is taken over the fields without filters, each counted once. Combinations of filters are far more
 //   numerous, and are priced for the worst rows: with them, the median would be lower and less meaningful.
 // - Examining all rows takes some twenty milliseconds, a hundred times as long as reading a page. Each row has the

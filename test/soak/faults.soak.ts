@@ -4,7 +4,7 @@ import { hasControlGroups, memoryGroup } from '../faults/control-groups.ts';
 import { findViolations, type Survival, survive } from '../faults/survive.ts';
 
 const setting = (name: string, usual: number) => Number(process.env[name] ?? usual);
-/** Determines the order of the faults and what each client does. FAULT_SEED repeats a run, as far as timing allows. */
+/** Determines the order of faults and what each client does. Set FAULT_SEED to repeat a run as far as timing allows. */
 const seed = setting('FAULT_SEED', randomInt(1_000_000));
 const kills = setting('FAULT_KILLS', 1_000);
 const crashes = setting('FAULT_CRASHES', 200);

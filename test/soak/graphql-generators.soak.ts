@@ -5,9 +5,9 @@ import { expect, test } from 'vitest';
 import { testGateway } from '../setup/gateway.ts';
 import { ProgramFolder } from '../setup/programs.ts';
 
-// GraphQL tools process schema.graphql and the operations of the client package: Relay's compiler, GraphQL Code
-// Generator (client preset, strict scalars) and gql.tada accept them without complaint, and an app that uses
-// their types compiles and works. The tools are installed from npm into a separate folder.
+// Relay's compiler and GraphQL Code Generator (client preset, strict scalars) accept schema.graphql and the client
+// package's operations without complaint, gql.tada accepts the schema, and apps that use the generated types compile
+// and work. The tools are installed from npm into a separate folder.
 
 const folder = new ProgramFolder();
 const t = await testGateway();

@@ -12,7 +12,7 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 
 const minute = 60_000;
-/** The duration: SOAK_SECONDS, by default half an hour. */
+/** How long the soak runs: SOAK_SECONDS, by default half an hour. */
 const seconds = Number(process.env.SOAK_SECONDS ?? 1_800);
 const clients = 8;
 /** How long a client pauses after each act. This soak looks for leaks and does not measure throughput. */

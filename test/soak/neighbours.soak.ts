@@ -19,18 +19,18 @@ import { accountQuery, expensive, type Kind, kinds, payment, type Storm } from '
  * alternate: only the measured platform is active; the other platform is polite and sends as much as its limit allows,
  * so that nothing is refused; the other platform storms, sending as fast as it gets responses. The test compares the
  * median p99 during a storm with the higher of the other two medians: requests within the limit may slow down the
- * measured platform, but a storm should slow it down hardly any further. To show the noise, the odd rounds without the
+ * measured platform, but a storm should hardly slow it down any further. To show the noise, the odd rounds without the
  * other platform are compared with the even ones. Rounds in which other processes were busy are repeated.
  */
 
 const connections = 300;
 const cycles = Number(process.env.NEIGHBOUR_ROUNDS ?? 10);
 const roundMs = 4_000;
-/** How many rounds are run in a row. With two, each storm lasts longer, and fewer storms are started. */
+/** How many rounds are run in a row. With more than one, storms last longer, and fewer of them are started. */
 const roundsInTurn = 2;
 /** How long a polite sender runs before its round, and the pause between a storm and the next round. */
 const leadMs = 1_000;
-/** How long a storm runs before its round. This exceeds the delay of any refusal. */
+/** How long a storm runs before its round. This exceeds the time for which any refusal is delayed. */
 const stormLeadMs = 13_000;
 /** The maximum share of one processor that other processes may use in a round. */
 const mostOfOthers = Number(process.env.NEIGHBOUR_OTHERS ?? 0.05);
@@ -70,7 +70,7 @@ const child = await startChildGateway({
   CLIENT_TOKEN_KEY: 'a key that only this soak uses, for nothing else',
   SECRET_KEY: randomBytes(32).toString('base64'),
 });
-/** Runs a program only on idle cores, because the clients of a real storm run on other machines. Linux only. */
+/** Runs a program only on otherwise idle cores, because a real storm's clients run on other machines. Linux only. */
 const whenIdle = ['chrt', '--idle', '0'];
 const storm = start('storm.ts', whenIdle);
 const calmClient = start('calm.ts');

@@ -71,7 +71,7 @@ const replayed: Size = {
 };
 
 describe.skipIf(!hasChecker)('the real functions', () => {
-  test(`give the same results as the model in ${replays} of its runs`, async () => {
+  test(`give the same results as the model in ${replays} simulated runs`, async () => {
     const world = await openWorld();
     for (let seed = 1; seed <= replays; seed += 1) {
       const { steps, status, answers } = simulate(replayed, seed);

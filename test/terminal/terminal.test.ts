@@ -154,7 +154,7 @@ describe('the command line', () => {
     proxy.close();
   });
 
-  test('ends without a message if the reader of its output has gone away', async () => {
+  test('exits without a message if its output is no longer read', async () => {
     const program = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/commands.ts', '--help'], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -170,7 +170,7 @@ describe('the command line', () => {
 });
 
 describe('trigger', () => {
-  test('triggers each type of event and every other kind of payment, repeatedly', async () => {
+  test('runs every trigger, even one that has run before', async () => {
     const platform = await t.newPlatform('triggers');
     const receiver = await ownReceiver();
     await createEndpoint(platform, { url: receiver.url });
@@ -188,7 +188,7 @@ describe('trigger', () => {
     }
   });
 
-  test('plays a scenario, and follows the payment up to its failure reason', async () => {
+  test('triggers a failure scenario, follows the payment, and prints the failure reason', async () => {
     const { code, out } = await run(['trigger', 'outgoing-payment', '--failure-reason', 'OFFRAMP_FAILED', '--follow']);
     expect(code).toBe(1);
     expect(out).toMatch(/^OUTGOING_PAYMENT {2}Transaction:\S+ {2}(PENDING|PROCESSING)$/m);
@@ -200,7 +200,7 @@ describe('trigger', () => {
 });
 
 describe('listen', () => {
-  test('posts every webhook of the feed once, in order and signed, and resumes where it stopped', async () => {
+  test('posts every webhook in the feed once, signed and in order, and resumes where it stopped', async () => {
     const platform = await t.newPlatform('listens');
     const { usd } = await platform.makeScene(0n);
     await sequenced(t);
@@ -259,7 +259,7 @@ describe('listen', () => {
 });
 
 describe('logs and resend', () => {
-  test('show the responses of endpoints, and resend webhooks to the endpoints or to a program on this machine', async () => {
+  test('show the endpoints’ responses, and resend webhooks to the endpoints or to a program on this machine', async () => {
     const platform = await t.newPlatform('sends again');
     expect(await run(['logs'], platform)).toMatchObject({ code: 1, err: /has no webhook endpoint/ });
     const [receiver, mine] = [await ownReceiver(answer(418)), await ownReceiver()];
@@ -324,7 +324,7 @@ describe('tail and follow', () => {
     expect(all.err.at(-1)).toMatch(/^To continue: tail --after \S+$/);
   });
 
-  test('follow shows each step of a payment once, even if its connection is dropped, and ends when the payment ends', async () => {
+  test('follow shows each step of a payment once, even if the connection is dropped, and ends when the payment ends', async () => {
     const past = await run(['trigger', 'transfer-in', '--follow']);
     expect(past).toMatchObject({ code: 0, out: expect.stringContaining('\nCOMPLETED: ') });
 
@@ -345,7 +345,7 @@ describe('tail and follow', () => {
     await balancer.close();
   });
 
-  test('follow exits with 130 when it is interrupted before its quote has ended', async () => {
+  test('follow exits with 130 if it is interrupted before the quote ends', async () => {
     const { id } = await json(['trigger', 'quote-status']);
     const running = start(['follow', id], t.platform);
     await running.line(/ PENDING$/);

@@ -6,11 +6,11 @@ import { createEndpoint, endpointUntil, resend } from './endpoint.ts';
 import { type Answer, answer, ownReceiver, type Received, testReceiver, verify } from './receiver.ts';
 
 /**
- * A platform's response to an approval request decides the payment. The tests follow the payment from its announcement
- * to the ledger.
+ * A platform's response to an approval request decides whether the payment is made. The tests follow the payment from
+ * its announcement to the ledger.
  */
 
-// The payments' own deadline is far in the future, so that the response determines their outcome.
+// The approval deadline is so late that only the response determines a payment's outcome.
 const t = await testGateway({ WEBHOOK_TIME_SCALE: 2, PAYMENT_APPROVAL_MS: 60_000 });
 const receiver = await testReceiver();
 const scene = await t.platform.makeScene(0n);
@@ -132,7 +132,7 @@ test('a 422 response rejects the payment, and names the data about the sender th
   expect(await decided(json(422, { requiredFields: ['two\nlines'] }))).toMatchObject({ status: 'REJECTED' });
 });
 
-test('a 202 response postpones the decision: a later decision by command is final', async () => {
+test('a 202 response postpones the decision, which is then made by a command', async () => {
   const { promise: asked, resolve } = Promise.withResolvers<void>();
   receiver.answer = (response, received) => {
     response.writeHead(isQuestion(received) ? 202 : 200).end();
@@ -162,7 +162,7 @@ const hasty = await testGateway({ PAYMENT_APPROVAL_MS: 1_500 });
 const asked = await testReceiver();
 const { id: endpointId } = await createEndpoint(hasty.platform, { url: asked.url, eventTypes: ['INCOMING_PAYMENT'] });
 
-describe('once the time to decide, which begins with the request, has passed', () => {
+describe('once the time allowed for the decision, which begins with the request, has passed', () => {
   /**
    * Announces a payment whose approval request gets the given response. Returns the payment's outcome and the
    * request's delivery.
@@ -247,7 +247,7 @@ test('one endpoint is asked and the others are notified; payments over bank rail
   expect(await lastQuestion()).toMatchObject({ status: 'DELIVERED', attempts: [{}, {}] });
 });
 
-test('a resent approval request still decides if it was unanswered, and otherwise only notifies', async () => {
+test('the response to a resent approval request decides only if there was none before', async () => {
   // This trigger delays approval requests by an hour.
   await t.owner.query(`
     create function hold_question() returns trigger language plpgsql as $$

@@ -117,7 +117,7 @@ test("a payment's events are sent in the bodies that the specification shows, ea
   });
 });
 
-test('the webhook of a failed transfer states the reason, and where the money went', async () => {
+test('the webhook about a failed transfer states the reason and where the money went', async () => {
   const receiver = await ownReceiver();
   const scene = await t.platform.makeScene(5_000n, '003');
   await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
@@ -223,7 +223,7 @@ test("a test on demand returns the receiver's response", async () => {
   expect(receipt).toMatchObject({ outcome: 'SUCCEEDED', result: null });
 });
 
-test('a secret is shown once: a repeated key is refused with the id of the endpoint', async () => {
+test('a secret is shown only once: a repeated idempotency key is refused with a message that contains the endpoint’s id', async () => {
   const receiver = await ownReceiver();
   const input = { url: receiver.url, idempotencyKey: 'one-endpoint' };
   const { id } = await createEndpoint(t.platform, input);

@@ -9,7 +9,7 @@ import { testReceiver } from '../webhooks/receiver.ts';
 const key = Buffer.alloc(32, 7);
 const database = await testDatabase();
 const sql = await testClient({ databaseUrl: database.url });
-// Starts the feed's epoch, as a worker does. The epoch stores the latest reading of the clock.
+// Starts the feed's epoch, as a worker does. The epoch stores the latest clock reading.
 await sql.query('select follow_server()');
 const serving = await testGateway({ ROLE: 'serve', SECRET_KEY: key }, database.url);
 const platform = await serving.newPlatform('timekeeper');
@@ -18,7 +18,7 @@ const receiver = await testReceiver();
 // The endpoint gets no approval requests, so no one decides on the incoming payment.
 await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
 
-test('work that was due before the clock was set back by an hour, even twice, is done immediately', async () => {
+test('work due before the clock is set back by an hour, even twice, is done immediately', async () => {
   const transaction = await platform.pay(scene);
   const incoming = await platform.announce(scene.customerId, 500);
   await setClockBack(database.url);
@@ -95,7 +95,7 @@ describe('a backward step of the clock', () => {
     ['1 second', '4 seconds', 0],
     ['8 seconds', '4 seconds', 0.1],
   ])(
-    'moves a row due in %s, if the step is %s, by %s minutes: it stays if due within both 10 seconds and half the step',
+    'moves a row due in %s (step: %s) by %s minutes; a row due within both 10 seconds and half the step stays',
     async (due, step, moved) => {
       expect(await movedBy('account_check', due, step)).toBe(moved);
     },

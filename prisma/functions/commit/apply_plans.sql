@@ -130,7 +130,7 @@ begin
   end if;
   v_rows := jsonb_path_query_array(p_plans, '$[*].plan.orders[*]');
   if v_rows <> '[]' then
-    -- If an order waited for an approval, its age is counted from the approval, because the age shows how long the
+    -- The age of an order that waited for approval is measured from the approval, because the age shows how long the
     -- provider may have had the order.
     update rail_order o set due_at = clock_ms() + m.due_in_ms * interval '1 millisecond',
       created_at = case when m.begins then clock_ms() else o.created_at end

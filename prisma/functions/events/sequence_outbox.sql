@@ -66,7 +66,7 @@ begin
   end if;
   perform set_config('gateway.outbox_past', v_past::text, false);
 
-  -- A notification must be shorter than 8,000 bytes; each platform takes about 57.
+  -- A notification must be shorter than 8,000 bytes; each platform takes about 57 bytes.
   for v_from in 1 .. coalesce(array_length(v_heads, 1), 0) by 100 loop
     perform pg_notify('feed', array_to_string(v_heads[v_from : v_from + 99], ','));
   end loop;

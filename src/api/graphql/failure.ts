@@ -40,7 +40,7 @@ export function rateLimited({ message, retryAfter }: RateLimited): GraphQLError 
   return new GraphQLError(message, { extensions: { code: 'RATE_LIMITED', retryAfter } });
 }
 
-/** Creates the error for a document that counts as more requests than the rate limit allows at the moment. */
+/** Creates the error for a document that counts as more requests than the rate limit currently allows. */
 export function tooManyRequests({ message, retryAfter }: RateLimited): GraphQLError {
   return badRequest(message, {
     code: 'RATE_LIMITED',

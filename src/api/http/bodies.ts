@@ -46,14 +46,14 @@ export function discardRest(response: ServerResponse): void {
     bytes += chunk.length;
     if (isOver || bytes <= bodyBytes) return;
     isOver = true;
-    // Pauses later, because the stream would resume reading when this function returns.
+    // The pause is deferred, because the stream resumes reading when this function returns.
     setImmediate(() => socket.pause());
     if (response.writableFinished) cut();
     else response.once('finish', cut);
   });
 }
 
-/** Ends the connection after the response, because more of an overlong body is still arriving. */
+/** Ends the connection after the response, because the rest of an overlong body is still arriving. */
 function endWithResponse(response: ServerResponse): void {
   response.setHeader('connection', 'close');
   endGently(response.req.socket);

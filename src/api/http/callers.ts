@@ -29,7 +29,7 @@ export interface CallerOptions extends Pick<GraphqlOptions, 'credentials' | 'lim
 
 export type Callers = ReturnType<typeof openCallers>;
 
-/** Identifies a request's caller before the API does, to apply rate limits and the caller's share of the capacity. */
+/** Identifies a request's caller before the API does, to enforce rate limits and the caller's share of the capacity. */
 export function openCallers({ credentials, limits, pace, addressOf, now }: CallerOptions) {
   const bySocket = new WeakMap<Socket, Known>();
 

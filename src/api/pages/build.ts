@@ -34,7 +34,7 @@ async function bundle(folder: string): Promise<Bundle> {
     jsx: 'automatic',
     define: { 'process.env.NODE_ENV': '"production"' },
     loader: { '.ttf': 'file' },
-    // GraphiQL formats variables with `prettier/parser-babel`, a CommonJS file whose parsers are not found in a bundle.
+    // GraphiQL formats variables with `prettier/parser-babel`, a CommonJS file. In a bundle, its parsers are not found.
     alias: { 'prettier/parser-babel': 'prettier/plugins/babel' },
     ...{ entryNames: '[name]-[hash]', chunkNames: '[name]-[hash]', assetNames: '[name]-[hash]' },
     legalComments: 'none',

@@ -115,7 +115,7 @@ function redirect(response: ServerResponse, from: string, to: string): true {
 
 const securityPath = '/.well-known/security.txt';
 
-/** Writes security.txt (RFC 9116). It expires in 30 days and is renewed each time the service starts. */
+/** Builds security.txt (RFC 9116). Its expiry date is always 30 days ahead. */
 function securityText(contact: string): Buffer {
   const expires = new Date(Date.now() + 30 * 24 * 3_600_000).toISOString();
   return Buffer.from(`Contact: ${contact}\nExpires: ${expires}\nPreferred-Languages: en\n`);

@@ -63,7 +63,7 @@ function sourceRecord(
         sourceType: 'ACCOUNT' as const,
         accountId: accountPublicId(parties.sourceAccount.kind, payment.sourceAccountId),
         ...(options.withCustomer && customer),
-        // Not the option `currency`, which is the received currency if the sent amount is unknown.
+        // Not the `currency` option, which is the received currency if the sent amount is unknown.
         currency: parties.sourceAccount.currency,
       };
     case 'REALTIME_FUNDING':

@@ -74,7 +74,7 @@ interface CommandEndpoint<Params, Query, Body, Row, Item> extends Endpoint<Param
   readonly answer: readonly [200 | 201, z.ZodType<Item>, string] | readonly [204, null, string];
   /** Whether the response contains a secret and therefore cannot be replayed. */
   readonly isSecret?: true;
-  /** The paths that differ between the command's input and the request, as pairs: the input's path comes first. */
+  /** The paths that differ between the command's input and the request, in pairs with the input's path first. */
   readonly paths?: PathTable;
   /** The possible errors besides those of every command; 404 by default, because most inputs refer to an object. */
   readonly errors?: readonly ErrorStatus[];
@@ -207,7 +207,7 @@ export class Endpoints {
         }),
       },
     });
-    // The route above has validated these parts. The compiler cannot infer their types either.
+    // The route above validates the parts of the request, but the compiler cannot infer their types either.
     const valid = (context: RestContext, target: string): object => context.req.valid(target as never);
     const given = (context: RestContext) =>
       ({ ...valid(context, 'param'), ...valid(context, 'query'), ...valid(context, 'json') }) as Params & Query & Body;
@@ -316,7 +316,7 @@ export async function asRow<Result extends { readonly replayed: boolean }>(resul
   return { row, replayed: row.replayed };
 }
 
-/** Awaits a domain result. If it is a refusal, translates its path to that of the field in the request. */
+/** Awaits a domain result. If it is a refusal, translates its path to the path of the same field in the request. */
 export async function withRequestPaths<Result>(paths: PathTable, result: Promise<Result>): Promise<Result> {
   return result.catch((error: unknown) => {
     const path = error instanceof Refusal ? error.details.path : undefined;

@@ -60,7 +60,8 @@ export const ErrorBody = z
       .describe('Details of the error.'),
   })
   .openapi('Error', {
-    description: 'Why a request was refused. Nothing has changed, except possibly if the code is OUTCOME_UNKNOWN.',
+    description:
+      'Why a request was refused. If the code is OUTCOME_UNKNOWN, something may have changed; otherwise, nothing has.',
   });
 
 /** An error of the REST API itself, with its HTTP status. */
@@ -211,7 +212,7 @@ function asRestError(thrown: unknown, log: Logger): RestError {
     return new RestError('INVALID_REQUEST_FORMAT', 'a request body must be application/json', { status: 415 });
   }
   if (thrown instanceof UnrepresentableAmount) {
-    // An amount above `maxAmount` is outside the contract of this API, and a retry does not help.
+    // An amount above `maxAmount` is outside the contract of this API, and a retry would not help.
     return new RestError('AMOUNT_OUT_OF_RANGE', thrown.message, { facts: { accountId: thrown.of } });
   }
   log.error({ err: thrown }, 'an endpoint failed');
@@ -222,7 +223,7 @@ const inJson = (digits: string | null) => digits && (isJsonInteger(BigInt(digits
 
 /** Returns a refusal's details with amounts in REST form. Amounts that JSON numbers cannot represent become strings. */
 function inRestTerms({ details }: Refusal): RefusalDetails {
-  // planRefusal creates these details with these types.
+  // planRefusal creates `balances` and `limit` with these types.
   const { balances, limit } = details as Partial<CustomerUse & ExceededLimit>;
   return {
     ...details,
@@ -239,7 +240,7 @@ function inRestTerms({ details }: Refusal): RefusalDetails {
   };
 }
 
-/** Converts a refusal of the domain. A header marks refusals that are replayed. */
+/** Converts a domain refusal. A header marks refusals that are replayed. */
 function fromRefusal(refusal: Refusal): RestError {
   const { path, retryAfter, errors: _errors, ...facts } = inRestTerms(refusal);
   const { code, message } = refusal;

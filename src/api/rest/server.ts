@@ -43,7 +43,7 @@ interface RestOptions extends DocumentModules {
 
 export type RestServer = ReturnType<typeof createRestServer>;
 
-/** Creates the REST server. It gets each request's body as a buffer, or undefined if the body was too long. */
+/** Creates the REST server. It receives each request's body as a buffer, or undefined if the body was too long. */
 export function createRestServer(options: RestOptions) {
   const { webhooks, credentials, replicas, bodyBytes, openapi } = options;
   const { payments } = webhooks;
@@ -119,7 +119,7 @@ export function createRestServer(options: RestOptions) {
   return (response: ServerResponse, body: Buffer | undefined) => answerByFetch(root.fetch, response, body);
 }
 
-/** Creates the router of all paths. It throws validation errors, so that one function formats all errors. */
+/** Creates the router for all paths. It throws validation errors, so that one function formats all errors. */
 function rootApp(log: Logger): RestApp {
   const root = new OpenAPIHono<RestEnvironment>({
     defaultHook: (result) => {

@@ -3,15 +3,15 @@ import { print } from '@apollo/client/utilities';
 import { concatMap, EMPTY, type Observable, of } from 'rxjs';
 
 /**
- * Creates the handler of a link for Apollo Client 4 that keeps older data from replacing newer data. Put it first: `new
- * ApolloLink(newestVersions())`. A stream message is dropped if newer versions of all its objects are known. A query is
- * resent, at most three times, if a newer version of an object in its response has arrived in the meantime, or the
- * response to a later request with the same query and variables.
+ * Creates the handler for an Apollo Client 4 link that keeps older data from replacing newer data. Put it first:
+ * `new ApolloLink(newestVersions())`. A stream message is dropped if newer versions of all its objects are known. A
+ * query is resent, at most three times, if either of these has arrived in the meantime: a newer version of an object in
+ * its response, or the response to a later request with the same query and variables.
  */
 export function newestVersions(): ApolloLink.RequestHandler {
   /** The highest version seen so far for each object. */
   const highest = new Map<string, number>();
-  /** The latest request that has been answered, for each query with its variables. */
+  /** The latest answered request for each combination of query and variables. */
   const answered = new Map<string, number>();
   let requests = 0;
   return (operation, forward) => {

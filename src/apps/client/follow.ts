@@ -41,7 +41,7 @@ export interface FollowOptions<Result, Variables> {
 export interface Following {
   /** Resolves on completion or `stop`. Rejects with a StreamRefusedError, or with the error that `onMessage` throws. */
   readonly done: Promise<void>;
-  /** Reconnects at once. Call it when the app comes to the foreground or the network comes back. */
+  /** Reconnects at once. Call it when the app returns to the foreground or the network comes back. */
   readonly resumeNow: () => void;
   /** Ends the stream. No callback is called afterwards, and no connection stays open. */
   readonly stop: () => void;
@@ -53,7 +53,7 @@ const ofCursor = new Set(['CURSOR_EXPIRED', 'INVALID_INPUT']);
 
 /**
  * Follows a subscription until the service completes it: reconnects as often as needed, resumes after the last message,
- * and starts again if the cursor is too old. `client` is a client of graphql-ws or graphql-sse.
+ * and starts again if the cursor is too old. `client` is a graphql-ws or graphql-sse client.
  */
 export function follow<Result, Variables>(
   client: SubscribingClient,
@@ -113,7 +113,7 @@ async function run<Result, Variables>(
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof Final) throw error.cause;
-      // There is currently no network or no token, or the store has failed. `hurry` ends the wait.
+      // The network is down, there is no token, or the store has failed. `hurry` ends the wait.
       if (!hurry.aborted) await backoff(failures, hurry).catch(() => signal.throwIfAborted());
     }
   }
@@ -166,8 +166,7 @@ function attempt(
       error: (error: unknown) => end(refusalIn(error) ?? 'LOST'),
       complete: () => end(refusal ?? 'COMPLETED'),
     };
-    // Every version of graphql-ws accepts these two arguments, but the versions' types differ in which fields are
-    // optional.
+    // All versions of graphql-ws accept these two arguments, but their types disagree on which fields are optional.
     const subscribe = client.subscribe.bind(client) as (request: object, to: object) => () => void;
     unsubscribe = subscribe(request, sink);
   });

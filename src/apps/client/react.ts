@@ -66,7 +66,7 @@ export function useFollow<Result, Variables, Value>(
   const payments = usePayments();
   const key = variables === undefined ? undefined : JSON.stringify(variables);
   const [live, setLive] = useState<Live<Value> & { readonly of?: string | undefined }>(nothing);
-  // Messages of an earlier document may still arrive before its stream is stopped.
+  // Messages for an earlier document may still arrive before its stream is stopped.
   const gathered = useEffectEvent((of: typeof document, value: Value | undefined, data: Result) =>
     of === document ? gather(value, data) : value,
   );

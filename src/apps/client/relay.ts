@@ -22,7 +22,7 @@ export function relayNetwork(payments: Payments, Observable: typeof ObservableCl
     subscribe(request: RequestParameters, variables: Variables) {
       return Observable.create<GraphQLResponse>((sink) =>
         payments.socket.client.subscribe(sent(request, variables), {
-          // The result is a GraphQL response, too.
+          // Like the body above, the result is a GraphQL response.
           next: (result) => sink.next(result as never),
           error: (error) => sink.error(error instanceof Error ? error : new Error(JSON.stringify(error))),
           complete: () => sink.complete(),

@@ -48,7 +48,7 @@ export function resumingClient<Client extends SubscribingClient>(client: Client)
   return Object.assign(Object.create(client), client, { subscribe: resuming, iterate: iterating(resuming) });
 }
 
-/** Returns an `iterate` method that calls the given `subscribe`. The libraries' own would bypass it. */
+/** Returns an `iterate` method that calls the given `subscribe`. The libraries' own `iterate` would bypass it. */
 function iterating(subscribe: Subscribe) {
   return (request: Request, ...rest: unknown[]): AsyncIterableIterator<unknown> => {
     const results: unknown[] = [];

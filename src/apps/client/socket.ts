@@ -6,7 +6,7 @@ import { backoff } from './waiting.ts';
 /** The state of the app's connection to the service. CONNECTING includes the wait for the next attempt. */
 export type ConnectionState = 'IDLE' | 'CONNECTING' | 'OPEN';
 
-/** Settings of a socket. */
+/** Settings for a socket. */
 export interface SocketOptions {
   /** The GraphQL endpoint: https://…/graphql */
   readonly url: string;

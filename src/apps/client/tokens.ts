@@ -74,7 +74,7 @@ export class Tokens {
   }
 }
 
-/** Computes a token's lifetime from its own two timestamps, because the device's clock may be wrong. */
+/** Computes a token's lifetime from the two timestamps inside it, because the device's clock may be wrong. */
 function lifeMs({ token, expiresAt }: ClientToken): number {
   try {
     const payload = token.split('.')[1]?.replaceAll('-', '+').replaceAll('_', '/') ?? '';

@@ -6,7 +6,7 @@ import { makeAccessible, replacedComponents } from './accessible.ts';
 import { type ExampleDocument, fillExamples, findIds } from './fill-examples.ts';
 import { opsFilter } from './ops-filter.ts';
 
-// The console of the REST API: it shows the OpenAPI document and sends its requests.
+// The REST API's console, which shows the OpenAPI document and sends the requests it describes.
 
 /** The settings that the server has written into the page. */
 interface Settings {

@@ -14,7 +14,7 @@ const shown = 200;
 
 /**
  * Follows the platform's feed until it is paused or refused: first its latest events, then each new one, including
- * those missed while disconnected. After a pause, continues after the newest event shown.
+ * those missed while disconnected. When resumed, continues after the newest event shown.
  */
 function useFeed(socket: Client) {
   const [state, setState] = useState<keyof typeof stateWords>('connecting');
@@ -50,7 +50,10 @@ function useFeed(socket: Client) {
   return { state, setState, events, reason };
 }
 
-/** Sends an operation. The observable emits each result's data, or fails with the result's errors if it has no data. */
+/**
+ * Returns an observable that sends an operation and emits the data of each result. If a result has no data, the
+ * observable fails with the result's errors.
+ */
 const dataOf = <Result, Variables extends Record<string, unknown>>(
   socket: Client,
   query: Operation<Result, Variables>,

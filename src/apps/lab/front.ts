@@ -73,7 +73,7 @@ function showTotals(counts: StatusCountsQuery['transactionTotals']): void {
     item.classList.toggle('quiet', text === '0');
     if (!number || number.textContent === text) continue;
     number.textContent = text;
-    // Only a new element plays the animation again.
+    // The animation plays again only in a new element.
     number.replaceWith(number.cloneNode(true));
   }
   board?.removeAttribute('aria-busy');

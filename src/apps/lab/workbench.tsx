@@ -63,7 +63,7 @@ function Explorer() {
   );
 }
 
-/** The plugins next to the editors: the schema explorer, the document builder, and the history of requests. */
+/** The plugins next to the editors: the schema explorer, the document builder, and the request history. */
 const plugins = [
   schemaPlugin,
   { ...explorer, title: 'Explorer', content: Explorer },

@@ -85,7 +85,7 @@ async function eventOf(service: Service, id: string) {
   return { id, type, webhookBody };
 }
 
-/** Returns the only endpoint of a platform. Throws a Failure if there are several, or none. */
+/** Returns the platform's only endpoint. Throws a Failure if there are several, or none. */
 export async function onlyEndpoint(service: Service): Promise<string> {
   const { webhookEndpoints } = await service.execute(Deliveries, { first: 1 });
   const endpoints = webhookEndpoints.edges.map(({ node: { id, url, status } }) => ({ id, url, status }));

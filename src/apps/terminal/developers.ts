@@ -98,7 +98,7 @@ function addTrigger(program: Program): void {
     )
     .addHelpText(
       'after',
-      '\nThe command uses its own customer, payments-cli. Creating what that customer lacks causes further events.',
+      '\nThe command uses its own customer, payments-cli. Setting up that customer causes further events.',
     )
     .action(withService(trigger));
 }

@@ -81,7 +81,7 @@ export async function run(program: Program, args: readonly string[]): Promise<nu
   }
 }
 
-/** Creates a parser of whole numbers from `least` to `most`. */
+/** Creates a parser for whole numbers from `least` to `most`. */
 export const counted = (least: number, most: number) => (text: string) => {
   const count = Number(text);
   if (!/^\d+$/.test(text) || count < least || count > most)

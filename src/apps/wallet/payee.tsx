@@ -74,7 +74,7 @@ interface NewPayeeProps {
   readonly listed: readonly Payee[];
   /** Called with a new payee that can be paid. */
   readonly onAdded: (payee: Payee) => void;
-  /** Called with a new payee that can be paid now that the check of its account has ended. */
+  /** Called with a new payee that can be paid now that its account has been checked. */
   readonly onChecked: (payee: Payee) => void;
 }
 
@@ -122,7 +122,7 @@ export function NewPayee({ customerId, listed, onAdded, onChecked }: NewPayeePro
       };
       if (result?.__typename === 'CreateExternalAccountSuccess' && 'status' in result.accountEdge.node) {
         const warnings = result.warnings.map(({ path, message }) => `${labelAt(form, path)}: ${warningText(message)}`);
-        // The focus would be lost together with the field in which Enter was pressed.
+        // Otherwise, the focus would be lost together with the field in which Enter was pressed.
         if (shown.current?.contains(document.activeElement)) shown.current.querySelector('button')?.focus();
         setAdded(added + 1);
         show(result.accountEdge.node, 'The payee is added.', ...warnings);
@@ -304,7 +304,7 @@ function wordsOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Returns the trimmed value of a field; empty if the form does not have the field. */
+/** Returns a field's trimmed value, or an empty string if the form does not have the field. */
 const textIn = (given: FormData, name: string) => String(given.get(name) ?? '').trim();
 
 /** Builds the mutation's input. Optional fields that were left empty are omitted. */

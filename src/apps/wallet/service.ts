@@ -58,7 +58,7 @@ export const locale = navigator.language;
 
 const times = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 
-/** Returns a payment's status, or a sentence about it if the payment awaits approval. */
+/** Describes a payment's status, including the deadline if the payment awaits approval. */
 export function statusText({ status, approvalDueAt }: { status: string; approvalDueAt?: string | null }): string {
   return status === 'CREATED' && approvalDueAt ? `waiting for approval until ${timeText(approvalDueAt)}` : status;
 }
@@ -85,7 +85,7 @@ export function useReconnected(act: () => void): void {
   }, [state]);
 }
 
-/** Formats a message from the service like the wallet's own: with a period, and amounts in the reader's notation. */
+/** Formats a message from the service like the wallet's own: with a period and localized amounts. */
 export const messageText = (message: string) =>
   message
     // A range such as "0.10 to 5.00 USD" names its currency only once.

@@ -6,7 +6,7 @@ import type { ClientGrant, Permission } from '../../infra/database/generated/cli
 import type { ActFacts, Operator } from './operator-acts.ts';
 import type { Rates } from './rates.ts';
 
-/** What a caller can see of a platform: everything, one customer, or one payment (quote and transaction). */
+/** The part of a platform that a caller can see: all of it, one customer, or one payment (quote and transaction). */
 export type Bound =
   | { readonly kind: 'PLATFORM' }
   | { readonly kind: 'CUSTOMER'; readonly customerId: string }

@@ -166,7 +166,7 @@ type SaidOfOwner = Pick<
   'explanation' | 'comparedName' | 'verification' | 'verifiedName'
 >;
 
-/** Returns the rail's explanation of a status and, if the names differ, both of them; null if there is neither. */
+/** Returns the rail's explanation of a status and, if the names differ, both names; null if there is nothing to say. */
 export function reasonOf(check: SaidOfOwner, name: string | undefined): string | null {
   const { explanation, comparedName = name, verification, verifiedName } = check;
   const differs = verification === 'NOT_MATCHED' || verification === 'PARTIAL_MATCH';

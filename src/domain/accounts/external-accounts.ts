@@ -51,7 +51,7 @@ const at = pathsIn<CreateExternalAccount & UpdateExternalAccount>();
 
 /**
  * Registers an external bank account or wallet. In the sandbox, it is ACTIVE immediately unless its suffix selects
- * another status. If the rail needs more time for its check, `checkDueAccounts` queries it again later.
+ * another status. If the rail needs more time for its check, `checkDueAccounts` queries the rail again later.
  * @throws Refusal INVALID_BANK_ACCOUNT, INVALID_CURRENCY, INVALID_INPUT, USER_NOT_FOUND, CUSTOMER_DELETED (deleted in
  *   the meantime), CONFLICT (the account already exists), IDEMPOTENCY_MISMATCH
  */
@@ -289,7 +289,7 @@ async function check({ database, rails }: Payments, due: DueCheck): Promise<void
   if (outcome.kind !== 'done') await postpone(database.pool, [{ lease: due, dueInMs: retryMs(attempts) }]);
 }
 
-/** Converts an account, as stored by createExternalAccount, to the form in which rails check it. */
+/** Converts an account, as stored by createExternalAccount, to the form that rails expect when they check it. */
 function accountToCheck(
   { id, currency, beneficiary: stored }: Pick<Account, 'id' | 'currency' | 'beneficiary'>,
   railAccount: RailAccount,

@@ -81,7 +81,7 @@ async function approve(act: Transaction, found: Adjustment, operator: Operator):
   return undefined;
 }
 
-/** Rejects a proposal without moving money. The proposer can reject it, too. @throws RefusedByHand */
+/** Rejects a proposal without moving money. Even the proposer may reject it. @throws RefusedByHand */
 export async function rejectAdjustment(database: Database, id: string, operator: Operator): Promise<Adjustment> {
   const found = await findAdjustment(database, id);
   await actByHand(database, operator, async ({ prisma }, now) => {

@@ -28,10 +28,10 @@ import { normalUmaAddress } from './uma-addresses.ts';
  * A condition on data that the caller may not see also matches nothing, because a match would reveal the data.
  */
 
-/** Filters by text fields. */
+/** Filters on text fields. */
 type Texts<Field extends string> = { readonly [Name in Field]?: Given<string> };
 
-/** Filters by columns, each with a list of accepted values. */
+/** Filters on columns, each with a list of accepted values. */
 type Lists<Row, Column extends keyof Row> = { readonly [Name in Column]?: Given<readonly NonNullable<Row[Name]>[]> };
 
 export type QuoteFilter = CreationFilter &

@@ -74,7 +74,7 @@ export async function readTransferParties(on: Queryable, caller: Scope, names: N
   return transferPartiesOf(row, names);
 }
 
-/** Reads a quote's parties. A party is null if the caller may not see it, or if it is not of the given kind. */
+/** Reads a quote's parties. A party is null if the caller may not see it, or if it is an account of another kind. */
 export async function readParties(
   on: Queryable,
   caller: Scope,
@@ -116,7 +116,7 @@ function transferPartiesOf({ source, destination, ids }: TransferParties, names:
   };
 }
 
-/** Returns one of the ids that were created together with the parties. @throws Error if there is none at `position` */
+/** Returns one of the ids that were read together with the parties. @throws Error if there is none at `position` */
 export function idAt(parties: Pick<TransferParties, 'ids'>, position: number): string {
   const id = parties.ids[position];
   if (id === undefined) throw new Error(`no id at ${position}`);

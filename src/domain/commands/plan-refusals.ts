@@ -15,7 +15,7 @@ import type { LimitState, PlanRefusal } from '../ledger/commit.ts';
 export interface RefusalOptions {
   /** The path for codes that are not in `paths`. */
   readonly path?: FieldPath;
-  /** The path of the cause in the input, or a function that finds it by the id in the refusal. */
+  /** The path of the input that caused the refusal, or a function that derives it from the id in the refusal. */
   readonly paths?: Partial<Record<PlanRefusal['code'], FieldPath | ((id: string) => FieldPath)>>;
   /** Defaults to CONFLICT with a general reason. */
   readonly conflict?: { readonly code?: RefusalCode; readonly reason?: string };

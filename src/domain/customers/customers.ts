@@ -74,7 +74,7 @@ export async function readProfile(on: Queryable, platformId: string) {
 }
 
 /**
- * Creates a customer with one internal account per currency of the platform.
+ * Creates a customer with an internal account for each of the platform's currencies.
  * @throws Refusal INVALID_INPUT, INVALID_UMA_ADDRESS, UMA_ADDRESS_EXISTS, IDEMPOTENCY_MISMATCH
  */
 export const createCustomer = command((payments, caller, input: CreateCustomer) => ({
@@ -339,7 +339,7 @@ export function checkDueIdentities(payments: Payments, limit: number): Promise<n
 async function check(payments: Payments, due: DueCheck): Promise<void> {
   const { platformId, customer, attempts } = due;
   const rail = connectedRail(payments, due);
-  if (!rail?.checkIdentity) throw new Error(`the rail of the platform ${platformId} does not support identity checks`);
+  if (!rail?.checkIdentity) throw new Error(`the rail of platform ${platformId} does not support identity checks`);
   const { id: customerId, customerType, name } = customer;
   const answer = checkOf(await railAnswer(rail.checkIdentity({ customerId, customerType, name, attempts })));
   await retryLostRaces(() =>

@@ -26,7 +26,7 @@ const portion = 25;
 /** How long a replay waits for its reader to consume a page before the next replay takes its turn, in milliseconds. */
 const turnMs = 100;
 
-/** Replays the feed to a lagging subscriber. Replays take turns by page, and yield to live events and requests. */
+/** Replays the feed to a lagging subscriber. Replays take turns page by page, and yield to live events and requests. */
 async function catchUp(reads: FeedReads, hub: Hub, subscriber: Subscriber): Promise<void> {
   const { channel } = subscriber;
   while (subscriber.position < hub.head && !channel.ended) {
@@ -78,13 +78,13 @@ const maxMissedPolls = 3;
 
 type Head = ReturnType<typeof headsIn>[number];
 
-/** The connection that listens for sequencers' notifications. If none arrive, a new connection replaces it. */
+/** The connection that listens for sequencers' notifications. If it misses several, a new connection replaces it. */
 class FeedListener extends OwnConnection {
   /** Concurrent calls share one connection attempt, so that a failure is counted once. */
   readonly #reconnect: () => Promise<void>;
   #missedPolls = 0;
 
-  /** @param onAnnounced called with the platforms whose feeds have new events, at least once per sequencer step */
+  /** @param onAnnounced called for each notification, with the platforms whose feeds have new events */
   constructor(database: Database, log: Logger, onAnnounced: (heads: readonly Head[]) => void) {
     const limits = { connectionTimeoutMillis: listenTimeoutMs, query_timeout: listenTimeoutMs };
     super(
@@ -131,7 +131,7 @@ const latestMs = 2_000;
 
 /**
  * The live feed of this process. Each subscriber gets every event after its position, once and in order: it first
- * catches up from the database, and gets live events as soon as it has reached the hub's position.
+ * catches up from the database, then gets live events once it has reached the hub's position.
  */
 export class Feed {
   readonly previous: PreviousEvents;
@@ -182,7 +182,7 @@ export class Feed {
   /**
    * Subscribes to the events after the sequence `after` that match the filter, until `return` is called on the channel.
    * A subscriber that falls too far behind, or whose events cannot be read, is dropped.
-   * @param onDrop called when the subscriber is dropped, because it may have stopped reading the channel
+   * @param onDrop called when the subscriber is dropped, so that it finds out even if it no longer reads the channel
    */
   async subscribe(platformId: string, after: bigint, filter: EventFilter, onDrop?: () => void) {
     const hub = this.#hubs.get(platformId) ?? (await this.#openHub(platformId));
@@ -281,7 +281,7 @@ export class Feed {
     }
   }
 
-  /** Abandons the hub if a restore of the database has removed the last dispatched event from the feed. */
+  /** Abandons the hub if a database restore has removed its last dispatched event. Returns whether it continues. */
   async #continues(hub: Hub): Promise<boolean> {
     const continues = await hasPosition(this.#reads.pool, hub.platformId, { sequence: hub.head, epoch: hub.epoch });
     if (!continues) this.#abandon(hub);

@@ -94,7 +94,7 @@ const seenMs = 900_000;
 /** Streams opened within this time, in milliseconds, share a statement. */
 const collectMs = 3;
 const maxBatch = 500;
-/** The number of new streams after which a subject's keys are counted, as a fraction of the maximum number of keys. */
+/** A subject's keys are counted after this many new streams, as a fraction of the maximum number of keys. */
 const countedPart = 0.1;
 
 /** The resume points of this process's streams. Streams that open together share a statement, as do updates. */
@@ -235,7 +235,7 @@ export class ResumePoint {
   readonly #store: ResumePoints;
   readonly #found: Found | undefined;
   state: 'open' | 'closed' | 'ended' = 'open';
-  /** The position from which the stream was begun; null if the stream resumes an earlier one. */
+  /** The position given to `begin`; null if the stream resumes an earlier one. */
   begun: bigint | null = null;
   #isBegun: boolean;
   #acknowledged: FeedPosition | null = null;
@@ -243,7 +243,7 @@ export class ResumePoint {
   /** Whether it is certain that no other connection of the client has received more. */
   #isNewest: boolean;
 
-  /** @param found the stored point that the stream resumes, if there is one */
+  /** @param found the stored point that the stream resumes, if any */
   constructor(store: ResumePoints, { key, streamId }: Stream, found: Found | undefined) {
     this.#store = store;
     this.key = key;
@@ -267,8 +267,8 @@ export class ResumePoint {
   }
 
   /**
-   * Stores the start of a stream, unless it resumes an earlier one. If the client acknowledges nothing, the reopened
-   * stream continues after `position`, or starts over if `position` is null.
+   * Stores the start of a stream, unless it resumes an earlier one. If the client reopens the stream without having
+   * acknowledged anything, the stream continues after `position`, or starts over if `position` is null.
    */
   async begin(position: bigint | null): Promise<void> {
     if (this.#isBegun) return;

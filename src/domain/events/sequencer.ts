@@ -18,7 +18,7 @@ export const unmarkedRestore =
  */
 const step = `select case when pg_try_advisory_xact_lock(${stepLock}) then sequence_outbox(${batchSize}) end as count`;
 
-/** Numbers the committed changes in each feed. Every process runs a sequencer, and a lock lets them take turns. */
+/** Numbers the committed changes in each feed. Every process runs a sequencer, and a lock makes them take turns. */
 export class Sequencer {
   readonly #log: Logger | undefined;
   /** A dedicated connection, so that a step never has to wait for one from the pool. */

@@ -41,7 +41,7 @@ export type Audit = Awaited<ReturnType<typeof auditOnce>>;
 /** The error for an audit that could not run on a standby; its message says why. */
 export class ReplicaUnfit extends Error {}
 
-/** The maximum number of attempts at an audit if a standby cancels its statements. */
+/** The maximum number of times that an audit is attempted if the standby keeps canceling it. */
 const attempts = 3;
 
 /**
@@ -60,7 +60,7 @@ export async function runAudit(database: Database, options: AuditOptions = {}): 
           `The replica has canceled the audit ${attempts} times, in order to replay changes from the primary. On the replica, set hot_standby_feedback = on, or max_standby_streaming_delay longer than an audit takes.`,
         );
       }
-      options.onProgress?.('the replica has canceled the audit to replay the WAL; the audit starts again');
+      options.onProgress?.('the replica canceled the audit in order to replay WAL; starting the audit again');
     }
   }
 }
@@ -136,7 +136,7 @@ async function onSnapshot<T>(
     const within = async () => {
       await client.query('set local statement_timeout = 0');
       await client.query('set local idle_in_transaction_session_timeout = 0');
-      // With a server's usual work_mem, grouping all rows would spill to disk.
+      // With the server's usual work_mem, grouping all rows would spill to disk.
       await client.query("set local work_mem = '128MB'");
       return work(client);
     };
@@ -218,7 +218,7 @@ function refusalOf(row: Found, history: string | null): string | null {
   return null;
 }
 
-/** The advisory lock of an audit that stores its result ("audi" in ASCII). */
+/** The advisory lock that an audit holds while it stores its result ("audi" in ASCII). */
 const checkpointLock = 0x61756469;
 
 /**

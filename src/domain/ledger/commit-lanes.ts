@@ -4,7 +4,7 @@ import { plansWaiting } from '../../infra/instruments/instruments.ts';
 import { msLeft } from '../../infra/instruments/request-facts.ts';
 import type { Plan, PlatformPlan } from './plan.ts';
 
-/** The error for a plan that waited too long for a lock or for its turn. It was not carried out, and can be retried. */
+/** The error for a plan that waited too long for a lock or its turn. It was not carried out, so it can be retried. */
 export class LockTimeout extends Error {
   readonly for: 'account' | 'table' | 'turn';
   constructor(waitedFor: LockTimeout['for'], options?: ErrorOptions) {
@@ -47,7 +47,7 @@ const slowMs = 50;
 /**
  * Groups plans that arrive while others are being committed, and commits them in one statement and one durable
  * transaction. The plans share the fixed cost of a transaction, and a busy account's payments do not each wait for a
- * commit.
+ * commit of their own.
  * - A plan that finds all lanes empty starts immediately, on its own.
  * - A few full transactions cost less than many small ones, so the next lane is used only when the previous one is slow
  *   or has a full transaction waiting.

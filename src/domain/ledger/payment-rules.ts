@@ -128,7 +128,7 @@ export const paymentRules: readonly Rule[] = [
       group by platform_id, transaction_id, account_id, system, currency having sum(booked) <> sum(required)`,
   },
   {
-    rule: 'a payment takes at most one deposit, of the amount due, or of any amount if it was not executed',
+    rule: 'a payment takes at most one deposit, which is of the amount due, or of any amount if the payment was not executed',
     ofPayments: true,
     offenders: (scope) => `with ${booked(scope)}, ${payment(scope)}
       select platform_id, id as transaction_id, status, paid_from, deposits, deposited, sent_amount from payment
@@ -139,7 +139,7 @@ export const paymentRules: readonly Rule[] = [
         else deposited = 0 end`,
   },
   {
-    rule: "the platform's part of the fees is paid in full when its payment is delivered, if its account can take it",
+    rule: "the platform's part of the fees is paid in full when the payment is delivered, if the platform's account can hold it",
     ofPayments: true,
     offenders: (scope) => `with ${booked(scope)}, ${payment(scope)}
       select platform_id, id as transaction_id, status, platform_fee, share from payment p

@@ -40,11 +40,11 @@ export interface Plan {
   readonly journals?: readonly Journal[];
   /** The approval of a balance correction. The plan's only journal makes the correction. */
   readonly adjustments?: readonly Approval[];
-  /** The case to settle and its order, which is thereby concluded. The plan's only journal books the difference. */
+  /** The case to settle, and the order that this concludes. The plan's only journal books the difference. */
   readonly cases?: readonly SettledCase[];
   /**
    * When to query the rail again about an order, in milliseconds from now; null once the order has its outcome.
-   * `begins`: whether the order waited for an approval, so that its age counts from now on.
+   * `begins` tells whether the order was waiting for approval, in which case its age is counted from now.
    */
   readonly orders?: readonly { readonly id: string; readonly dueInMs: number | null; readonly begins?: boolean }[];
   /** The version that the row must still have. Otherwise the plan is refused. */
@@ -72,7 +72,7 @@ export interface Spend {
   readonly waits?: true;
 }
 
-/** Carried out instead if the quote has expired. It may change only rows that the plan names. */
+/** Carried out instead of a plan whose quote has expired. It may change only rows that the plan names. */
 export interface Alternative extends Pick<Plan, 'quotes' | 'transactions' | 'journals'> {
   /** Quotes that must be EXPIRED and unpaid. They are locked, but not changed. */
   readonly expired?: readonly { readonly id: string }[];
@@ -186,8 +186,8 @@ export interface Money {
 /**
  * A leg's account. System accounts: OUTSIDE is the world beyond the rails, CLEARING is money on its way there,
  * LIQUIDITY is the other side of a conversion, FEES is what the service earns, SUSPENSE is money that neither arrived
- * nor came back, ADJUSTMENTS is the other side of operators' corrections, DIFFERENCES is the difference between what
- * providers have moved and what was promised.
+ * nor came back, ADJUSTMENTS is the other side of operators' corrections, and DIFFERENCES is the difference between
+ * what providers have moved and what was promised.
  */
 export type Place =
   | {

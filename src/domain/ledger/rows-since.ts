@@ -6,9 +6,9 @@ import type { Scope } from './rule.ts';
  *
  * New events and legs can be selected exactly: the events after the feed's last number at the checkpoint, and the legs
  * after the version that their account had then. Both numbers are assigned under a lock, so no later commit can have a
- * lower one. Journals have only ids. Each journal belongs to a change in a payment or a balance, whose event is written
- * in the same transaction, soon after the journal. A new journal is therefore at most slightly older than the oldest
- * new event, even if it was committed late or the clock was set back.
+ * lower one. Journals have only ids, but each belongs to a change in a payment or a balance, whose event is written in
+ * the same transaction, soon after the journal. A new journal is therefore at most slightly older than the oldest new
+ * event, even if it was committed late or the clock was set back.
  */
 
 /** The longest delay assumed between a journal and its first event: a hundred times a transaction's usual duration. */
@@ -100,7 +100,7 @@ export async function findRowsSince(client: pg.Client) {
     return (await client.query(withSince(`with ${parameters} ${query}`, chunk))).rows;
   }
 
-  /** @param onChunk called before each chunk with the number of payments up to its end, and the total */
+  /** @param onChunk called before each chunk with the number of payments up to its end, and the total number */
   async function* payments(onChunk: (done: number, all: number) => void): AsyncGenerator<Chunk> {
     await client.query(withSince(`declare payments_since scroll cursor for with ${parameters}, ${paymentsSince}`));
     const { rowCount: all } = await client.query('move forward all in payments_since');

@@ -293,7 +293,7 @@ async function openAccounts(
   await createOwnAccounts(payments, client, caller, missing, parties.ids);
 }
 
-/** Creates internal accounts of the platform itself, one per currency. */
+/** Creates the platform's own internal accounts, one per currency. */
 async function createOwnAccounts(
   payments: Pick<Payments, 'rails'>,
   client: Transaction['client'],

@@ -117,7 +117,8 @@ export const setPolicy = recordCommand((database, caller, input: SetPolicy) => (
 }));
 
 /**
- * Deletes the policy of an API token, a client token, a customer or the platform, and its records of counted payments.
+ * Deletes the policy of an API token, a client token, a customer or the platform, along with the policy's records of
+ * counted payments.
  * @returns the policy's id, or null if there was none
  * @throws Refusal FORBIDDEN (a policy limits the caller's token or one that created it), INVALID_INPUT, USER_NOT_FOUND,
  *   TOKEN_NOT_FOUND
@@ -292,7 +293,7 @@ function approvalOf({ above, ...given }: GivenApproval): StoredApproval {
   if (!given.always && !given.newReceivers && above.length === 0)
     throw invalid('specify which payments need an approval', at('approval'));
   if (given.expiresInSeconds < 1 || given.expiresInSeconds > maxApprovalSeconds) {
-    const message = `the time for an approval must be 1 to ${maxApprovalSeconds} seconds`;
+    const message = `the time allowed for an approval must be 1 to ${maxApprovalSeconds} seconds`;
     throw invalid(message, [...at('approval'), 'expiresInSeconds']);
   }
   const ofPayments = above.map((one) => ({ period: 'PAYMENT', ...one }) as const);
@@ -315,7 +316,7 @@ const limitsStatement = statement<{ id: string; limits: readonly LimitState[] }>
   'select id, limits_of(platform_id, id) as limits from policy where platform_id = $1',
 );
 
-/** Reads all limits of a platform's policies, with the used and remaining part of each. */
+/** Reads all limits in a platform's policies, with how much of each is used and how much remains. */
 export async function limitsOfPolicies({ pool }: Database, platformId: string) {
   const rows = await limitsStatement(pool, platformId);
   return new Map(rows.map(({ id, limits }) => [id, limits]));

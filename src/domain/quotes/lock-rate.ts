@@ -100,8 +100,8 @@ export function orderOfQuote(
 const freeStatement = statement<{ id: string }>('free_order_id', 'select free_order_id($1, $2) as id');
 
 /**
- * The price of a quote at the rate that its rail has locked consists of the amounts that the rail takes and delivers,
- * and of the platform's share of the fees.
+ * When the rail has locked a quote's rate, the price consists of the amounts that the rail takes and delivers, plus the
+ * platform's share of the fees.
  *
  *     SENDING locked    the rail takes send − platform fee
  *     RECEIVING locked  send = amount taken by the rail + platform fee

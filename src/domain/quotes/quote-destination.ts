@@ -27,7 +27,7 @@ export interface CreateQuote {
     | { readonly kind: 'REALTIME_FUNDING'; readonly customerId: string; readonly currency: string };
   readonly destination: DestinationInput;
   readonly lockedCurrencySide: 'SENDING' | 'RECEIVING';
-  /** 1 to `maxAmount` smallest units of the locked side's currency. */
+  /** From 1 to `maxAmount`, in the smallest unit of the locked side's currency. */
   readonly lockedCurrencyAmount: GivenAmount;
   readonly lookupId?: string | null | undefined;
   readonly immediatelyExecute: boolean;
@@ -41,7 +41,7 @@ export interface CreateQuote {
 
 export const at = pathsIn<CreateQuote>();
 
-/** The party that the rail pays: an external account, a UMA address, or neither for an internal account. */
+/** The party that the rail pays: an external account or a UMA address; neither if the destination is internal. */
 export interface Target {
   readonly account: RailAccount | undefined;
   readonly umaAddress: string | undefined;
@@ -80,7 +80,7 @@ export interface Draft {
 }
 
 /**
- * Resolves a destination account that was already read with the parties.
+ * Resolves a destination account that has already been read with the parties.
  * @throws Refusal ACCOUNT_NOT_FOUND, SELF_PAYMENT, INVALID_INPUT (information that does not apply to an account)
  */
 export function accountDestination({ senderCustomerInfo }: CreateQuote, parties: Parties): Destination {
@@ -124,7 +124,7 @@ function routeTo(account: Account): Route {
 }
 
 /**
- * Resolves a destination at a UMA address, using the caller's earlier lookup.
+ * Resolves a UMA address as the destination, using the caller's earlier lookup.
  * @throws Refusal INVALID_UMA_ADDRESS, INVALID_INPUT, LOOKUP_REQUEST_NOT_FOUND, SELF_PAYMENT,
  *   MISSING_MANDATORY_USER_INFO, INVALID_CURRENCY
  */

@@ -42,9 +42,9 @@ const beginStatement = statement<{ id: string }>(
 );
 
 /**
- * Compares the service's records of a period with the provider's, and stores the differences.
+ * Compares the service's records for a period with the provider's, and stores the differences.
  * @param by the operator
- * @throws Refusal SERVICE_UNAVAILABLE if the rail cannot list movements; any error of the rail, which is also stored
+ * @throws Refusal SERVICE_UNAVAILABLE if the rail cannot list movements; any error from the rail, which is also stored
  */
 export async function runReconciliation(payments: Payments, tenant: Tenant, period: Period, by: string) {
   railOf(payments, tenant, 'movements');
@@ -73,7 +73,7 @@ async function compare(payments: Payments, tenant: Tenant, period: Period, id: s
   }
 }
 
-/** Returns the balances whose two sides differ by an amount other than the difference on record. */
+/** Returns the balances whose two sides differ by anything other than the difference on record. */
 async function wrongBalances({ prisma }: Transaction, platformId: string, balances: readonly BothBalances[]) {
   const closed = await prisma.reconciliationDifference.findMany({
     where: { platformId, fault: 'OTHER_BALANCE', closedAt: { not: null } },
@@ -104,7 +104,7 @@ const noteStatement = statement<object>(
 );
 
 /**
- * Stores the differences found, and marks the other open differences of the period as gone. A difference in an order
+ * Stores the differences found, and marks the period's other open differences as gone. A difference in an order
  * counts as the same one, and so stays closed, as long as both sides report the same values. A difference in a balance
  * counts as the same one until it is closed.
  */
@@ -232,8 +232,8 @@ export function listDifferences({ prisma }: Pick<Database, 'prisma'>, { all }: {
 }
 
 /**
- * Closes a difference after an investigation, without moving money. For a balance, the excess of the provider's balance
- * over the books then becomes the difference on record.
+ * Closes a difference after an investigation, without moving money. For a balance, the amount by which the provider's
+ * balance exceeds the books then becomes the difference on record.
  * @param id such as `ReconciliationDifference:…`
  * @throws RefusedByHand
  */
@@ -317,7 +317,7 @@ export async function readBalances(payments: Payments, tenant: Tenant): Promise<
   const config = connectionConfig({ url, role: 'gateway_work', use: 'reconciliation' });
   const books = await withConnection(config, (client) =>
     transactionOn(client, async () => {
-      // The statement reads all legs of a platform, so it may exceed the usual timeout.
+      // The statement reads all of a platform's postings, so it may exceed the usual timeout.
       await client.query('set local statement_timeout = 0');
       return bookedStatement(client, tenant.platformId, since, idAtMoment(since, '0'));
     }),

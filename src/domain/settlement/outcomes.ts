@@ -139,7 +139,7 @@ export function planFailure(order: DueOrder, failure: Failure): PlanGroup {
   return combineSides(order.platformId, sending, incoming.transaction.platformId, { transactions: receiving });
 }
 
-/** Plans the bank's return of a delivered payment, which becomes REFUNDED: its delivery and debit are reversed. */
+/** Plans a bank's return of a delivered payment: it becomes REFUNDED, and its delivery and debit are reversed. */
 export function planReturn(order: DueOrder, reason: string): PlanGroup {
   const { transaction, platformAccountId, canReturnFee } = order;
   // The platform returns its share of the fees if its account still holds enough. Otherwise the service bears the loss.
@@ -219,7 +219,7 @@ function groupOf(order: DueOrder, plan: Plan): PlanGroup {
   return [{ platformId: order.platformId, plan }];
 }
 
-/** Commits both sides together. On the same platform, they form one plan, so that locks are taken in a fixed order. */
+/** Commits both sides together. On the same platform, both form one plan, so that locks are taken in a fixed order. */
 function combineSides(platformId: string, plan: Plan, otherPlatformId: string, other: Plan): PlanGroup {
   if (platformId === otherPlatformId) return [{ platformId, plan: mergePlans(plan, other) }];
   return [

@@ -48,7 +48,7 @@ const transfers = {
 
 type TransferIn = Omit<Transfer, 'amount'> & { readonly amount?: GivenAmount | null | undefined };
 
-/** Creates one of these commands. Both of its accounts must be in the same currency. */
+/** Creates one of the commands above. Its two accounts must be in the same currency. */
 function transferring<Input extends TransferIn>(operation: keyof typeof transfers) {
   const { kind, by, ...must } = transfers[operation];
   const isIn = operation === 'transferIn';
@@ -110,7 +110,7 @@ export const transferOut = transferring<Transfer>('transferOut');
 
 /**
  * Pulls money in one currency from an external to an internal account. The destination is credited once the rail has
- * collected the money. Without an amount, the rail decides how much it pulls.
+ * collected the money. If no amount is given, the rail decides how much to pull.
  * @throws Refusal as transferOut does, except INSUFFICIENT_BALANCE; also INVALID_INPUT for a wallet, from which money
  *   cannot be pulled, and AMOUNT_OUT_OF_RANGE if the destination cannot receive the amount
  */
@@ -201,7 +201,7 @@ function ownersOf(...accounts: readonly Account[]): string[] {
   return [...new Set(accounts.map((account) => account.customerId))].filter((id) => id !== null);
 }
 
-/** Returns the rows of a transfer that uses a rail. The time in the transaction's id counts as the transfer's start. */
+/** Returns the rows for a transfer that uses a rail. The transfer starts at the time in the transaction's id. */
 function railRows(
   rail: Rail,
   transaction: NewRow<Transaction>,

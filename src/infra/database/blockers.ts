@@ -17,7 +17,7 @@ export interface LockSession {
   /** The lock that the session is waiting for, and how many seconds it has waited. */
   readonly waitsFor: string | null;
   readonly waitSeconds: number | null;
-  /** Whether it has committed but must hold its locks until a synchronous standby confirms the commit. */
+  /** Whether the session has committed but must hold its locks until a synchronous standby confirms the commit. */
   readonly awaitsStandby: boolean;
 }
 
@@ -43,7 +43,7 @@ const sessionsStatement = statement<Row>(
    order by open_seconds desc, a.pid`,
 );
 
-/** A prepared transaction of this database. It has no process, and holds its locks until it is ended explicitly. */
+/** A prepared transaction in this database. It has no process, and holds its locks until it is ended explicitly. */
 export interface PreparedTransaction {
   readonly gid: string;
   readonly owner: string;

@@ -13,7 +13,7 @@ export function wasRolledBack(error: unknown): boolean {
   return sqlState(error) !== undefined && error instanceof Error && 'severity' in error && error.severity === 'ERROR';
 }
 
-/** The error for a transaction that may have taken effect: the reply to its commit, or its result, was lost. */
+/** The error for a transaction that may have taken effect: its result, or the reply to its commit, has been lost. */
 export class OutcomeUnknown extends Error {
   constructor(cause: unknown) {
     super('the answer to a transaction was lost', { cause });
@@ -65,7 +65,7 @@ const connectionErrors = new Set([
   ...['ECONNABORTED', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'],
 ]);
 
-/** The errors of pg and its pool that have a message but no code. */
+/** The errors from pg and its pool that have a message but no code. */
 const connectionMessages =
   /^(timeout exceeded when trying to connect|timeout expired|Connection terminated|Query read timeout|Client has encountered a connection error|Client was closed and is not queryable|Cannot use a pool after calling end)/;
 

@@ -13,15 +13,15 @@ const role = 'gateway_serving';
 /** The advisory lock that a process holds while it changes a login's settings ("pool" in ASCII). */
 const settingsLock = 0x706f6f6c;
 
-/** Returns the settings that a login gives to sessions behind a pooler. Each transaction sets the platform. */
+/** Returns a login's settings for sessions behind a pooler: all except the platform, which each transaction sets. */
 const loginSettings = () =>
   sessionSettings(role)
     .map((setting) => setting.split('=', 2) as [name: string, value: string])
     .filter(([name]) => name !== 'gateway.platform');
 
 /**
- * Stores the settings that sessions need as defaults of the pooler's login, for this database only. A login may change
- * its own defaults. Connections that set their own settings, such as those for background work, are not affected.
+ * Stores the required session settings with the pooler's login, as its defaults for this database only. A login may
+ * change its own defaults. Connections with settings of their own, such as those for background work, are not affected.
  * @param direct the server's own address, with the same login
  * @throws OperatorError if the logins differ, or the login owns tables
  */
@@ -67,7 +67,7 @@ export async function findPooler(url: string, direct: string): Promise<Pooler> {
   }
   if (missing.length > 0) {
     throw new OperatorError(
-      `The sessions behind the pooler of DATABASE_URL lack the settings ${missing.join(', ')}. The login ${loginOf(url)} must be a member of ${role}. Run "npm run migrate" with DATABASE_OWNER_URL, DATABASE_URL and DATABASE_DIRECT_URL to store them with the login. Then let the pooler open new connections (RECONNECT in PgBouncer's console).`,
+      `The sessions behind the pooler in DATABASE_URL lack the settings ${missing.join(', ')}. The login ${loginOf(url)} must be a member of ${role}. Run "npm run migrate" with DATABASE_OWNER_URL, DATABASE_URL and DATABASE_DIRECT_URL to store them with the login. Then let the pooler open new connections (RECONNECT in PgBouncer's console).`,
     );
   }
   return { url, prepares };
@@ -75,7 +75,7 @@ export async function findPooler(url: string, direct: string): Promise<Pooler> {
 
 async function identityOf(client: pg.Client): Promise<string | undefined> {
   const { rows } = await client.query<{ identity: string }>(
-    // The time is read as a number, because the sessions may have different time zones.
+    // The start time is read as a number because the sessions' time zones may differ.
     'select oid || $1 || extract(epoch from pg_postmaster_start_time()) as identity from pg_database where datname = current_database()',
     [' '],
   );

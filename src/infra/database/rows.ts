@@ -11,7 +11,7 @@ import {
 } from './generated/client/client.ts';
 import { getDatamodel } from './generated/pothos.ts';
 
-/** The rows stored as snapshots in the feed and in stored results, by model. */
+/** The rows whose snapshots the feed and stored results contain, by model. */
 export interface SnapshotRows {
   Account: Account;
   ClientToken: ClientToken;
@@ -83,7 +83,7 @@ interface WholeRows extends SnapshotRows {
   Event: Event;
 }
 
-/** Lists the columns of a model as fields, for `rowFromFields`. Numbers become text, as JSON.parse would round them. */
+/** Lists a model's columns as fields, for `rowFromFields`. Numbers become text, because JSON.parse would round them. */
 export function fieldsOf(model: keyof WholeRows, alias: string): string {
   return (revivers.get(model) ?? [])
     .map(([field, column, , isNumber]) => `${alias}.${column}${isNumber ? '::text' : ''} as "${field}"`)

@@ -14,7 +14,7 @@ export const earlyRefusals = new Counter({
   help: 'Requests refused because of load (SERVICE_UNAVAILABLE) or a rate limit (RATE_LIMITED), before they reached their API.',
   labelNames: ['code'] as const,
 });
-// Prometheus sees no increase in a series that begins above zero, so each series begins before the first refusal.
+// Prometheus sees no increase in a series that begins above zero, so each begins at zero, before the first refusal.
 for (const code of ['SERVICE_UNAVAILABLE', 'RATE_LIMITED']) earlyRefusals.inc({ code }, 0);
 
 /** The requests in progress, as admission control counts them (http/in-flight.ts). */
@@ -67,6 +67,6 @@ export const textReads = new Counter({
 
 export const replicaFallbacks = new Counter({
   name: 'payments_replica_fallbacks_total',
-  help: 'Reads that the primary answered instead of a replica, by reason: behind, failed, lost, or unknown (the position of the primary was not available).',
+  help: "Reads that the primary answered instead of a replica, by reason: behind, failed, lost, or unknown (the primary's position was not available).",
   labelNames: ['reason'] as const,
 });

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 
 /** The known facts about the request to which the current work belongs. Every log line includes them. */
 export interface RequestFacts {
-  /** The id assigned by the client, a proxy or this instance. The response contains it, too. */
+  /** The id assigned by the client, a proxy or this instance. The response also contains it. */
   readonly requestId: string;
   platform?: string;
   tokenId?: string;
@@ -41,7 +41,7 @@ export function clientIn(given: Readonly<Record<string, unknown>>): ClientFacts 
   return undefined;
 }
 
-/** Creates the facts of a request. An id sent with the request is used, unless it is malformed. */
+/** Creates a request's facts. An id sent with the request is used unless it is malformed. */
 export function factsOf(given?: string | readonly string[], client?: ClientFacts): RequestFacts {
   const requestId = typeof given === 'string' && idForm.test(given) ? given : randomUUID();
   return client ? { requestId, client } : { requestId };

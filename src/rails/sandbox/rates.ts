@@ -44,7 +44,7 @@ const minSendingWorth = '0.1';
 
 const defaultVariableFeeRate = '0.003';
 
-/** The maximum amount to send, in the smallest unit: the API's own maximum. */
+/** The maximum amount to send, in the currency's smallest unit: the API's own maximum. */
 const maxSendingAmount = maxAmount;
 
 /** The number of decimal places of a rate, as in the API's samples. Rates below `minUsualRate` have more. */
@@ -86,7 +86,7 @@ function midPrice(code: CurrencyCode): Fraction {
   return parseDecimal(midPrices[code]);
 }
 
-/** Returns the schema of a decimal that pricing accepts, given as a string because a JSON number could be inexact. */
+/** Returns a schema for the decimals that pricing accepts. They are strings, because JSON numbers could be inexact. */
 function decimalText(fault: (text: string) => string | undefined) {
   return z.string({ error: 'must be a decimal in quotation marks' }).superRefine((text, context) => {
     const reason = fault(text);

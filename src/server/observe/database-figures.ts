@@ -70,7 +70,7 @@ const meanings = {
   blocked_sessions: 'Sessions waiting for a lock that is held by a transaction open for two seconds or more.',
   slot_kept_bytes: 'How much WAL is retained by the replication slot that is farthest behind.',
   transaction_numbers_used_ratio:
-    'The share of transaction ids used since the oldest one that VACUUM has not frozen. At 1, the server stops.',
+    'The share of transaction ids used since the oldest one that is not frozen. Close to 1, the server refuses writes.',
   size_bytes: 'The size of the database on disk, without WAL.',
   restores_unmarked:
     'How many times the database was restored, or a standby promoted, since an operator last marked a restore.',
@@ -91,8 +91,8 @@ type Figures = Partial<Record<keyof typeof meanings, number | null>> & {
 };
 
 /**
- * Creates the gauges for the database's figures, and returns the function that reads the figures for a scrape, on a
- * separate connection. Figures that the database does not return in time are absent, and `payments_database_up` is 0.
+ * Creates the gauges for the database figures, and returns a function that reads the figures for a scrape on a separate
+ * connection. If the database does not return some of them in time, they are absent and `payments_database_up` is 0.
  * @param database opened for background work, so that it sees all platforms
  */
 export function databaseFigures(database: Database, registers: Registry[]): () => Promise<void> {

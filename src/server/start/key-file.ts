@@ -4,7 +4,7 @@ import path from 'node:path';
 import { makeFolder, unusableDataDirectory } from '../../infra/database/embedded/embedded-location.ts';
 import { type Config, ConfigError } from '../config.ts';
 
-/** The files in the data directory with the keys that are generated on first startup. */
+/** The files in the data directory that hold the keys generated on first startup. */
 const keyFiles = { SECRET_KEY: 'secret.key', CLIENT_TOKEN_KEY: 'client-token.key' } as const;
 
 const keyBytes = 32;

@@ -15,7 +15,7 @@ export interface Reply {
   readonly text: string;
 }
 
-/** A place in a request of either API where an object is named. */
+/** A place in a request to either API that names an object. */
 export interface Cell {
   /** The field or endpoint, and the place in its input. */
   readonly where: string;
@@ -109,7 +109,7 @@ interface Named {
   readonly unknown: string;
 }
 
-/** The kinds that all callers of a platform share. */
+/** The kinds of object that a platform's callers all share. */
 const ofWholePlatform: readonly Kind[] = ['cursor:feed', 'Platform'];
 
 export function victimsAt(
@@ -145,8 +145,8 @@ interface Sent {
 }
 
 /**
- * Sends a request that names a victim's object, and the same request with an object that never existed. Returns the
- * first response, and any difference between the two in status, text or executed statements.
+ * Sends a request that names a victim's object, and the same request with an object that has never existed. Returns the
+ * first response, and any difference between the two responses in status, text or executed statements.
  */
 export async function sendBoth(
   world: MatrixWorld,
@@ -223,7 +223,7 @@ export function differenceOf(one: Reply, two: Reply): string | undefined {
   return `${one.status} ${one.text.slice(0, 400)}\n  and for an unknown one ${two.status} ${two.text.slice(0, 400)}`;
 }
 
-/** Returns whether a command succeeded. Only such responses contain ids or times that differ between requests. */
+/** Checks whether a command succeeded. Only then may ids and times in the response differ between requests. */
 function isSuccess(text: string): boolean {
   return /"__typename":"\w+Success"|^\{"(id|quoteId|apiToken|umaAddress|response_status|receivingUmaAddress|supportedCurrencies)"/.test(
     text,

@@ -17,7 +17,7 @@ import { selection } from '../../setup/selection.ts';
 import { type Meaning, meaningOf } from './meanings.ts';
 import { fresh, freshAccountNumber, requestWith, type Things } from './things.ts';
 
-/** A field of the schema, and the document that selects it. */
+/** A schema field, and the document that selects it. */
 export interface Call {
   readonly kind: 'query' | 'mutation' | 'subscription';
   /** The field with its parent type, such as `Query.accounts`. */
@@ -247,7 +247,7 @@ function callOf(kind: Call['kind'], owner: string, field: Field): Call {
   };
 }
 
-/** Returns the type of a variable, which is nullable if its argument is optional. */
+/** Returns the type of an argument's variable, which is nullable if the argument is optional. */
 function declaredType({ type, defaultValue }: GraphQLArgument): GraphQLInputType {
   return isNonNullType(type) && defaultValue !== undefined ? type.ofType : type;
 }

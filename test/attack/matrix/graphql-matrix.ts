@@ -37,7 +37,7 @@ type Transport = keyof typeof transports;
 
 type Needed = 'VIEW' | 'TRANSACT' | 'TRANSACT or APPROVE' | 'MANAGE' | 'MANAGE and VIEW' | 'NONE';
 
-/** The permission that each field needs, according to the documentation. */
+/** The fields that need each permission, according to the documentation. */
 const fieldsThatNeed: Readonly<Record<Needed, string>> = {
   VIEW: `Query.account Query.accounts Query.customer Query.customers Query.events Query.exchangeRates
     Query.externalAccountForms Query.node Query.platform Query.nodes Query.quote Query.quotes Query.transaction
@@ -83,7 +83,7 @@ interface GraphqlCell extends Cell {
   readonly call: Call;
 }
 
-/** Returns the places of all fields as cells, for each of the transports. */
+/** Returns the cells for all coordinates, over each of the chosen transports. */
 export function graphqlCells({ counting }: MatrixWorld, chosen: readonly Transport[] = ['JSON']): GraphqlCell[] {
   return inOrder.flatMap((coordinate) => {
     const { call, place, meaning } = coordinate;

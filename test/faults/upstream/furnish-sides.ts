@@ -63,7 +63,7 @@ export async function startTwoSides(
   toUpstream.goOn();
   return {
     ...{ here, upstream, payers },
-    /** Connect as the gateway's platform and as its upstream account, or return undefined while no instance is up. */
+    /** Connects as the gateway's platform or as its upstream account. Returns undefined while no instance is up. */
     ...{ platform: asPlatform, account: asAccount },
     ways: [toUpstream, toHere],
     /** Connects to the same upstream account at a different address. */

@@ -3,7 +3,7 @@ import { query } from '../../setup/embedded-servers.ts';
 import type { Data, TestPlatform } from '../../setup/gateway.ts';
 import type { BookedDeposit, BookedOrder, Movement, State } from './books.ts';
 
-/** Reads both books for the checker, using its own statements instead of the service's. */
+/** Reads the gateway's books with SQL written for the checker, and the upstream's books over REST. */
 
 export async function readOrders(databaseUrl: string): Promise<BookedOrder[]> {
   const rows = await query<Data>(
@@ -44,7 +44,7 @@ export async function readDeposits(databaseUrl: string): Promise<BookedDeposit[]
   }));
 }
 
-/** Reads all payments of the gateway's upstream account over REST, excluding transfers between its own accounts. */
+/** Reads the upstream platform's payments, excluding unexecuted quotes and transfers between its own accounts. */
 export async function readMovements(account: TestPlatform, url: string): Promise<Movement[]> {
   const movements: Movement[] = [];
   const parameters = new URLSearchParams({ limit: '100', sortOrder: 'asc' });

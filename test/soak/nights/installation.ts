@@ -13,7 +13,7 @@ import { environment } from '../../faults/furnish.ts';
 import { query } from '../../setup/embedded-servers.ts';
 import { freePort, listen } from '../../setup/free-port.ts';
 
-/** A production installation in a single folder, which an operator starts, stops and repairs. */
+/** A production installation in a single folder. An operator starts, stops and repairs it. */
 export type Installation = Awaited<ReturnType<typeof install>>;
 
 export type Unit = 'postgres' | 'standby' | 'gateway-1' | 'gateway-2';
@@ -85,7 +85,7 @@ export async function install(hasStandby: boolean) {
     await once(child, 'exit', { signal: AbortSignal.timeout(20_000) }).catch(() => signal(unit, 'SIGKILL'));
   }
 
-  /** Sends a signal to all processes of a unit. If it kills them, waits until they are gone. */
+  /** Sends a signal to all processes of a unit. After SIGKILL, waits until they are gone. */
   async function signal(unit: Unit, name: 'SIGKILL' | 'SIGSTOP') {
     const first = units.get(unit)?.pid;
     const { stdout } = await run('pgrep', ['-P', String(first)]).catch(() => ({ stdout: '' }));
@@ -146,13 +146,13 @@ export async function install(hasStandby: boolean) {
       const url = server === 'standby' ? standby : primary;
       return (await run('psql', [url, '-X', '-v', 'ON_ERROR_STOP=1', '-c', sql])).stdout;
     },
-    /** Opens a session as the superuser, with `program` as application name. It stays open until someone ends it. */
+    /** Opens a superuser session with `program` as its application name. It stays open until someone ends it. */
     async session(program: string, ...statements: readonly string[]) {
       const client = await openSession(program);
       for (const sql of statements) await client.query(sql);
       return client;
     },
-    /** Opens connections with a new login until Postgres refuses more, and takes each one that becomes free later. */
+    /** Opens connections as a new login until Postgres refuses more, then keeps taking any that become free. */
     async takeConnections(program: string) {
       await query(primary, `create role ${program} login password '${program}'`);
       await query(primary, `grant connect on database payments to ${program}`);
@@ -258,7 +258,7 @@ async function layOutGateway(folder: string, unit: 'gateway-1' | 'gateway-2', se
   return { unit, url: `http://127.0.0.1:${port}`, metrics: `127.0.0.1:${metricsPort}` };
 }
 
-/** Exports the free space of a disk, under the names that node_exporter uses. */
+/** Exports a disk's size and free space, under the metric names that node_exporter uses. */
 async function exportDisk(disk: string) {
   const server = createServer(async (_request, response) => {
     const { bsize, blocks, bavail } = await statfs(disk);

@@ -15,9 +15,9 @@ export const documentBudget = {
   directives: 20,
   mutationFields: 5,
   /**
-   * Allows a page of 100 payments with the total count and everything that an app shows for each payment, which costs
-   * 19,200 and takes 50 ms. The worst documents found took 0.7 to 1.2 s on two shared cores and returned 3.2 MB. A
-   * document that reads a hundred rows for each of a hundred rows is refused.
+   * Allows a page of 100 payments with the total count and everything that an app shows for each payment. Such a page
+   * costs 19,200 and takes 50 ms. The worst documents found took 0.7 to 1.2 s on two shared cores and returned 3.2 MB.
+   * A document that reads a hundred rows for each of a hundred rows is refused.
    */
   cost: 27_500,
 } as const satisfies Record<keyof DocumentSize, number>;

@@ -24,8 +24,8 @@ import { argumentReader, costOfField, isConnection, type SentDocument } from './
  * 2^53 a count is approximate or infinite.
  *
  * Client libraries add `__typename` to every selection set. Without an alias, it does not count toward a document's
- * size unless it is alone in its selection set. If it is, it counts as a field without a cost, because a document could
- * otherwise contain any number of fragments that select nothing else, and code that expands fragments would expand all.
+ * size unless it is alone in its selection set. If it is alone, it counts as a field without a cost, because a document
+ * could otherwise contain any number of fragments that select nothing else, all of which would have to be expanded.
  */
 export interface DocumentSize {
   /** The number of tokens in the document. White space and comments are limited only by the body's maximum size. */
@@ -53,7 +53,7 @@ export interface Measure {
   readonly schemaField: FieldNode | undefined;
 }
 
-/** The list, or the field with its own price, in which selecting less would reduce the cost the most. */
+/** The list, or the field with its own price, where selecting less would reduce the cost the most. */
 export interface CostlyPath {
   readonly path: readonly string[];
   readonly cost: number;
@@ -127,7 +127,7 @@ function variableKey(request: DocumentRequest, fields: readonly VariableField[])
   return keys.join();
 }
 
-/** A type of the schema; undefined if a document names one that does not exist. */
+/** A schema type; undefined if a document names a type that does not exist. */
 type Type = GraphQLNamedType | undefined;
 
 /** The counts of a selection set with fragments expanded. They do not depend on where the selection set is used. */

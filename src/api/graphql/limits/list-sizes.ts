@@ -126,12 +126,12 @@ function clampSize(size: number): number {
 }
 
 /**
- * How the rows that match a field of a list's filter are found:
+ * How the rows that match a field in a list's filter are found:
  *
- * - `one`: an index leads to the one row, or the few rows, with the value;
- * - `index`: an index contains the rows with the value (other than false) in order of creation;
- * - `created`: the rows form a range in order of creation;
- * - `updated`: the rows form a range in order of last change;
+ * - `one`: an index leads to the row, or the few rows, with the value;
+ * - `index`: an index contains the rows with the value (other than false), ordered by creation time;
+ * - `created`: the rows form a range when ordered by creation time;
+ * - `updated`: the rows form a range when ordered by the time of their last change;
  * - `any`: the field excludes no rows;
  * - `kind`: an index contains a customer's few INTERNAL rows; all other rows are EXTERNAL.
  *
@@ -155,7 +155,7 @@ declare module 'graphql' {
  * Returns the extra cost of finding a list's rows by its `filter` and `orderBy` arguments. It is zero if a single index
  * has exactly these rows in this order. Two conditions require a search even if both are selective: Postgres may read
  * all rows that meet one of them to find those that meet the other. A parent counts as a condition, and so does any
- * order other than creation.
+ * order other than by creation time.
  */
 function searchCost(
   definition: Definition,

@@ -39,7 +39,7 @@ export function expiringTokenOf({ type, snapshot }: Pick<EventRow, 'type' | 'sna
   return type === 'API_TOKEN_EXPIRY' ? publicId('ApiToken', String(Object(snapshot).token_id)) : null;
 }
 
-/** Defines how the feed is read: in order of sequence numbers, with each changed row as it was after the change. */
+/** Defines how the feed is read: ordered by sequence number, with each changed row as it was after the change. */
 
 export const feedOrder: PageKey = {
   ...byNumber('sequence', { of: sequenceIn, sortOrder: 'ASC' }),
@@ -114,7 +114,7 @@ const bodyOf = (cursors: Cursors) => (material: unknown) => {
   return webhookText(cursors, rowFromFields('Event', event), related);
 };
 
-/** The body of an event's webhook. It contains the full record, which only servers may read, so it is null for apps. */
+/** The body of an event's webhook: null for apps, because it contains the full record, which only servers may read. */
 export const webhookBody: MadeRead = (): Read => ({
   kind: 'leaf',
   costs: 'past',

@@ -102,7 +102,7 @@ export const rowSeen =
   };
 
 export interface ManyOptions {
-  /** The columns to sort by: first a column of the first relation, then one of the second relation, if there is one. */
+  /** The columns to sort by: a column of the first relation, followed by one of the second relation, if any. */
   readonly orderBy: readonly string[];
   /** Limits the list to rows in which this column has one of these enum values. */
   readonly only?: readonly [column: string, values: readonly string[]];
@@ -111,7 +111,7 @@ export interface ManyOptions {
   readonly completeBy?: string;
 }
 
-/** Finds the rows that a row leads to through at least one of the given relations. */
+/** Finds the rows that are related to a row by at least one of the given relations. */
 export function rowsBelow(
   model: string | undefined,
   relations: readonly string[],
@@ -157,7 +157,7 @@ export const limitsOf: MadeRead = () => ({
     ({ row }, alias) =>
       `jsonb_array_elements(limits_of(${row}.platform_id, ${row}.id)) with ordinality as ${alias}(value, position)`,
   ),
-  // The policy stores its usage, so the payments of a whole window rarely have to be added up.
+  // The policy stores its usage, so a whole window's payments rarely have to be added up.
   costs: 'past',
 });
 

@@ -10,7 +10,7 @@ import { columnName } from '../../../infra/database/rows.ts';
 import type { Env } from './reads.ts';
 import { literal } from './sql.ts';
 
-/** Writes the SQL joins for the relations of the data model. */
+/** Writes the SQL joins for the data model's relations. */
 
 /** Returns a model's relation with the given name, or undefined if there is none. */
 export function relationOf(model: string, name: string): ModelField | undefined {
@@ -61,8 +61,8 @@ export function textAt(model: string | undefined, path: Path): (env: Env) => str
 }
 
 /**
- * Returns a function that writes the SQL for the JSON at a path. The function throws an Error for a column that the
- * model does not have.
+ * Returns a function that writes the SQL for the JSON at a path. The function throws an Error if the model does not
+ * have the column.
  */
 export function jsonAt(model: string | undefined, path: Steps): (env: Env) => string {
   return (env) => at(model, stepsOf(path), env, '->');

@@ -65,7 +65,7 @@ function rowOf(model: string, row: object) {
   return { table: tableOf(model), json };
 }
 
-/** Reads the row with the given id. Returns null unless it is of one of the given types and the caller may see it. */
+/** Reads the row with the given id. Returns null unless it has one of the given types and the caller may see it. */
 export async function readNode(
   id: string,
   types: readonly string[],
@@ -79,7 +79,7 @@ export async function readNode(
 }
 
 /**
- * Returns the first field below the one being resolved that no resolver can compute from the row, as `Type.field`.
+ * Returns, as `Type.field`, the first field below the one being resolved that no resolver can compute from the row.
  * @param showsExisting whether the available rows may predate the mutation. If so, all fields except ids need a plan.
  */
 export function findFurtherRead(info: GraphQLResolveInfo, showsExisting: boolean): string | undefined {

@@ -26,7 +26,7 @@ export type Read = {
   | { readonly kind: 'values'; readonly from: (env: Env, alias: string, args: ArgumentsOf) => Rows }
   /** Another row, or null: `from` is the FROM clause with its conditions. */
   | { readonly kind: 'row'; readonly from: (env: Env, alias: string, args: ArgumentsOf) => Sql }
-  /** The row of the first of the given types that has one, or null. */
+  /** A row of the first given type that has one, or null if none has. */
   | { readonly kind: 'rowOf'; readonly types: Readonly<Record<string, (env: Env, alias: string) => Sql>> }
   /** A page of rows. `list` is the list's name in cursors; `where` selects the visible rows that match the filter. */
   | {
@@ -72,10 +72,10 @@ function orderedBy<Key>({ fields, keyOf, textOf, within }: RowOrder<Key>, text: 
   return { columns: fields.map(columnName), text, textOf: textOfRow, of: keyOf, within };
 }
 
-/** Orders a list's rows by creation. */
+/** Orders a list's rows by creation time. */
 export const byId = orderedBy(rowOrders.CREATED, (row) => `${row}.id`);
 
-/** Orders a list's rows by latest change. */
+/** Orders a list's rows by the time of their latest change. */
 export const byChange = orderedBy(
   rowOrders.UPDATED,
   (row) => `(extract(epoch from ${row}.updated_at) * 1000)::bigint::text || ':' || ${row}.id`,
@@ -100,7 +100,7 @@ export interface Rows {
   readonly isComplete?: string;
 }
 
-/** How a type's variant is determined, and who may see its rows. */
+/** How a type's variants are distinguished, and who may see its rows. */
 export interface TypeRead {
   /** The condition under which a viewer may see a row. If a type has one, its rows can be read by id. */
   readonly visible?: (viewer: Viewer) => object;
@@ -111,7 +111,7 @@ export interface TypeRead {
 /** Creates the read of a scalar or an enum from an SQL expression that returns JSON, of type text or json, or null. */
 export const leaf = (sql: (env: Env, args: ArgumentsOf) => Sql): Read => ({ kind: 'leaf', sql });
 
-/** JSON of a text or a list. */
+/** The JSON for text or a list. */
 const escaped = (expression: string): Sql => [`to_json(${expression})`];
 
 const plain = (expression: string): Sql => [`${expression}::text`];

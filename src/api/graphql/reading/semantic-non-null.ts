@@ -18,7 +18,7 @@ export const semanticNonNull = new GraphQLDirective({
     levels: {
       type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(GraphQLInt))),
       defaultValue: [0],
-      description: 'The levels to which the directive applies: 0 for the field itself, 1 for the items of its list.',
+      description: 'The levels to which the directive applies: 0 for the field itself, 1 for the items in its list.',
     },
   },
 });

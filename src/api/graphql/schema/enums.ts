@@ -24,16 +24,15 @@ export const TrustedDocumentPolicy = enumOf(
 
 export const LedgerParty = enumOf(
   'LedgerParty',
-  'The party to a ledger entry, if it is not an account that the caller can see.',
+  'The party to a ledger entry, unless it is an account that the caller can see.',
   {
     OUTSIDE: 'Anything outside the service: the source of money coming in, or the destination of money going out.',
     CLEARING: 'Money in transit.',
     LIQUIDITY: 'The other side of a currency conversion.',
     FEES: 'Fees of the service.',
     SUSPENSE: 'Money that was neither delivered nor returned, until an operator resolves the case.',
-    ADJUSTMENTS: 'The other side of balance corrections by the operator of the service.',
-    DIFFERENCES:
-      'The difference between what a provider moved and what was agreed; the operator of the service bears it.',
+    ADJUSTMENTS: "The other side of balance corrections by the service's operator.",
+    DIFFERENCES: "The difference between what a provider moved and what was agreed; the service's operator bears it.",
     OTHER_ACCOUNT: 'An account that the caller is not allowed to see.',
   },
 );
@@ -53,7 +52,7 @@ export const QuoteStatus = enumOf('QuoteStatus', 'The status of a quote. COMPLET
   COMPLETED: 'The payment was delivered.',
   FAILED: "The payment was not delivered; the quote's transaction says why.",
   EXPIRED:
-    'The quote was neither executed nor funded in time, its payment was not approved in time, or it was canceled.',
+    'The quote was neither executed nor funded in time, its payment was not approved in time, or the quote was canceled.',
 });
 
 export const TransactionStatus = enumOf(
@@ -81,15 +80,15 @@ export const TransactionType = enumOf('TransactionType', 'The direction of a pay
 export const JournalKind = enumOf('JournalKind', 'Why a ledger entry was posted.', {
   DEBIT: 'A payment takes money from its source.',
   DELIVERY: 'A payment is delivered.',
-  REFUND: 'The money of a payment is returned to its source.',
+  REFUND: "A payment's funds are returned to their source.",
   RETURN: 'A bank returns a payment after its delivery.',
   SUSPENSION: 'The rail neither delivers nor returns the money, so it moves to SUSPENSE.',
-  RESUMPTION: 'The rail returns money that had moved to SUSPENSE.',
+  RESUMPTION: 'The rail returns money that was moved to SUSPENSE.',
   TRANSFER: 'Money moves to another internal account without a quote.',
   DEPOSIT: 'Money comes in.',
   ARRIVAL: 'Money comes in, to be passed on to its destination.',
-  ADJUSTMENT: "The operator of the service corrects an account's balance.",
-  DIFFERENCE: 'A provider moved a different amount than was agreed.',
+  ADJUSTMENT: "The service's operator corrects an account's balance.",
+  DIFFERENCE: 'A provider moved an amount that differs from the agreed one.',
 });
 
 export const LockedCurrencySide = enumOf(
@@ -216,7 +215,7 @@ export const WebhookDeliveryStatus = enumOf(
   },
 );
 
-export const Permission = enumOf('Permission', 'A permission of a token.', {
+export const Permission = enumOf('Permission', 'A permission that a token can have.', {
   VIEW: 'Read everything that the token can see.',
   TRANSACT: 'Move money.',
   APPROVE:
@@ -241,7 +240,7 @@ export const PaymentKind = enumOf('PaymentKind', 'How a payment is made.', {
   QUOTE: 'With a quote, which is executed by a request or by a deposit.',
 });
 
-export const PolicyRelease = enumOf('PolicyRelease', "When a payment no longer counts toward a policy's limits.", {
+export const PolicyRelease = enumOf('PolicyRelease', "When a payment stops counting toward a policy's limits.", {
   FAILED: 'When the payment fails, is rejected or expires before delivery.',
   REFUNDED: 'When the payment is returned after delivery.',
 });
@@ -255,7 +254,7 @@ export const PolicyPeriod = enumOf('PolicyPeriod', 'The period over which a poli
 });
 
 export const PolicyRule = enumOf('PolicyRule', 'The policy rule that forbids a payment.', {
-  LIMIT: 'The payment exceeds a limit of the policy.',
+  LIMIT: "The payment exceeds one of the policy's limits.",
   CURRENCY: "The policy limits amounts, but has no limit for the payment's currency.",
   KIND: 'The policy does not allow this kind of payment.',
   RECEIVER: 'The policy does not allow this receiver.',

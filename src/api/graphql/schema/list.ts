@@ -41,7 +41,7 @@ const orderBy = {
   type: ListOrder,
   defaultValue: 'CREATED',
   description:
-    'The sort key. A cursor is valid only with the sort key under which it was returned. With UPDATED, an item moves when it changes, so page with ASC and expect changed items to appear again.',
+    'The sort key. A cursor is valid only with the sort key that was used to obtain it. With UPDATED, an item moves when it changes, so page with ASC and expect changed items to appear again.',
 } as const;
 
 /** A row of a list that is ordered by id. */
@@ -62,7 +62,7 @@ type EdgeRef = ObjectRef<Types, { readonly cursor: string; readonly node: unknow
 export const edges = new Map<unknown, ListEdge>();
 
 const edgeDescription =
-  'This object as an edge of its list, ready to be inserted into a cached list. Its cursor is for the default order, which is by creation.';
+  'The object as a list edge, ready to be inserted into a cached list. The cursor is for the default order, by creation time.';
 
 interface ConnectionOptions {
   /** The nouns for one row and for several, such as "A quote" and "quotes". */
@@ -86,7 +86,7 @@ interface ListOptions<Filter> extends ConnectionOptions {
   readonly args?: (t: ArgBuilder) => InputFieldMap;
 }
 
-/** Adds a list of rows with its page and edge types, for use with `t.page`. The row type has the name of its model. */
+/** Adds a list of rows with its page and edge types, for use with `t.page`. The row type is named after its model. */
 export function listOf<Row, Filter = never>(type: RowType<Row>, options: ListOptions<Filter>): RowList<Types> {
   const { cursors = type.name, visible, filter, where = () => ({}), isOrdered, key = byId } = options;
   return {

@@ -17,7 +17,7 @@ import { edges, type Identified, type ListEdge } from './list.ts';
 import { Transaction } from './nouns.ts';
 import { asUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
 
-/** Defines the field for the service's current time, for types with a time that apps may count down to. */
+/** Defines a field that returns the service's current time, for types with a time that apps may count down to. */
 export const serverTime = {
   type: 'DateTime',
   extensions: { costs: 'read' },
@@ -35,9 +35,9 @@ const SandboxDeposit = enumOf('SandboxDeposit', 'How the simulated deposit for a
 
 const SandboxStep = enumOf('SandboxStep', 'A step of a simulated payment.', {
   PAY_REQUEST:
-    "For sandboxReceiveUma: the sender's pay request. The payment is CREATED until the request arrives or fails. It becomes EXPIRED if neither happens within a quote's lifetime.",
+    "For sandboxReceiveUma: the sender's pay request. The payment stays CREATED until the request arrives or fails, and becomes EXPIRED if neither happens within a quote's lifetime.",
   PULL: 'For a quote paid from an external account: the collection of the money, which precedes settlement.',
-  SETTLEMENT: 'The delivery or collection that ends the payment.',
+  SETTLEMENT: 'The final step: the delivery or collection of the money.',
 });
 
 const SandboxApproval = enumOf('SandboxApproval', "The platform's decision on a simulated incoming payment.", {
@@ -104,7 +104,7 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
   readonly validates?: true;
   /** The description of the sandbox scenario, if the mutation takes one as a second argument. */
   readonly scenario?: string;
-  /** Whether an idempotency key is required, because nothing else distinguishes a retry from a second payment. */
+  /** Requires an idempotency key, because nothing else distinguishes a retry from a second payment. */
   readonly isKeyRequired?: true;
   /** Whether the input refers to no other object, so that a NotFoundError is impossible. */
   readonly namesNothing?: true;
@@ -157,7 +157,7 @@ function successFields<Success>(
 /** Builds the edge of the payment that was created or changed with its quote. Reads `node` only if selected. */
 const paymentEdge = ({ options, cursorOf }: ListEdge) => ({
   ...options,
-  description: "The quote's payment as an edge of its list, ready to be inserted into a cached list.",
+  description: "The quote's payment as a list edge, ready to be inserted into a cached list.",
   resolve: ({ row: quote }: { readonly row: QuoteRow }, _args: unknown, { payments }: Context) => {
     const payment = { platformId: quote.platformId, id: quote.transactionId };
     return {
@@ -183,7 +183,7 @@ const commonRefusals: readonly MemberName[] = [
 ];
 
 const validateOnly =
-  'Whether to only validate the payment. The service makes the payment, rolls it back and returns a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, the original result is returned.';
+  'Whether to only validate the payment: the service makes it, rolls it back and returns a ValidatedPayment or the refusal. Nothing changes, and the idempotency key remains unused. If the key has been used before, the original result is returned.';
 
 /** The result of a dry run: the payment that would have been made. Its fields are in payments/validated-payment.ts. */
 export const ValidatedPayment = builder.objectRef<Validated>('ValidatedPayment');

@@ -20,7 +20,7 @@ const members = {
   QuoteExpiredError: 'The quote has expired: create a new one.',
   ConflictError: 'The request conflicts with something that already exists or has already happened.',
   CustomerInUseError:
-    'The customer still has money in its accounts or payments in progress. Move the money out (transferInternal, transferOut) and wait for the payments to finish.',
+    "The customer's accounts still hold money, or payments are still in progress. Move the money out (transferInternal, transferOut) and wait for the payments to finish.",
   IdempotencyMismatchError: 'The idempotency key was already used with different input.',
   ForbiddenError: 'The token does not permit the operation, or a customer or account involved may not take part in it.',
   UnavailableError:
@@ -45,7 +45,7 @@ const codes: Readonly<Record<Code, readonly [member: MemberName, meaning: string
   INVALID_CURRENCY: ['InvalidInputError', 'The currency is unknown, or not supported here.'],
   INVALID_BANK_ACCOUNT: [
     'InvalidInputError',
-    'The details of the external account are wrong, or the account is not ACTIVE.',
+    "The external account's details are wrong, or the account is not ACTIVE.",
   ],
   INVALID_UMA_ADDRESS: [
     'InvalidInputError',
@@ -68,8 +68,8 @@ const codes: Readonly<Record<Code, readonly [member: MemberName, meaning: string
     'ForbiddenError',
     'A customer who is a party to this payment may not move money: the identity check is not approved, or the customer was deleted.',
   ],
-  CUSTOMER_FROZEN: ['ForbiddenError', 'The operator of the service has frozen the customer.'],
-  ACCOUNT_FROZEN: ['ForbiddenError', 'The operator of the service has frozen the account.'],
+  CUSTOMER_FROZEN: ['ForbiddenError', "The service's operator has frozen the customer."],
+  ACCOUNT_FROZEN: ['ForbiddenError', "The service's operator has frozen the account."],
   LIMIT_EXCEEDED: ['LimitExceededError', 'A policy forbids the payment, at least for now.'],
   QUOTE_NOT_FOUND: ['NotFoundError', 'There is no such quote.'],
   TRANSACTION_NOT_FOUND: ['NotFoundError', 'There is no such transaction.'],
@@ -85,7 +85,10 @@ const codes: Readonly<Record<Code, readonly [member: MemberName, meaning: string
   QUOTE_EXPIRED: ['QuoteExpiredError', 'The quote has expired.'],
   TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL: ['ConflictError', 'The payment is not waiting for approval.'],
   UMA_ADDRESS_EXISTS: ['ConflictError', 'Another customer has this UMA address.'],
-  CUSTOMER_IN_USE: ['CustomerInUseError', 'The customer still has money in its accounts or payments in progress.'],
+  CUSTOMER_IN_USE: [
+    'CustomerInUseError',
+    "The customer's accounts still hold money, or payments are still in progress.",
+  ],
   CUSTOMER_DELETED: ['ConflictError', 'The customer was deleted.'],
   IDEMPOTENCY_MISMATCH: ['IdempotencyMismatchError', 'The idempotency key was already used with different input.'],
   RATE_LIMITED: ['UnavailableError', 'The token or its platform is sending too many requests. Nothing was done.'],
@@ -139,7 +142,7 @@ const UserErrorType = builder.interfaceRef<UserError>('UserError').implement({
     }),
     fields: t.field({
       type: [RefusedFieldType],
-      description: 'All invalid fields of the input; empty if no field is the cause.',
+      description: 'All invalid input fields; empty if no field is the cause.',
       resolve: ({ fields }) => [...fields],
     }),
   }),
@@ -160,7 +163,7 @@ builder.objectField(memberTypes.UnavailableError, 'retryAfter', (t) =>
   }),
 );
 
-/** Turns a refusal into a value of a mutation's union. `argumentOf` converts its paths to those of the arguments. */
+/** Turns a refusal into a value of a mutation's union. `argumentOf` converts the refusal's paths to argument paths. */
 export function asUserError(refusal: Refusal, argumentOf: (path: Path) => Path): UserError {
   const { code, message, details } = refusal;
   const fields = asRefusedFields(invalidFieldsOf(refusal), argumentOf);
@@ -211,7 +214,7 @@ builder.objectField(memberTypes.ConflictError, 'existing', (t) =>
     type: builder.nodeInterfaceRef(),
     nullable: true,
     description:
-      'The current state of the object that the request conflicts with, such as an account that already exists or a quote that was already executed. Null if there is no such object or the viewer may not see it. Needs VIEW.',
+      'The current state of the object that the request conflicts with, such as an account that already exists or a quote that was already executed. Null if there is no such object or the viewer may not see it. Reading it requires VIEW.',
     extensions: { isOnlyPlanned: true },
     resolve: ({ refusal }, _args, context, info) => {
       const { existingId } = refusal.details;

@@ -52,7 +52,7 @@ export function presentError(error: unknown, log: Logger): GraphQLError {
     ...location,
     extensions: {
       code: 'INTERNAL_SERVER_ERROR',
-      // The same id as in the log, for clients that see no headers, such as clients on sockets.
+      // The same id as in the log, for clients that cannot see headers, such as those on WebSockets.
       ...(request && { requestId: request.requestId }),
     },
   });

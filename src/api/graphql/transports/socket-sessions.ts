@@ -46,15 +46,15 @@ export type Extra = {
   session?: Session;
   /** The name and version that the client reported. */
   client?: ClientFacts | undefined;
-  /** The slots of operations. An operation that the client completes keeps its slot until the service ends it too. */
+  /** The operation slots. An operation that the client completes keeps its slot until the service ends it as well. */
   readonly places: Slots;
   readonly leave: Map<string, () => void>;
   /** Whether a subscription resumes when its client sends it again, with the same id, on another socket. */
   resumes?: boolean;
   acknowledgements?: Acknowledgements;
-  /** Whether to refuse the operation that is starting, because it is one too many or its JSON is inexact. */
+  /** Possible reasons to refuse the operation that is starting: it is one too many, or its JSON is inexact. */
   begun?: { readonly isTooMany: boolean; readonly inexact: InexactJson | undefined };
-  /** Whether the client has violated the protocol, so that the socket is about to be closed. */
+  /** Whether the socket is about to be closed because its client has violated the protocol. */
   isRefused?: boolean;
 };
 

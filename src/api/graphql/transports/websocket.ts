@@ -39,8 +39,8 @@ import {
 } from './socket-sessions.ts';
 
 /**
- * permessage-deflate (RFC 7692) with little memory per socket. Even short results are compressed, because they resemble
- * earlier ones; protocol messages are not. Clients send little, so their messages are not compressed either.
+ * permessage-deflate (RFC 7692), tuned to use little memory per socket. Even short results are compressed, because they
+ * resemble earlier ones; protocol messages are not. Clients send little, so their messages are not compressed either.
  */
 const compression = {
   zlibDeflateOptions: { memLevel: 4, level: 6 },
@@ -200,11 +200,11 @@ interface SocketOperation extends MeasuredOperation {
   readonly extra: Extra;
   readonly facts: RequestFacts;
   readonly resumeKey: ResumeKey | undefined;
-  /** The turn ends when the operation has its result or its stream is open. */
+  /** Lasts until the operation has its result or its stream is open. */
   readonly turn: WorkSlot;
 }
 
-/** Opens an operation's stream. With a resume key, it continues after the last message that the client acknowledged. */
+/** Opens an operation's stream. With a resume key, the stream starts after the last message the client acknowledged. */
 async function openSocketStream(
   { operations, resumePoints }: SocketOptions,
   operation: SocketOperation,
@@ -267,8 +267,8 @@ function sendAll(
         }
       } catch (error) {
         point?.close(false);
-        // `for await` does not call `return` if this method throws. After a failed send, the stream would then continue
-        // without a reader.
+        // `for await` does not call `return` if this method throws, so the stream would otherwise continue without a
+        // reader after a failed send.
         await stream.return?.();
         if (isOpen(extra)) throw error;
         // The connection is broken. Waits until the socket is closed, so that graphql-ws does not send `complete`.

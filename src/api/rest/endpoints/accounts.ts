@@ -47,7 +47,7 @@ const currency = string('The currency code.').optional();
 
 export const InternalAccountSchema = responseObject('InternalAccount', {
   id: id('InternalAccount', 'The id of the account.'),
-  customerId: id('Customer', 'The customer who owns the account; absent if the platform itself does.').optional(),
+  customerId: id('Customer', 'The customer who owns the account; absent if the platform itself owns it.').optional(),
   balance: AmountSchema.describe('The amount that can be spent.'),
   fundingPaymentInstructions: listOf(PaymentInstructionSchema).describe(
     'The ways to pay money into the account. Use any one of them.',
@@ -56,7 +56,7 @@ export const InternalAccountSchema = responseObject('InternalAccount', {
   createdAt: time('When the account was created.'),
   updatedAt: time('When the account last changed.'),
 }).describe(
-  `A balance in one currency, held by this service. Deposits and payments can raise it to at most ${maxAmount} smallest units; only refunds and the platform's fees can exceed that.`,
+  `A balance in one currency, held by this service. Deposits and payments can raise it to at most ${maxAmount} smallest units; only refunds and the platform's fees can raise it further.`,
 );
 
 /** Adds the internal account endpoints. */
@@ -145,7 +145,7 @@ const ExternalAccountSchema = responseObject('ExternalAccount', {
   beneficiaryVerifiedData: z
     .object({ fullName: string("The owner's name in the bank's records.") })
     .optional()
-    .describe('The details about the owner, as reported by the payment rail.'),
+    .describe("The owner's details, as reported by the payment rail."),
   frozenAt: time('When the operator of the service froze the account; absent if it is not frozen.').optional(),
   metadata,
 }).describe('A bank account or wallet held elsewhere.');
@@ -171,7 +171,7 @@ const warnings = z
 
 const CustomerAccountBody = requestObject('CreateExternalAccount', {
   ...accountFields,
-  customerId: id('Customer', 'The customer who owns the account; if omitted, the platform itself does.').optional(),
+  customerId: id('Customer', 'The customer who owns the account; if omitted, the platform itself owns it.').optional(),
   defaultUmaDepositAccount: boolean(
     'Whether incoming UMA payments to the customer go to this account, instead of an earlier default; false if omitted.',
   ).optional(),
@@ -200,7 +200,7 @@ export function externalAccountEndpoints(endpoints: Endpoints, payments: Payment
   } as const;
 
   endpoints.command('createExternalAccount', {
-    summary: 'Register an external account of a customer or the platform',
+    summary: 'Register an external account for a customer or the platform',
     description:
       'Once the account is ACTIVE, money can be sent to it and, if it is a bank account, pulled from it. An account that the owner has already registered in this currency is refused with CONFLICT, and the error names the existing account.',
     at: 'post /customers/external-accounts',
@@ -211,7 +211,7 @@ export function externalAccountEndpoints(endpoints: Endpoints, payments: Payment
 
   endpoints.command('createExternalAccount', {
     operationId: 'createPlatformExternalAccount',
-    summary: 'Register an external account of the platform',
+    summary: 'Register an external account for the platform',
     description: "Like a customer's external account, but for the platform's own money.",
     at: 'post /platform/external-accounts',
     body: requestObject('CreatePlatformExternalAccount', accountFields),

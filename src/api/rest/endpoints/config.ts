@@ -62,7 +62,7 @@ const terms = {
 };
 
 const urlDescription =
-  'The URL to which events are posted: https with a public host, on port 443 or 8443. In the sandbox, http or https to the loopback interface is also accepted. Setting it needs TRANSACT as well as MANAGE and VIEW, because its responses can approve payments.';
+  'The URL to which events are posted: https with a public host, on port 443 or 8443. In the sandbox, http or https to the loopback interface is also accepted. Setting it requires TRANSACT as well as MANAGE and VIEW, because the responses from this URL can approve payments.';
 const webhookEndpoint = string(urlDescription, 'https://example.com/webhooks');
 
 const trustedDocuments = oneOf(

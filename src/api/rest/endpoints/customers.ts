@@ -39,7 +39,7 @@ import {
   variants,
 } from '../schemas/fields.ts';
 
-// Defines the schemas of customers, discriminated by `customerType`.
+// Defines the customer schemas, discriminated by `customerType`.
 
 const umaAddress = string("UMA address, $name@domain, in the platform's domain.", '$grace@example.com');
 const platformCustomerId = ownKey().describe("The platform's own id for the customer.");
@@ -237,7 +237,7 @@ export function customerEndpoints(endpoints: Endpoints, payments: Payments): voi
   endpoints.command('deleteCustomer', {
     summary: 'Delete a customer',
     description:
-      'A customer that still holds money or has payments in progress cannot be deleted. The error CUSTOMER_IN_USE says why: its `details` contain `balances` (`accountId`, `amount`, `currency`), `paymentsUnderWay`, and `transactionIds`: the ids of the 20 oldest payments in progress. The history of a deleted customer is kept. The customer can no longer make or receive payments, its UMA address becomes available again, and the client tokens of its apps are revoked.',
+      'A customer that still holds money or has payments in progress cannot be deleted. The error CUSTOMER_IN_USE says why: its `details` contain `balances` (`accountId`, `amount`, `currency`), `paymentsUnderWay` and `transactionIds` (the 20 oldest payments in progress). The history of a deleted customer is kept. The customer can no longer make or receive payments, its UMA address becomes available again, and the client tokens of its apps are revoked.',
     at: 'delete /customers/{customerId}',
     params,
     answer: [200, CustomerSchema, 'The deleted customer.'],

@@ -87,7 +87,7 @@ export function quoteEndpoints(endpoints: Endpoints, payments: Payments): void {
   endpoints.command('executeQuote', {
     summary: 'Execute a quote',
     description:
-      'Executes a quote once, before it expires. The source is debited immediately. If a policy requires approval, the transaction stays CREATED until it is approved. A real-time funded quote is executed by its deposit instead.',
+      'A quote can be executed only once and only before it expires. The source is debited immediately. If a policy requires approval, the transaction stays CREATED until it is approved. A real-time funded quote is executed by its deposit instead.',
     at: 'post /quotes/{quoteId}/execute',
     params,
     answer: [200, QuoteSchema, 'The quote, which is now PROCESSING.'],
@@ -115,7 +115,7 @@ const SourceInput = variants('PaymentSourceInput', 'sourceType', [
     currency: string("The account's currency; optional, and checked if given.").optional(),
   }),
   requestObject('RealtimeFundingSourceInput', {
-    sourceType: z.literal('REALTIME_FUNDING').describe('Pay by an external deposit made solely for this payment.'),
+    sourceType: z.literal('REALTIME_FUNDING').describe('Pay with an external deposit made solely for this payment.'),
     customerId: id('Customer', 'The customer who makes the deposit.'),
     currency: string('The currency of the deposit, such as USDC or BTC.', 'USDC'),
   }),
@@ -145,7 +145,7 @@ function requiredIn(field: string) {
   };
 }
 
-/** The body of POST /quotes: the form of the specification, or the UMA form, which can take parties from a lookup. */
+/** The body of POST /quotes: the specification's form or the UMA form, in which a lookup can supply the parties. */
 const CreateQuoteBody = z
   .strictObject({
     source: SourceInput.optional(),
@@ -181,7 +181,7 @@ const CreateQuoteBody = z
   .refine(({ destination, lookupId }) => destination !== undefined || lookupId !== undefined, requiredIn('destination'))
   .openapi('CreateQuote', {
     description:
-      'For a payment to a UMA address, a lookup can replace the destination and, with sendingCurrencyCode, also the source. The source is then the account in that currency that belongs to the customer for whom the lookup was made.',
+      'For a payment to a UMA address, a lookup can replace the destination and, if sendingCurrencyCode is given, the source. The source is then the account in that currency that belongs to the customer for whom the lookup was made.',
   });
 
 type Body = z.infer<typeof CreateQuoteBody>;

@@ -19,7 +19,7 @@ export const oneOf = <const Values extends Readonly<Record<string, string>>>(val
 export const responseObject = <Fields extends z.ZodRawShape>(name: string, fields: Fields) =>
   z.object(fields).openapi(name);
 
-/** Defines an object in a request, in which unknown fields are refused. */
+/** Defines a request object, in which unknown fields are refused. */
 export const requestObject = <Fields extends z.ZodRawShape>(name: string, fields: Fields) =>
   z.strictObject(fields).openapi(name);
 
@@ -60,7 +60,11 @@ export const rate = (description: string, example = 1) =>
   z.number().openapi({ minimum: 0, maximum, description, example });
 
 export const AmountSchema = responseObject('Amount', {
-  amount: amount('The amount in the smallest unit of its currency: 12550 is 125.50 with 2 decimals.', 12550, -maximum),
+  amount: amount(
+    'The amount in the smallest unit of its currency: 12550 means 125.50 if the currency has 2 decimals.',
+    12550,
+    -maximum,
+  ),
   currency: CurrencySchema,
 }).describe('An amount of money in a currency.');
 
@@ -84,7 +88,7 @@ export function time(description: string, example = '2026-01-31T09:30:00.000Z') 
 
 export const exampleId = (type: string) => `${type}:0199d5c1-7a3c-7b6e-9f51-2f6f3c1d8e42`;
 
-/** Defines a public id of a type, such as `Customer:…`. */
+/** Defines a public id of the given type, such as `Customer:…`. */
 export const id = (type: string, description: string) => string(description, exampleId(type));
 
 /** Defines a calendar day, YYYY-MM-DD. */
@@ -100,7 +104,7 @@ export function listOf<Item extends z.ZodType>(item: Item) {
   return z.array(item).max(maxListLength, `must have at most ${maxListLength} values`);
 }
 
-/** Creates the schema of a field that a change replaces as a whole. Null clears it unless the field is required. */
+/** Creates the schema for a field that a change replaces as a whole. Null clears the field unless it is required. */
 export function changed<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess(withoutNulls, schema).nullish();
 }
@@ -121,7 +125,7 @@ export const changedMetadata = changed(map).describe(
   `Your own key-value pairs, which replace all pairs stored with the object; {} or null removes the stored pairs. ${bounds}`,
 );
 
-/** Defines a string that is validated by a rule of the domain. The rule returns what is wrong, or undefined. */
+/** Defines a string validated by a domain rule, which returns a description of what is wrong, or undefined. */
 export const checked = (faultIn: (value: string) => string | undefined) =>
   z.string().superRefine((value, context) => {
     const message = faultIn(value);
@@ -159,7 +163,7 @@ export const AddressSchema = requestObject('Address', {
   country: countryCode('The country, as an ISO 3166-1 alpha-2 code.'),
 }).describe('A postal address.');
 
-/** The fields that customers share with the owners of bank accounts: first those of people, then those of companies. */
+/** The fields that customers and bank account owners have in common: first those of people, then those of companies. */
 export const personFields = {
   birthDate: day('Date of birth.').optional(),
   nationality: countryCode('Nationality, as an ISO 3166-1 alpha-2 code.').optional(),

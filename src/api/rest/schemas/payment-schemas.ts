@@ -21,7 +21,7 @@ import {
   variants,
 } from './fields.ts';
 
-// Defines the schemas of quotes and transactions in responses.
+// Defines the response schemas for quotes and transactions.
 
 const currencyCode = string('The currency code.', 'USD');
 
@@ -79,7 +79,7 @@ export const PaymentInstructionSchema = responseObject('PaymentInstruction', {
 const RateDetailsSchema = responseObject('RateDetails', {
   counterpartyMultiplier: rate('Smallest units of the receiving currency per millisatoshi.', 0.0001).optional(),
   counterpartyFixedFee: amount("The receiving side's fixed fee, in the receiving currency.", 0).optional(),
-  serviceApiMultiplier: rate('Millisatoshi per smallest unit of the sending currency.', 10_000).optional(),
+  serviceApiMultiplier: rate('Millisatoshis per smallest unit of the sending currency.', 10_000).optional(),
   serviceApiFixedFee: amount("The service's fixed fee, in the sending currency.", 5).optional(),
   serviceApiVariableFeeRate: rate("The service's variable fee as a fraction: 0.004 is 0.4 %.", 0.004).optional(),
   serviceApiVariableFeeAmount: amount('The variable fee as an amount, in the sending currency.', 50).optional(),
@@ -154,5 +154,5 @@ export const TransactionSchema = responseObject('Transaction', {
   updatedAt: time('When the transaction last changed.'),
   paymentInstructions: listOf(PaymentInstructionSchema)
     .optional()
-    .describe('How the payment could be funded; only in the response to /sandbox/send.'),
+    .describe('How the payment could be funded; present only in the response to /sandbox/send.'),
 }).describe('A payment, outgoing or incoming.');

@@ -16,8 +16,9 @@ import { webhookId, webhookText } from './bodies.ts';
 import { type LeasedDelivery, leaseDeliveries, recordHealth, releaseDelivery, settleDelivery } from './deliveries.ts';
 import { isDelivered, isGone, type Outcome, Sender, signedHeaders } from './sender.ts';
 
-/** The maximum numbers of attempts that run at once in this process and of deliveries leased per step. */
+/** While this process runs this many attempts, it leases no more deliveries. */
 const maxAttempts = 256;
+/** The maximum number of deliveries leased per step, besides up to as many approval requests. */
 const batchSize = 64;
 /** The pause when nothing is due, in milliseconds. */
 const idleMs = 250;
@@ -169,8 +170,8 @@ function requestIdOf({ id, begun }: LeasedDelivery): string {
 }
 
 /**
- * Returns the public ids of an event's objects. Includes a payment's quote, because the log line of its execution
- * contains the quote's id.
+ * Returns the public ids of an event's objects. A payment's quote is included because the log line written when the
+ * quote is executed contains the quote's id.
  */
 function subjectsOf({ transactionId, snapshot, customerId }: LeasedDelivery['event']) {
   if (transactionId === null) return customerId === null ? {} : { customer: publicId('Customer', customerId) };
@@ -188,7 +189,7 @@ function attributesOf({ id, platformId, endpointId, begun, event }: LeasedDelive
   };
 }
 
-/** The statuses that leave the decision to a command. 409 says that the platform already has the request. */
+/** The statuses that leave the decision to a command. A 409 means that the platform already has the request. */
 const deferring: ReadonlySet<number> = new Set([202, 409]);
 const answering: ReadonlySet<number> = new Set([200, 202, 403, 409, 422]);
 
@@ -203,7 +204,7 @@ const approval = z.object({ receiverCustomerInfo: z.record(z.string(), z.string(
 const rejection = z.object({ reason, message: reason });
 const inquiry = z.object({ requiredFields: z.array(z.unknown()) });
 const fieldName = /^[A-Za-z_]{1,64}$/;
-/** The maximum length of a list of names in a reason, in characters. */
+/** The maximum length of the list of field names in a reason, in characters. */
 const namesLength = 400;
 
 type Reply = Decision | { readonly kind: 'defer' };

@@ -11,7 +11,7 @@ const dayMs = 86_400_000;
 export type Pace = ReturnType<typeof paceOf>;
 
 /**
- * Returns the intervals and time limits of webhooks in milliseconds, divided by `scale` (1 outside development). An
+ * Returns the intervals and time limits for webhooks in milliseconds, divided by `scale` (1 outside development). An
  * attempt gets at least a second.
  */
 export function paceOf(scale: number, random: () => number = Math.random) {
@@ -37,7 +37,7 @@ export function paceOf(scale: number, random: () => number = Math.random) {
   };
 }
 
-/** Converts a Retry-After header (RFC 9110, 10.2.3), a number or a date, to seconds; undefined if it is neither. */
+/** Converts a Retry-After header (RFC 9110, 10.2.3) to seconds; undefined if it is neither a number nor a date. */
 export function retryAfterSeconds(header: string | undefined, now: Date): number | undefined {
   if (header === undefined) return undefined;
   if (/^\s*\d{1,9}\s*$/.test(header)) return Number(header);

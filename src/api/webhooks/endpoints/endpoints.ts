@@ -21,7 +21,7 @@ type NewEndpoint = Pick<EndpointChange, 'eventTypes' | 'description'> & { readon
 type NamedEndpoint = Expecting & { readonly endpointId: string };
 
 /**
- * Creates an endpoint, which receives new events of its types, and sends it a test event.
+ * Creates an endpoint for new events of the given types (by default, all), and sends it a test event.
  * @returns the endpoint and its signing secret, which is not shown again. A repeated call is refused with CONFLICT.
  */
 export const createEndpoint = webhookCommand((webhooks, caller, input: NewEndpoint) => {
@@ -45,7 +45,7 @@ export function checkUrl(webhooks: Webhooks, caller: Caller, url: string): void 
   parseEndpointUrl(url, loopbackAllowed(webhooks, caller.environment));
 }
 
-/** Changes an endpoint. Changing its URL resets its failures and sends a test event, unless it is disabled. */
+/** Changes an endpoint. Changing the URL of one that is not disabled resets its failures and sends a test event. */
 export const updateEndpoint = webhookCommand((webhooks, caller, input: EndpointChange & NamedEndpoint) => {
   const id = endpointUuid(input.endpointId);
   if (input.url != null) parseEndpointUrl(input.url, loopbackAllowed(webhooks, caller.environment));
@@ -132,7 +132,7 @@ async function secretIsGone(uuid = ''): Promise<never> {
 const maxEndpoints = 20;
 
 /**
- * Creates an endpoint, which receives new events of its types, and sends it a test event. Returns it and its secret.
+ * Creates an endpoint for new events of the given types, and sends it a test event. Returns it and its secret.
  * @throws Refusal FORBIDDEN (the caller's token is revoked or may not approve payments), CONFLICT (the platform has the
  *   maximum number of endpoints), SERVICE_UNAVAILABLE (no key for secrets is set)
  */
@@ -206,14 +206,14 @@ export async function changeEndpoint(transaction: Transaction, caller: Caller, i
 /** The type of event for which an endpoint's response can approve a payment. */
 const approvalType = 'INCOMING_PAYMENT';
 
-/** Refuses an endpoint whose responses approve payments if the caller's own token may not approve them. */
+/** Refuses an endpoint whose responses can approve payments, unless the caller's own token may approve them. */
 function requireMayApprove({ permissions }: Caller, eventTypes: readonly EventType[]): void {
   if (permissions.includes('TRANSACT') || !eventTypes.includes(approvalType)) return;
   const why = `which is required for an endpoint that receives ${approvalType}, because its responses approve payments`;
   throw new Refusal('FORBIDDEN', `this token lacks the permission TRANSACT, ${why}`);
 }
 
-/** Removes an endpoint, if it exists, with all its deliveries. */
+/** Removes an endpoint, if it exists, along with all its deliveries. */
 export async function removeEndpoint(prisma: Prisma.TransactionClient, caller: Caller, id: string): Promise<void> {
   await prisma.webhookEndpoint.deleteMany({ where: { AND: [visibleToPlatform(caller), { id }] } });
 }
@@ -261,7 +261,7 @@ export function stateOf(endpoint: WebhookEndpoint | null): string {
   return endpoint ? `${endpoint.id.slice(-12)}.${endpoint.version}` : 'none';
 }
 
-/** Locks the endpoint in the settings. Throws CONFLICT if its state is not the given one. */
+/** Locks the endpoint in the settings. Throws CONFLICT if its state differs from the given one. */
 export async function checkConfigEndpoint(transaction: Transaction, caller: Caller, state: string): Promise<void> {
   await lockMaker(transaction.client, caller);
   const found = await findConfigEndpoint(transaction.prisma, caller);

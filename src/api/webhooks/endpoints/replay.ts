@@ -38,7 +38,7 @@ const inRange = `from event v join webhook_endpoint e on e.platform_id = v.platf
 
 /**
  * Resends existing deliveries and creates missing ones. Stops one event past the limit, so that the caller can tell
- * if the range has too many. The caller holds the endpoint's lock, so that no other process replays the same events.
+ * if there are too many. The caller holds the endpoint's lock, so that no other process replays the same events.
  */
 const replayStatement = statement<object>(
   'replay_deliveries',

@@ -48,7 +48,7 @@ export interface RateDecision {
   readonly quotas: readonly Quota[];
 }
 
-/** Token buckets (docs/limits.md) for platforms, API tokens and client tokens, counted by each instance separately. */
+/** Token buckets (docs/limits.md) for platforms, API tokens and client tokens. Each instance counts separately. */
 export class RateLimits {
   readonly #rates: Rates;
   readonly #now: Clock;
@@ -100,7 +100,7 @@ function take(quotas: readonly Quota[], wantedOf: (rate: Rate) => number): RateD
   return { refusal: undefined, quotas };
 }
 
-/** The name of each limit in header fields, and its owner in refusals. */
+/** Each limit's name in header fields, and how refusals refer to its owner. */
 const names = {
   platform: ['platform', 'this platform'],
   apiToken: ['api-token', 'this API token'],
@@ -177,7 +177,7 @@ export class TokenCap {
   }
 }
 
-/** The maximum number of addresses to track. Beyond it, the least recently seen address is evicted. */
+/** The maximum number of addresses to track. Beyond that, the least recently seen address is evicted. */
 const maxAddresses = 20_000;
 const logMs = 60_000;
 
@@ -260,7 +260,7 @@ export class RefusalPace {
 
   constructor(now: Clock) {
     this.#now = now;
-    // Many listeners are normal here: for each connection, one refusal may be waiting.
+    // Many listeners are normal here, because each connection may have a refusal waiting.
     setMaxListeners(0, this.#ended.signal);
   }
 

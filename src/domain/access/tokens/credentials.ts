@@ -53,7 +53,7 @@ export class Credentials {
       succeed?.();
       return viewer;
     } catch (error) {
-      // With the database unreachable, the credentials may be correct, so the attempt does not count as a failure.
+      // The database may be unreachable and the credentials correct, so the attempt does not count as a failure.
       succeed?.();
       throw error;
     }
@@ -82,7 +82,7 @@ function digestOf(authorization: string): string {
   return hash('sha256', authorization, 'base64');
 }
 
-/** One round of SHA-256 is enough, because secrets are 256 random bits (except the local sandbox's fixed one). */
+/** One round of SHA-256 is enough, since every secret is 256 random bits (except the local sandbox's fixed secret). */
 export function hashSecret(secret: string): Buffer {
   return hash('sha256', secret, 'buffer');
 }
@@ -133,7 +133,7 @@ async function authenticateServer({ pool }: Database, authorization: string): Pr
   };
 }
 
-/** Returns the properties of a viewer that are stored with either kind of token. */
+/** Returns the viewer properties that are stored with both kinds of token. */
 function commonFacts(row: ApiTokenRow | ClientTokenRow) {
   const { id: tokenId, platformId, environment, permissions, makers, expiresAt, documents } = row;
   return { tokenId, platformId, environment, permissions, makers, expiresAt, documents, rates: ownRates(row) };
@@ -179,8 +179,8 @@ const minKeyLength = 32;
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Signs and authenticates the tokens of apps: JSON Web Tokens (RFC 7519) that only this service verifies, so one
- * symmetric key is enough. Forged tokens never reach the database.
+ * Signs and authenticates client tokens: JSON Web Tokens (RFC 7519) that only this service verifies, so a symmetric
+ * key is enough. Forged tokens never reach the database.
  */
 export class ClientTokens {
   readonly #database: Database;

@@ -132,7 +132,7 @@ async function storeClientToken(transaction: Transaction, caller: Caller, target
   });
 }
 
-/** Returns the customer of a token's target: null if there is none, undefined if the caller cannot see the target. */
+/** Returns the id of the target's customer: null if it has none, undefined if the caller cannot see the target. */
 async function ownerOf(prisma: Prisma.TransactionClient, caller: Caller, { name, uuid: id }: Target) {
   const select = { customerId: true } as const;
   switch (name) {
@@ -149,13 +149,13 @@ async function ownerOf(prisma: Prisma.TransactionClient, caller: Caller, { name,
   }
 }
 
-/** Returns the stored result of a command that has issued a token. It does not contain the secret. */
+/** Returns the result to store for a command that has issued a token. It does not contain the token's secret. */
 const issued = (type: 'ApiToken' | 'ClientToken', { platformId, id }: Pick<ApiToken, 'platformId' | 'id'>) => ({
   type,
   row: { platform_id: platformId, id },
 });
 
-/** Refuses to repeat a command that has issued a token, because its secret is not stored. */
+/** Refuses to repeat a command that has issued a token, because the token's secret is not stored. */
 const shownOnce =
   (type: 'ApiToken' | 'ClientToken') =>
   async ({ row }: StoredResult): Promise<never> => {

@@ -48,7 +48,7 @@ export function apiTokenRecord(row: ApiToken & { readonly replacedBy?: { readonl
   };
 }
 
-/** `createdById` is null if the token is not created by another token. */
+/** `createdById` is null if the token was not created by another token. */
 interface NewApiToken
   extends Pick<ApiToken, 'clientId' | 'name' | 'createdById'>,
     Partial<Pick<ApiToken, 'expiresAt' | 'replacesId'>>,

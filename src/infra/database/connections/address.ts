@@ -91,7 +91,7 @@ export function faultOfAddress(address: string): string | undefined {
 /** The maximum length of a connection's name. Postgres truncates longer names. */
 const maxNameBytes = 63;
 
-/** Returns the name of a connection: the program, the purpose, and the instance's machine and process. */
+/** Returns a connection's name, which states the program, the purpose, and the instance's machine and process. */
 export function connectionName(use: string, program = 'payments-gateway'): string {
   const rest = ` ${use} ${os.hostname()}:${process.pid}`.replace(/[^ -~]/g, '?');
   if (rest.length >= maxNameBytes) return rest.trim().slice(0, maxNameBytes);
@@ -101,7 +101,7 @@ export function connectionName(use: string, program = 'payments-gateway'): strin
 /** How a connection is protected: by TLS with or without a verified certificate, by being local, or not at all. */
 export type Protection = 'VERIFIED' | 'UNVERIFIED' | 'NONE' | 'LOCAL';
 
-/** Returns how pg protects connections to an address, which also depends on PGSSLMODE and PGHOST. */
+/** Returns how pg protects connections to an address. The result also depends on PGSSLMODE and PGHOST. */
 export function protectionOf(address: string): Protection {
   const client = new pg.Client({ connectionString: readAddress(address).url });
   const others = serversOf(address).slice(1);

@@ -68,7 +68,7 @@ async function openPart(client: pg.ClientBase, nameOf: NameOf) {
   let transaction: Transaction | undefined = {
     provider: adapter.provider,
     adapterName: adapter.adapterName,
-    // With this, Prisma calls the two methods below instead of sending BEGIN, COMMIT or ROLLBACK.
+    // With this option, Prisma calls the two methods below instead of sending BEGIN, COMMIT or ROLLBACK.
     options: { usePhantomQuery: true },
     commit: async () => close(),
     rollback: async () => close(),
@@ -77,7 +77,7 @@ async function openPart(client: pg.ClientBase, nameOf: NameOf) {
   };
   return {
     close,
-    /** Returns the transaction to the first `$transaction` that calls this; a nested `$transaction` gets undefined. */
+    /** Returns the transaction to the first `$transaction` that asks for it, and undefined to a nested one. */
     join() {
       const joined = transaction;
       transaction = undefined;

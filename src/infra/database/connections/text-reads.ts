@@ -90,7 +90,7 @@ export class TextReads {
   }
 }
 
-/** The maximum number of a statement's parameters. The protocol counts them in 16 bits; pg truncates a higher count. */
+/** The maximum number of parameters per statement. The protocol counts them in 16 bits; pg truncates a higher count. */
 const maxParameters = 65_535;
 
 /** Rejects a pg query that binds too many parameters, before anything is sent. */
@@ -161,7 +161,7 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   callback: ((error: Error | null) => void) | undefined;
 
   /**
-   * @param reads either all or none of them are planned once
+   * @param reads the reads, of which either all or none are planned once
    * @param required the position that a standby must have replayed. The standby checks this itself in a statement
    *   before the reads, so the reads' snapshots are newer than the check, whichever server a proxy has chosen
    */

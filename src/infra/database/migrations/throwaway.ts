@@ -33,7 +33,7 @@ export async function startThrowawayPostgres(): Promise<{ readonly url: string; 
 
 export type ThrowawayDatabase = Awaited<ReturnType<typeof createThrowawayDatabase>>;
 
-/** Creates a database for one task by copying `template`. Meanwhile, no session may be connected to the template. */
+/** Creates a database for one task by copying `template`, to which no other session may be connected at the time. */
 export async function createThrowawayDatabase(serverUrl: string, template = 'template0') {
   const name = `throwaway_${randomUUID().replaceAll('-', '')}`;
   const url = new URL(serverUrl);

@@ -5,7 +5,7 @@ import { statement } from '../statement.ts';
 /** A position in the primary's log. A standby that has replayed the log up to it shows everything committed before. */
 export interface Position {
   readonly lsn: bigint;
-  /** The same position as text, as Postgres writes it. */
+  /** The same position in Postgres's notation. */
   readonly text: string;
   /** The server, its timeline and the feed's epoch. Positions from different histories cannot be compared. */
   readonly history: string;

@@ -60,7 +60,7 @@ export function openReplicas(
       return await replica.read(read, position);
     } catch (error) {
       if (isDatabaseFault(error)) void check();
-      // If the statement itself is invalid, it will fail on the primary, too.
+      // If the statement itself is invalid, it will also fail on the primary.
       return fallBack(error instanceof ReplicaBehind ? 'behind' : 'failed');
     }
   }
@@ -79,7 +79,7 @@ export function openReplicas(
       await check();
       timer = setInterval(() => void check(), everyMs).unref();
     },
-    /** Runs a request's reads, on a replica if one can serve them. */
+    /** Runs a request, with its reads on a replica if one can serve them. */
     reading: <T>(work: () => T): T => currentReader.run(reader, work),
     async close(): Promise<void> {
       clearInterval(timer);
@@ -120,7 +120,7 @@ const replayStatement = statement<{ lsn: string | null }>(
 /** Serves reads from one standby. */
 class Replica {
   readonly number: number;
-  /** Checks the identity and the position of the replica, one check at a time. */
+  /** Checks the replica's identity and position, one check at a time. */
   readonly check = singleFlight(() => this.#check());
   readonly #options: ReplicaOptions;
   readonly #primary: PrimaryPosition;
@@ -195,7 +195,7 @@ class Replica {
 
   async #check(): Promise<void> {
     const position = await this.#primary.now();
-    // Without the primary's position there is nothing to compare with, so the state stays as it is.
+    // Without the primary's position, there is nothing to compare with, so the state stays as it is.
     if (this.#closed || !position) return;
     try {
       const [state] = await stateStatement(await this.#connection.get(), position.history);

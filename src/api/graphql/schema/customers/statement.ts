@@ -30,7 +30,7 @@ const StatementSum = builder.objectRef<{ count: number; amount: bigint; currency
 
 const AccountStatement = builder.objectRef<{ periodFrom: Date; periodTo: Date }>('AccountStatement').implement({
   description:
-    'A statement of an internal account for a period. The opening balance plus credits minus debits equals the closing balance. `ledgerEntries` lists the entries of the same period.',
+    'A statement of an internal account for a period. The opening balance plus credits minus debits equals the closing balance. `ledgerEntries` lists the entries for the same period.',
   fields: (t) => ({
     from: t.expose('periodFrom', { type: 'DateTime', description: 'The start of the period, inclusive.' }),
     to: t.expose('periodTo', { type: 'DateTime', description: 'The end of the period, exclusive.' }),

@@ -19,14 +19,14 @@ export const RateDetailsType = builder.objectRef<PricedRateDetails>('RateDetails
   fields: (t) => ({
     counterpartyMultiplier: t.json(['details', 'counterpartyMultiplier'], 'Decimal', {
       description:
-        "The receiving side's part of the rate: smallest units of the receiving currency per millisatoshi. All rates go through millisatoshi, regardless of the currencies.",
+        "The receiving side's part of the rate: smallest units of the receiving currency per millisatoshi. All rates go through millisatoshi, whatever the currencies.",
     }),
     counterpartyFixedFee: t.money(['details', 'counterpartyFixedFee'], 'receiving', {
       description: "The receiving side's fixed fee, in the receiving currency.",
     }),
     serviceApiMultiplier: t.json(['details', 'serviceApiMultiplier'], 'Decimal', {
       description:
-        "The sending side's part of the rate, after variable fees: millisatoshi per smallest unit of the sending currency.",
+        "The sending side's part of the rate, after variable fees: millisatoshis per smallest unit of the sending currency.",
     }),
     serviceApiFixedFee: t.money(['details', 'serviceApiFixedFee'], 'sending', {
       description: "The service's fixed fee, in the sending currency.",

@@ -22,7 +22,7 @@ import { PricingStep, RateDetailsType } from './pricing.ts';
 builder.prismaObjectFields(Quote, (t) => ({
   ...t.columns({
     status: "The quote's status.",
-    version: 'Increases with each change to the quote: use it to discard older copies.',
+    version: 'Increases with each change to the quote. Use it to discard older copies.',
     createdAt: 'When the quote was created.',
     expiresAt: "When the quote expires, by the service's clock. Until then it can be executed or funded.",
     lockedCurrencySide: 'The side whose amount is fixed; the other amount was computed from the rate.',
@@ -124,7 +124,7 @@ const UmaDestinationInput = builder.inputType('UmaDestinationInput', {
     umaAddress: t.string({ required: true, description: "The receiver's UMA address: $name@domain." }),
     currency: t.field({
       type: 'CurrencyCode',
-      description: "The currency that the receiver gets; if omitted, the receiver's first currency.",
+      description: 'The currency that the receiver gets; if omitted, the first that the receiver accepts.',
     }),
   }),
 });
@@ -144,7 +144,7 @@ mutation('createQuote', {
       required(LockedCurrencySide, "The side whose amount is fixed; the other side's amount is computed."),
     ),
     lockedCurrencyAmount: t.field(
-      required(AmountInput, `The fixed amount: 1 to ${maxAmount} smallest units of its currency.`),
+      required(AmountInput, `The fixed amount: between 1 and ${maxAmount} in the smallest unit of its currency.`),
     ),
     lookupId: t.id({ description: 'The lookup that found the receiver (`Lookup:…`); required for a UMA destination.' }),
     immediatelyExecute: t.boolean({
@@ -154,7 +154,7 @@ mutation('createQuote', {
     description: t.string({ description: 'A note for the payment.' }),
     senderCustomerInfo: t.field({
       type: [InformationFieldInput],
-      description: `Information about the sender. A UMA destination requires all mandatory fields of the lookup's \`requiredPayerFields\`, and PURPOSE_OF_PAYMENT. An external account requires PURPOSE_OF_PAYMENT. At most ${maxFacts}.`,
+      description: `Information about the sender. A UMA destination requires PURPOSE_OF_PAYMENT and all mandatory fields in the lookup's \`requiredPayerFields\`. An external account requires PURPOSE_OF_PAYMENT. At most ${maxFacts}.`,
     }),
     metadata: t.field({
       type: [MetadataInput],

@@ -29,7 +29,7 @@ const documents =
   'The hashes of the registered documents that the token is restricted to. The token can send them over GraphQL or call their operations as tools at /mcp. If omitted, the token gets the same restriction, if any, as the token that creates it.';
 
 const version = {
-  description: 'The version of the token: 1 at first, and 2 once it has been revoked.',
+  description: "The token's version: 1 at first, 2 once it has been revoked.",
   select: { revokedAt: true },
   resolve: ({ revokedAt }: { readonly revokedAt: Date | null }) => tokenVersion(revokedAt !== null),
 } as const;
@@ -43,7 +43,7 @@ export const ApiToken = builder.prismaNode('ApiToken', {
       name: "The token's display name.",
       permissions: "The token's permissions.",
       createdAt: 'When the token was created.',
-      lastUsedAt: 'When the token was last used, accurate to about a minute; null if it was never used.',
+      lastUsedAt: 'When the token was last used, accurate to about a minute; null if it has never been used.',
       expiresAt: 'When the token expires; null if it lasts until it is revoked.',
       addresses:
         'The address ranges from which the token is accepted, in CIDR notation; empty if all addresses are allowed.',
@@ -136,7 +136,7 @@ mutation('rotateApiToken', {
 
 mutation('revokeApiToken', {
   description:
-    'Revokes an API token. By default, the tokens that it created are also revoked, including the one that replaces it, and the webhook endpoints that it created are disabled. Revoked tokens can no longer create anything. Within a second, requests with them are refused and their open streams are closed. The last token with MANAGE cannot be revoked (CONFLICT).',
+    'Revokes an API token. By default, the tokens that it created are also revoked, including the one that replaces it, and the webhook endpoints that it created are disabled. Revoked tokens can no longer create anything. Within a second, requests that use them are refused and their open streams are closed. The last token with MANAGE cannot be revoked (CONFLICT).',
   input: (t) => ({
     tokenId: t.id({ required: true, description: 'The token to revoke (`ApiToken:…`).' }),
     revokeDescendants: t.boolean({
@@ -200,7 +200,7 @@ mutation('createClientToken', {
     token: { type: 'String', description: 'The token itself. It is shown only once.' },
     tokenId: {
       type: 'ID',
-      description: 'The public id of the token (`ClientToken:…`), for use with revokeClientToken.',
+      description: "The token's public id (`ClientToken:…`), for use with revokeClientToken.",
     },
     expiresAt: { type: 'DateTime', description: 'When the token expires.' },
   },
@@ -209,7 +209,7 @@ mutation('createClientToken', {
 });
 
 mutation('revokeClientToken', {
-  description: 'Revokes a client token. Within a second, requests with it are refused and its streams are closed.',
+  description: 'Revokes a client token. Within a second, requests that use it are refused and its streams are closed.',
   input: (t) => ({ tokenId: t.id({ required: true, description: 'The token to revoke (`ClientToken:…`).' }) }),
   success: { revokedId: { type: 'ID', description: 'The id of the revoked token.' } },
   resolve: (input, { payments, viewer }, key) => revokeClientToken(payments.database, viewer, input, key),
@@ -222,7 +222,7 @@ const boundTo = (noun: string, other: string) =>
   }) as const;
 
 export const ClientToken = builder.prismaNode('ClientToken', {
-  ...node(visibleClientTokens, 'The public id of the token (`ClientToken:…`), for use with revokeClientToken.'),
+  ...node(visibleClientTokens, "The token's public id (`ClientToken:…`), for use with revokeClientToken."),
   description:
     "An app's credential, bound to one customer, quote or transaction. The token itself is shown only once, when it is created.",
   fields: (t) => ({
@@ -241,7 +241,7 @@ export const ClientToken = builder.prismaNode('ClientToken', {
         'The hashes of the registered documents that the token is restricted to. The token can send them over GraphQL or call their operations as tools at /mcp. Empty if the token is not restricted to particular documents.',
       createdAt: 'When the token was created.',
       expiresAt: 'When the token expires.',
-      revokedAt: 'When the token was revoked; null if it has not been.',
+      revokedAt: 'When the token was revoked; null if it has not been revoked.',
     }),
     version: t.int(version),
     createdById: t.publicId('ApiToken', 'createdById', {

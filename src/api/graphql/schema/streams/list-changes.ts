@@ -57,7 +57,7 @@ function followList<Filter extends object>(
         waitMs: t.arg.int({
           required: true,
           defaultValue: 0,
-          description: `How long to collect changes into one message, in milliseconds (0 to ${maxWaitMs}). The message contains each changed row once, in its latest state.`,
+          description: `How long, in milliseconds (0 to ${maxWaitMs}), to collect changes into one message. The message contains each changed row once, in its latest state.`,
         }),
         after: t.arg.string({ description: afterDescription }),
       },
@@ -103,7 +103,7 @@ function changesType<Filter>(
     }),
   });
   return builder.objectRef<ListMessage>(`${Name}Changes`).implement({
-    description: `A message in the stream of a live list of ${name}s: the list's first page, or changes in feed order.`,
+    description: `A message in the stream for a live list of ${name}s: the list's first page, or changes in feed order.`,
     fields: (t) => {
       const { filter: _filter, after: _after, before: _before, last: _last, ...args } = listArgs(t.arg, filter);
       return {
@@ -115,7 +115,7 @@ function changesType<Filter>(
         snapshot: t.field({
           type: connection,
           nullable: true,
-          description: 'The first page of the list, in the first message; null in later messages.',
+          description: 'The first page of the list; always null after the first message.',
           args,
           ...made(() => read),
           // The connection, as read by a plan.

@@ -118,13 +118,13 @@ export async function watchMany<Update extends Message>(
   }));
 }
 
-/** The customer and the transaction to whose events a stream is limited. */
+/** Limits a stream to the events of one customer, one transaction or both. */
 interface EventsOf {
   readonly customerId?: string | undefined;
   readonly transactionId?: string | undefined;
 }
 
-/** Returns the filter for a stream of all events of the given types (by default, all types) within the limits `of`. */
+/** Returns the filter for a stream of all events of the given types (by default, all types), limited by `of`. */
 export function filterOf(types: readonly EventType[] | undefined, of: EventsOf): EventFilter {
   const { customerId, transactionId } = of;
   return {

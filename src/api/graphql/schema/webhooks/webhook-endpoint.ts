@@ -23,7 +23,7 @@ const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
 });
 
 const WebhookDelivery = builder.prismaNode('WebhookDelivery', {
-  ...node(visibleToPlatform, 'The public id of the delivery (`WebhookDelivery:…`).'),
+  ...node(visibleToPlatform, "The delivery's public id (`WebhookDelivery:…`)."),
   description: 'The delivery of an event to a webhook endpoint.',
   fields: (t) => ({
     event: t.relation('event', {
@@ -65,7 +65,7 @@ const WebhookEndpoint = builder.prismaNode('WebhookEndpoint', {
     tokenId: t.publicId('ApiToken', 'tokenId', {
       nullable: true,
       description:
-        'At first the API token that created the endpoint, then the last one that enabled it, changed its URL or added INCOMING_PAYMENT to its event types. Revoking this token disables the endpoint. Null if the operator of the service did so last.',
+        "The API token that made the latest of these changes: creating or enabling the endpoint, changing its URL, or adding INCOMING_PAYMENT to its event types. Revoking this token disables the endpoint. Null if the service's operator made the latest such change.",
     }),
     deliveries: t.page(deliveries, {
       of: ['deliveries'],
@@ -92,8 +92,7 @@ builder.prismaObjectField(WebhookDelivery, 'endpoint', (t) =>
 
 builder.prismaObjectField(Event, 'deliveries', (t) =>
   t.many('deliveries', WebhookDelivery, {
-    description:
-      "The event's deliveries to webhook endpoints, in order of creation. Empty if the caller uses a client token.",
+    description: "The event's deliveries to webhook endpoints, oldest first. Empty if the caller uses a client token.",
     orderBy: ['id'],
     visible: visibleToPlatform,
   }),
@@ -129,7 +128,7 @@ mutation('createWebhookEndpoint', {
 
 mutation('updateWebhookEndpoint', {
   description:
-    'Changes a webhook endpoint. Omitted fields stay as they are. If the URL changes, a test event is sent to the new one. A token needs TRANSACT to add INCOMING_PAYMENT to an endpoint, or to enable or change the URL of an endpoint that receives it.',
+    'Changes a webhook endpoint. Omitted fields stay as they are. If the URL changes, a test event is sent to the new one. A token needs TRANSACT to add INCOMING_PAYMENT to an endpoint and, if the endpoint receives it, to enable the endpoint or change its URL.',
   input: (t) => ({
     endpointId: t.id({ required: true, description: endpointIdDescription }),
     url: t.string({
@@ -142,7 +141,7 @@ mutation('updateWebhookEndpoint', {
     }),
     enabled: t.boolean({
       description:
-        'False disables the endpoint, and its pending deliveries fail. True enables it: it receives new events again, and the events that it missed can be replayed.',
+        'If false, the endpoint is disabled and its pending deliveries fail. If true, it is enabled: it receives new events again, and the events that it missed can be replayed.',
     }),
   }),
   success: { endpoint: { type: WebhookEndpoint, description: 'The changed endpoint.' } },
@@ -189,8 +188,8 @@ const FeedRangeInput = builder.inputType('FeedRangeInput', {
   description:
     'A part of the feed: events after a cursor, before one, or between two. At least one cursor is required.',
   fields: (t) => ({
-    after: t.string({ description: 'Only events after this cursor of the feed.' }),
-    before: t.string({ description: 'Only events before this cursor of the feed.' }),
+    after: t.string({ description: 'Only events after this feed cursor.' }),
+    before: t.string({ description: 'Only events before this feed cursor.' }),
   }),
 });
 
@@ -198,8 +197,7 @@ const ReplayedEventsInput = oneOf('ReplayedEventsInput', 'The events to replay',
   eventId: t.id({ description: 'A single event, by its own id or its webhook id (`Event:…` or `Webhook:…`).' }),
   between: t.field({
     type: FeedRangeInput,
-    description:
-      "The events of the endpoint's types in a part of the feed. A part with more than 10000 of them is refused.",
+    description: "All events of the endpoint's types in a part of the feed. Refused if there are more than 10000.",
   }),
 }));
 
