@@ -336,7 +336,7 @@ describe('production', () => {
     const password = pg.escapeLiteral(new URL(t.databaseUrl).password);
     await t.owner.query(`create role ${owner} login password ${password}`);
     const { code, err } = await runOps(t.databaseUrl, ['platform', 'list'], { DATABASE_URL: login(owner) });
-    const refused = expect.stringMatching(/^The login of DATABASE_URL is not a member of gateway_serving\./);
+    const refused = expect.stringMatching(/^The login in DATABASE_URL is not a member of gateway_serving\./);
     expect([code, err]).toEqual([1, refused]);
     const message = await startAs(login(owner)).catch(messageForUser);
     expect(message).toMatch(/is not a member of .*DATABASE_OWNER_URL for migrations/);

@@ -60,7 +60,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     ({ instance }) => instance.proxy.goOn(),
   ),
   'Postgres is down': onDisk('`kill -9` of Postgres, with its disk read-only until the fault ends', 'lock'),
-  'full disk': onDisk('the disk of Postgres is filled', 'fill'),
+  'full disk': onDisk('the Postgres disk is filled', 'fill'),
   'read-only database': {
     staged: '`default_transaction_read_only` is set, and all connections are terminated',
     alerts: ['PaymentsDatabaseReadOnly'],
@@ -104,7 +104,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     'autovacuum undoes it immediately, so it is staged in the tests of the doctor',
   ),
   'disk that fills': unstaged(
-    'the disk of Postgres has less than 15 % left',
+    'less than 15 % of the Postgres disk is left',
     ['PaymentsDiskFilling'],
     'it needs a node exporter beside Postgres',
   ),

@@ -712,7 +712,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(button.top).toBeGreaterThan(last.bottom);
     expect(await hints('LAYER2_WALLET')).toEqual(['20 to 120 letters or digits']);
     expect(await hints('NGN_ACCOUNT')).toContain(
-      'as on an account statement. It helps identify the account; 1 to 140 characters',
+      'as shown on account statements. It helps identify the account; 1 to 140 characters',
     );
     expect(await hints('LIGHTNING')).toContain('can be paid once; starting with ln');
   });

@@ -171,7 +171,7 @@ const plants: Readonly<Record<string, readonly string[]>> = {
     'update adjustment set amount = amount + 1',
     "update adjustment set status = 'PROPOSED', decided_by = null, decided_at = null, journal_id = null",
   ],
-  'DIFFERENCES has only the differences of payments that an operator settled': [
+  'DIFFERENCES has only differences from payments that an operator settled': [
     'update rail_case set moved_out = null where moved_out is not null',
     "update posting set system = 'DIFFERENCES' where system = 'FEES'",
   ],
@@ -188,7 +188,7 @@ const plants: Readonly<Record<string, readonly string[]>> = {
     `with delivered as (delete from policy_use where released_at is null)
      update policy set limit_periods = '{DAY}', limit_currencies = '{""}', limit_maxima = '{0}'`,
   ],
-  'the stored usage of a window of a policy is the sum': ['delete from policy_use'],
+  'the stored usage of a policy window is the sum': ['delete from policy_use'],
   'the statuses of a quote and its transaction agree': [`update quote set status = 'FAILED'`],
   'the feed of each platform has no gaps': [
     'delete from event e using feed_head f where f.platform_id = e.platform_id and e.sequence = f.sequence - 1',

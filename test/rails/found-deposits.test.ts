@@ -116,7 +116,7 @@ test('a deposit is never credited to an account of another platform, or to an ex
   const [waiting] = (await listDeposits(database)).filter((one) => one.reference === reference);
   const id = publicId('Deposit', waiting?.id ?? '');
   for (const account of [other.usd, scene.outsideUsd, scene.outsideUsd.replace('External', 'Internal')]) {
-    const reason = `the platform of the deposit has no internal account ${account}`;
+    const reason = `the deposit's platform has no internal account ${account}`;
     await expect(attributeDeposit(database, id, account, tester)).rejects.toThrow(reason);
   }
   await expect(attributeDeposit(database, id, scene.eur, tester)).rejects.toThrow(RefusedByHand);

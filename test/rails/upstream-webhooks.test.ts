@@ -198,7 +198,7 @@ test('a webhook without a valid signature for this platform is refused and not s
   expect(await refused[0]?.json()).toEqual({
     status: 401,
     code: 'UNAUTHENTICATED',
-    message: "not a webhook of this platform's provider: its signature is missing or wrong",
+    message: "not a webhook from this platform's provider: its signature is missing or wrong",
   });
   // The limit is six invalid webhooks a minute from one address.
   expect((await give(from('198.51.100.1', signed(raw)))).status).toBe(429);

@@ -210,7 +210,7 @@ export const nights: Readonly<Record<string, Night>> = {
     breakIt: ({ signal }) => signal('standby', 'SIGKILL'),
     // `doctor` always reports the problem. `blocked` misses it when run between two waiting commits.
     async repair({ machine, run }) {
-      (await run('npm run ops -- doctor')).find(/no standby of synchronous_standby_names/);
+      (await run('npm run ops -- doctor')).find(/no standby in synchronous_standby_names/);
       await machine.start('standby');
     },
   },

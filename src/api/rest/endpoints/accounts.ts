@@ -52,7 +52,7 @@ export const InternalAccountSchema = responseObject('InternalAccount', {
   fundingPaymentInstructions: listOf(PaymentInstructionSchema).describe(
     'The ways to pay money into the account. Use any one of them.',
   ),
-  frozenAt: time('When the operator of the service froze the account; absent if it is not frozen.').optional(),
+  frozenAt: time("When the service's operator froze the account; absent if it is not frozen.").optional(),
   createdAt: time('When the account was created.'),
   updatedAt: time('When the account last changed.'),
 }).describe(
@@ -146,7 +146,7 @@ const ExternalAccountSchema = responseObject('ExternalAccount', {
     .object({ fullName: string("The owner's name in the bank's records.") })
     .optional()
     .describe("The owner's details, as reported by the payment rail."),
-  frozenAt: time('When the operator of the service froze the account; absent if it is not frozen.').optional(),
+  frozenAt: time("When the service's operator froze the account; absent if it is not frozen.").optional(),
   metadata,
 }).describe('A bank account or wallet held elsewhere.');
 

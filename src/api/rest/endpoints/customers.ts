@@ -123,7 +123,7 @@ const common = {
   isDeleted: boolean(
     'Whether the customer was deleted. A deleted customer keeps its history, but can no longer make or receive payments.',
   ),
-  frozenAt: time('When the operator of the service froze the customer; absent if it is not frozen.').optional(),
+  frozenAt: time("When the service's operator froze the customer; absent if it is not frozen.").optional(),
   metadata,
   createdAt: time('When the customer was created.'),
   updatedAt: time('When the customer last changed.'),

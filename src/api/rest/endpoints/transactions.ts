@@ -120,7 +120,7 @@ export function transactionEndpoints(endpoints: Endpoints, payments: Payments): 
   endpoints.command('rejectTransaction', {
     summary: 'Reject a payment',
     description:
-      'Rejects a payment before its approval deadline. It becomes REJECTED, and money that was already taken is returned. Rejecting a payment that a policy holds back requires APPROVE; rejecting an incoming payment requires TRANSACT.',
+      'Rejects a payment before its approval deadline. It becomes REJECTED, and any money already taken is returned. Rejecting a payment that a policy holds back requires APPROVE; rejecting an incoming payment requires TRANSACT.',
     at: 'post /transactions/{transactionId}/reject',
     params,
     body: requestObject('RejectTransaction', {
