@@ -254,11 +254,14 @@ function ibanFault(value: string, details: AccountDetails): string | undefined {
     : reason;
 }
 
+/** The countries that joined SEPA in 2024 and 2025 (EPC409-09), which ibantools does not know yet. */
+const newInSepa: ReadonlySet<string> = new Set(['AL', 'MD', 'ME', 'MK', 'RS']);
+
 /** Returns why an IBAN requires a BIC: outside SEPA, the BIC identifies the bank. */
 function bicNeeded({ iban }: AccountDetails): string | undefined {
   const country = field.ibanForm.canonical(iban ?? '').slice(0, 2);
   // A value that is not an IBAN is refused elsewhere, so no BIC is requested for it.
-  if (!countrySpecs[country]?.chars || isSEPACountry(country)) return undefined;
+  if (!countrySpecs[country]?.chars || isSEPACountry(country) || newInSepa.has(country)) return undefined;
   return `an IBAN of ${country}, which is outside SEPA, needs the BIC of its bank`;
 }
 
