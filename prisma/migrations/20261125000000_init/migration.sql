@@ -1074,11 +1074,11 @@ $$;
 create or replace function window_start(p_period text, p_zone text, p_at timestamptz) returns timestamptz
   language sql stable parallel safe
 as $$
-  select case p_period
-    when 'DAY' then date_trunc('day', p_at, p_zone)
-    when 'MONTH' then date_trunc('month', p_at, p_zone)
-    when 'LAST_24_HOURS' then p_at - interval '23:59:59.999'
-    when 'LAST_30_DAYS' then p_at - interval '719:59:59.999' end
+  select case
+    when p_period in ('DAY', 'MONTH') then
+      (date_trunc(p_period, p_at at time zone p_zone) - interval '1 microsecond') at time zone p_zone + interval '1 microsecond'
+    when p_period = 'LAST_24_HOURS' then p_at - interval '23:59:59.999'
+    when p_period = 'LAST_30_DAYS' then p_at - interval '719:59:59.999' end
 $$;
 
 create or replace function account_version_before(p_platform uuid, p_account uuid, p_moment timestamptz) returns int
@@ -2288,7 +2288,8 @@ declare
   v_currency text := p_policy.limit_currencies[p_limit];
 begin
   if v_period in ('DAY', 'MONTH') then
-    return (date_trunc(v_period, p_at at time zone v_zone) + ('1 ' || v_period)::interval) at time zone v_zone;
+    return (date_trunc(v_period, p_at at time zone v_zone) + ('1 ' || v_period)::interval - interval '1 microsecond') at time zone v_zone
+      + interval '1 microsecond';
   end if;
   return (
     select r.used_at + case v_period when 'LAST_24_HOURS' then interval '24 hours' else interval '720 hours' end
