@@ -197,6 +197,15 @@ test('a failed request reports its code, status and retry time, and any data tha
   expect(
     await asked(new Response('<html>', { status: 502, statusText: 'Bad Gateway', headers: { 'retry-after': '7' } })),
   ).toMatchObject({ name: 'RequestError', code: 'UNKNOWN', status: 502, retryAfter: 7, message: '502 Bad Gateway' });
+  const past = 'Thu, 01 Jan 2026 00:01:00 GMT';
+  for (const [header, seconds] of [
+    ['3600.5', 3_601],
+    [past, 0],
+    ['soon', undefined],
+  ] as const) {
+    const { retryAfter } = (await asked(new Response('', { status: 503, headers: { 'retry-after': header } }))) as Data;
+    expect([header, retryAfter]).toEqual([header, seconds]);
+  }
   const errors = [{ message: 'later', path: ['b'], extensions: { code: 'RATE_LIMITED', retryAfter: 2 } }];
   expect(await asked(Response.json({ data: { a: 1, b: null }, errors }, { status: 429 }))).toMatchObject({
     ...{ code: 'RATE_LIMITED', status: 429, retryAfter: 2, message: 'later', data: { a: 1, b: null }, errors },

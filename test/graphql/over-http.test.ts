@@ -162,6 +162,11 @@ const outcomes: readonly Row[] = [
     wrong(400, 'INVALID_INPUT'),
   ],
   [
+    "a mutation with REST's header for the expected version",
+    { headers: { 'if-match': '"1"' }, body: { query: mutation } },
+    wrong(400, 'INVALID_INPUT'),
+  ],
+  [
     'an unknown hash',
     { body: { documentId: `sha256:${'0'.repeat(64)}` } },
     wrong(400, 'PERSISTED_QUERY_NOT_SUPPORTED'),

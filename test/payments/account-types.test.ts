@@ -128,6 +128,23 @@ test('a letter in place of a digit is reported with its position and the digit t
     expect((await register(live, accountTypes[accountType], details)).message).toMatch(message);
 });
 
+test('an IBAN needs no BIC in any country of SEPA, and one in every other country', async () => {
+  // The registry's examples (ISO 13616). The first five countries joined SEPA in 2024 and 2025.
+  const inside = [
+    ...['AL47212110090000000235698741', 'MD24AG000225100013104168', 'ME25505000012345678951'],
+    ...['MK07250120000058984', 'RS35260005601001611379', 'AD1200012030200359100100', 'VA59001123000012345678'],
+  ];
+  for (const iban of inside)
+    expect(await register(live, accountTypes.IBAN, { iban })).toHaveProperty('account.id', expect.any(String));
+  for (const iban of ['XK051212012345678906', 'BA391290079401028494', 'UA213223130000026007233566001'])
+    expect((await register(live, accountTypes.IBAN, { iban })).path).toEqual([
+      'input',
+      'accountInfo',
+      'iban',
+      'swiftBic',
+    ]);
+});
+
 const sepa = (fullName: string) => ({
   currency: 'EUR',
   accountInfo: { iban: { iban: 'DE89 3704 0044 0532 0130 00' } },

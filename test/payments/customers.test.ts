@@ -59,7 +59,8 @@ describe('updating', () => {
   });
 
   test.each([
-    ['percentageOwnership', ['0', '33.333333', '100'], ['-0.01', '100.01']],
+    ['percentageOwnership', ['0', '33.333333', '33.3333333333333', '100'], ['-0.01', '100.01', `33.${'3'.repeat(14)}`]],
+    ['percentageOwnership', ['0.0000000000001'], ['0.00000000000001', `0.1${'0'.repeat(20)}1`]],
     ['phoneNumber', ['+12', `+1${'2'.repeat(14)}`], ['+1', '12', '+02', `+1${'2'.repeat(15)}`]],
     ['title', ['x'.repeat(100)], ['x'.repeat(101)]],
     ['taxId', ['x'.repeat(100)], ['x'.repeat(101)]],

@@ -48,3 +48,22 @@ test('fixed fees do not grow with the amount', async () => {
   const least = await feesOf(small.fees.fixed + 1);
   expect(least.fees.fixed).toBe(small.fees.fixed);
 });
+
+test('without an amount, both APIs price every conversion, even from a currency with small units', async () => {
+  const { currencies } = await t.platform.ask('{ currencies { code } }');
+  const codes: string[] = currencies.map(({ code }: Data) => code);
+  const query = `query ($source: CurrencyCode!) {
+    exchangeRates(source: $source) { destination { code } sendingAmount { amount } minSendingAmount { amount } } }`;
+  for (const source of codes) {
+    const { exchangeRates } = await t.platform.ask(query, { source });
+    const { data } = await rest.ask('GET', `/exchange-rates?sourceCurrency=${source}`);
+    for (const destination of codes.filter((code) => code !== source)) {
+      const rate = exchangeRates.find((one: Data) => one.destination.code === destination);
+      const amount = Math.max(10_000, Number(rate?.minSendingAmount.amount));
+      const shown = data.find((one: Data) => one.destinationCurrency.code === destination);
+      expect([source, destination, rate?.sendingAmount.amount, shown?.sendingAmount]).toEqual([
+        ...[source, destination, String(amount), amount],
+      ]);
+    }
+  }
+});

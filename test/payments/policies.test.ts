@@ -295,9 +295,14 @@ test('a payment stops counting when it leaves a rolling window, even while other
 });
 
 test('a calendar day begins at midnight in the given time zone, even when the clocks change', async () => {
-  const start = async (period: string, zone: string, at: string) => {
+  const start = async (period: string, zone: string, at: string | Date) => {
     const { rows } = await t.owner.query('select window_start($1, $2, $3) as start', [period, zone, at]);
     return rows[0].start.toISOString();
+  };
+  const end = async (period: string, zone: string, at: string): Promise<Date> => {
+    const terms = { limit_periods: [period], limit_currencies: [''], time_zone: zone };
+    const text = 'select frees_at(jsonb_populate_record(null::policy, $1), 1, $2, 1) as end';
+    return (await t.owner.query(text, [terms, at])).rows[0].end;
   };
   for (const [period, zone, at, from] of [
     ['DAY', 'Europe/Berlin', '2026-03-29T21:59:59.999Z', '2026-03-28T23:00:00.000Z'],
@@ -305,10 +310,22 @@ test('a calendar day begins at midnight in the given time zone, even when the cl
     ['DAY', 'Europe/Berlin', '2026-10-25T22:59:59.999Z', '2026-10-24T22:00:00.000Z'],
     ['DAY', 'Pacific/Auckland', '2026-11-26T10:59:59.999Z', '2026-11-25T11:00:00.000Z'],
     ['MONTH', 'America/New_York', '2026-12-01T04:59:59.999Z', '2026-11-01T04:00:00.000Z'],
+    // Midnight occurs twice, or does not occur.
+    ['DAY', 'Atlantic/Azores', '2026-10-24T23:59:59.999Z', '2026-10-24T00:00:00.000Z'],
+    ['DAY', 'Atlantic/Azores', '2026-10-25T00:30:00Z', '2026-10-25T00:00:00.000Z'],
+    ['DAY', 'Atlantic/Azores', '2026-10-25T12:00:00Z', '2026-10-25T00:00:00.000Z'],
+    ['MONTH', 'America/Havana', '2026-11-01T04:30:00Z', '2026-11-01T04:00:00.000Z'],
+    ['DAY', 'America/Santiago', '2026-04-05T03:30:00Z', '2026-04-04T03:00:00.000Z'],
+    ['DAY', 'Africa/Cairo', '2026-04-23T22:30:00Z', '2026-04-23T22:00:00.000Z'],
     ['LAST_24_HOURS', 'Europe/Berlin', '2026-03-29T12:00:00Z', '2026-03-28T12:00:00.001Z'],
     ['LAST_30_DAYS', 'UTC', '2026-03-31T00:00:00Z', '2026-03-01T00:00:00.001Z'],
-  ] as const)
+  ] as const) {
     expect([zone, at, await start(period, zone, at)]).toEqual([zone, at, from]);
+    if (period !== 'DAY' && period !== 'MONTH') continue;
+    const next = await end(period, zone, at);
+    expect(await start(period, zone, next)).toBe(next.toISOString());
+    expect(await start(period, zone, new Date(next.getTime() - 1))).toBe(from);
+  }
 });
 
 test.each([

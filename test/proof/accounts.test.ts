@@ -62,7 +62,7 @@ const isBase58 = (value: string) => decodes(() => base58.decode(value));
 const oracles: Readonly<
   Record<string, (value: string, details: Readonly<Record<string, string>>) => boolean | undefined>
 > = {
-  clabeNumber: (value) => clabe.validate(value).valid.format && clabe.validate(value).valid.bank,
+  clabeNumber: (value) => clabe.validate(value).valid.format && !value.startsWith('000'),
   iban: (value) => isValidIBAN(value),
   swiftCode: (value) => isValidBIC(value),
   taxId: (value) => (value.length === 11 ? cpf.isValid(value) : cnpj.isValid(value)),

@@ -162,6 +162,18 @@ describe('every command', () => {
     }
   });
 
+  test('refuses a precondition that it does not check, instead of acting although it may fail', async () => {
+    const { rest, good, endpoints } = catalog;
+    for (const { id, method, statuses } of endpoints.filter(({ method }) => method !== 'GET')) {
+      for (const header of ['If-Match', 'If-None-Match', 'If-Unmodified-Since']) {
+        const { path, body } = await good(id);
+        const answered = await rest.call(method, path, { body, headers: { [header]: '"999"' } });
+        if (header === 'If-Match' && statuses.includes(412)) expect({ id, ...answered }).toMatchObject({ status: 412 });
+        else expect({ id, ...answered }).toMatchObject({ status: 400, body: { details: { field: header } } });
+      }
+    }
+  });
+
   test('takes effect once per idempotency key, and returns the same response byte for byte', async () => {
     const { rest, endpoints, good } = catalog;
     const keyed = endpoints.filter((endpoint) => endpoint.keyed);

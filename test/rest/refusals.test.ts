@@ -69,6 +69,21 @@ test('an invalid transfer is refused', async () => {
   expect(open.receivedAmount.amount).toBe(10_000);
 });
 
+test.each([
+  [100.5, 'must be at most 100'],
+  [-1, 'must be at least 0'],
+  ['5', 'must be a number'],
+  [1e-20, 'must be between 0 and 100 percent, with at most 13 decimals'],
+])("an owner's share of %j percent is refused, and the message says why", async (percentageOwnership, message) => {
+  const beneficialOwners = [{ fullName: 'Ada', individualType: 'DIRECTOR', percentageOwnership }];
+  const company = { customerType: 'BUSINESS', platformCustomerId: 'c', businessInfo: { legalName: 'Acme' } };
+  const { status, body } = await rest.call('POST', '/customers', { body: { ...company, beneficialOwners } });
+  const field = 'beneficialOwners.0.percentageOwnership';
+  expect({ status, errors: body.details.errors }).toMatchObject({
+    ...{ status: 400, errors: [{ field, message: expect.stringMatching(new RegExp(`^(a share )?${message}$`)) }] },
+  });
+});
+
 test('invalid customers and accounts are refused, with all invalid fields in one error', async () => {
   const person = { customerType: 'INDIVIDUAL', platformCustomerId: 'p' };
   const company = { customerType: 'BUSINESS', platformCustomerId: 'c', businessInfo: { legalName: 'Acme' } };

@@ -131,6 +131,9 @@ describe('the command line', () => {
     (await failing(['follow', 'Quote:1'])).toMatch('There is no Quote:1.');
     (await wrong(['trigger', 'rain'])).toMatch('rain cannot be triggered. Choose one of OUTGOING_PAYMENT');
     (await wrong(['trigger', 'kyc-status', '--reject'])).toMatch('kyc-status creates no payment');
+    (await wrong(['trigger', 'transfer-out', '--failure-reason', 'RAIN'])).toMatch(
+      'Allowed choices are LNURLP_FAILED,',
+    );
     (await wrong(['tail', '--type', 'RAIN'])).toMatch('There is no event type RAIN');
     (await wrong(['trigger', 'transfer-out', '--amount', 'much'])).toMatch('Expected an amount such as 12.50');
     (await wrong(['resend', 'Event:1', '--to', 'x'])).toMatch('x is not a receiver');
@@ -194,8 +197,8 @@ describe('trigger', () => {
     expect(out).toMatch(/^OUTGOING_PAYMENT {2}Transaction:\S+ {2}(PENDING|PROCESSING)$/m);
     expect(out).toMatch(/^\d\d:\d\d:\d\d\.\d{3} +\+\d+\.\ds {2}FAILED/m);
     expect(out).toMatch(/^FAILED: because of OFFRAMP_FAILED/m);
-    const wrong = await run(['trigger', 'transfer-out', '--failure-reason', 'RAIN']);
-    expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining('RAIN') });
+    const refused = await run(['trigger', 'transfer-out', '--deposit', 'SHORT']);
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('this payment has no deposit') });
   });
 });
 

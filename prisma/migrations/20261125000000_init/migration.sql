@@ -1074,11 +1074,11 @@ $$;
 create or replace function window_start(p_period text, p_zone text, p_at timestamptz) returns timestamptz
   language sql stable parallel safe
 as $$
-  select case p_period
-    when 'DAY' then date_trunc('day', p_at, p_zone)
-    when 'MONTH' then date_trunc('month', p_at, p_zone)
-    when 'LAST_24_HOURS' then p_at - interval '23:59:59.999'
-    when 'LAST_30_DAYS' then p_at - interval '719:59:59.999' end
+  select case
+    when p_period in ('DAY', 'MONTH') then
+      (date_trunc(p_period, p_at at time zone p_zone) - interval '1 microsecond') at time zone p_zone + interval '1 microsecond'
+    when p_period = 'LAST_24_HOURS' then p_at - interval '23:59:59.999'
+    when p_period = 'LAST_30_DAYS' then p_at - interval '719:59:59.999' end
 $$;
 
 create or replace function account_version_before(p_platform uuid, p_account uuid, p_moment timestamptz) returns int
@@ -1392,7 +1392,7 @@ begin
   end if;
   v_rows := jsonb_path_query_array(p_plans, '$[*].plan.orders[*]');
   if v_rows <> '[]' then
-    -- If an order waited for an approval, its age is counted from the approval, because the age shows how long the
+    -- The age of an order that waited for approval is measured from the approval, because the age shows how long the
     -- provider may have had the order.
     update rail_order o set due_at = clock_ms() + m.due_in_ms * interval '1 millisecond',
       created_at = case when m.begins then clock_ms() else o.created_at end
@@ -2229,7 +2229,7 @@ begin
     return null;
   end if;
   v_ahead := v_now + least(v_step / 2, interval '10 seconds');
-  -- An order's created_at is moved, too, because the order's age is computed from it.
+  -- Also moves each order's created_at, because the order's age is computed from it.
   update rail_order set due_at = due_at - v_step, created_at = created_at - v_step where due_at > v_ahead;
   update account_check set due_at = due_at - v_step where due_at > v_ahead;
   update identity_check set due_at = due_at - v_step where due_at > v_ahead;
@@ -2288,7 +2288,8 @@ declare
   v_currency text := p_policy.limit_currencies[p_limit];
 begin
   if v_period in ('DAY', 'MONTH') then
-    return (date_trunc(v_period, p_at at time zone v_zone) + ('1 ' || v_period)::interval) at time zone v_zone;
+    return (date_trunc(v_period, p_at at time zone v_zone) + ('1 ' || v_period)::interval - interval '1 microsecond') at time zone v_zone
+      + interval '1 microsecond';
   end if;
   return (
     select r.used_at + case v_period when 'LAST_24_HOURS' then interval '24 hours' else interval '720 hours' end
@@ -2407,7 +2408,7 @@ begin
       old.destination_kind, old.destination_uma_address, old.rate_details, old.description)
     or (old.type = 'OUTGOING' and (new.destination_account_id, new.requested_information)
         is distinct from (old.destination_account_id, old.requested_information))
-    -- The approval of an outgoing payment changes only when its status changes from or to CREATED. The token that
+    -- The approval of an outgoing payment changes only when its status changes to or from CREATED. The token that
     -- began a payment and the token that decided on it are written only once.
     or (old.type = 'OUTGOING' and 'CREATED' not in (old.status, new.status)
         and (new.approval_due_at, new.decided_by_id) is distinct from (old.approval_due_at, old.decided_by_id))
@@ -2912,7 +2913,7 @@ begin
   end if;
   perform set_config('gateway.outbox_past', v_past::text, false);
 
-  -- A notification must be shorter than 8,000 bytes; each platform takes about 57.
+  -- A notification must be shorter than 8,000 bytes; each platform takes about 57 bytes.
   for v_from in 1 .. coalesce(array_length(v_heads, 1), 0) by 100 loop
     perform pg_notify('feed', array_to_string(v_heads[v_from : v_from + 99], ','));
   end loop;

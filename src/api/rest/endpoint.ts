@@ -2,7 +2,14 @@ import { createRoute, type RouteConfig, z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { keyInHeader } from '../../core/idempotency.ts';
 import { type IdType, uuidOf } from '../../core/ids.ts';
-import { type Expecting, type PathTable, Refusal, type RefusalCode, translatePath } from '../../core/refusal.ts';
+import {
+  type Expecting,
+  invalid,
+  type PathTable,
+  Refusal,
+  type RefusalCode,
+  translatePath,
+} from '../../core/refusal.ts';
 import type { Viewer } from '../../domain/access/caller.ts';
 import {
   authorize,
@@ -189,10 +196,14 @@ export class Endpoints {
     const { summary, description, at, params, query, body, isBodyOptional, parameters, responses, middleware, handle } =
       endpoint;
     const [path = '', method = 'get'] = at.split(' ').reverse();
+    const checks = [...middleware];
+    if (method !== 'get') checks.push(refusePreconditions(parameters?.includes(ifMatchParameter) ?? false));
+    if (isBodyOptional) checks.push(acceptNoBody);
+    else if (!body) checks.push(refuseFields);
     const route = createRoute({
       ...{ operationId, tags: this.#tags, summary, description, responses },
       ...(parameters && { parameters }),
-      middleware: isBodyOptional ? [...middleware, acceptNoBody] : body ? middleware : [...middleware, refuseFields],
+      middleware: checks,
       // The compiler cannot infer Hono's types from the method and schemas of an arbitrary endpoint.
       method: method as 'get',
       path,
@@ -229,6 +240,15 @@ function mayRun(operation: Operation): MiddlewareHandler<RestEnvironment> {
     authorize(viewer, operation);
     if (showsExisting(operation)) requirePermission(viewer, 'VIEW');
   });
+}
+
+/** Refuses the preconditions (RFC 9110, 13.1) that an endpoint does not check, so that it does not act although they fail. */
+function refusePreconditions(checksIfMatch: boolean): MiddlewareHandler<RestEnvironment> {
+  return async (context, next) => {
+    for (const name of [...(checksIfMatch ? [] : [ifMatch]), 'If-None-Match', 'If-Unmodified-Since'])
+      if (context.req.header(name) !== undefined) throw invalid(`${name} is not supported here`, [name]);
+    await next();
+  };
 }
 
 /** Allows any content type if the body is empty, because many clients send the header anyway. */

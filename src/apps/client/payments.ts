@@ -77,11 +77,11 @@ export async function bodyOf(response: Response): Promise<ResponseBody> {
   }
 }
 
-/** Reads `Retry-After`, which is a number of seconds or a date. */
+/** Reads `Retry-After`, which is a number of seconds or a date. A date contains a colon; "3600.5" is not a year. */
 function secondsOf(header: string | null): number | undefined {
   if (header === null) return undefined;
-  const seconds = /^\d+$/.test(header) ? Number(header) : Math.ceil((Date.parse(header) - Date.now()) / 1_000);
-  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
+  const seconds = header.includes(':') ? (Date.parse(header) - Date.now()) / 1_000 : Number.parseFloat(header);
+  return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
 }
 
 /** Creates an app's client for the service. It sends nothing before the first request or subscription. */

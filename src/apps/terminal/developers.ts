@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
+import type { FailureReason } from '../client/generated/operations.ts';
 import { acts, trigger } from './acts.ts';
 import { eventTypes, withService } from './command.ts';
 import { logs, resend } from './deliveries.ts';
@@ -68,6 +69,11 @@ function addWebhooks(program: Program): void {
     .action(withService(resend));
 }
 
+const failureReasons: readonly FailureReason[] = [
+  ...(['LNURLP_FAILED', 'PAY_REQUEST_FAILED', 'PAYMENT_APPROVAL_WEBHOOK_ERROR', 'PAYMENT_APPROVAL_TIMED_OUT'] as const),
+  ...(['OFFRAMP_FAILED', 'MISSING_MANDATORY_PAYEE_DATA', 'QUOTE_EXPIRED', 'QUOTE_EXECUTION_FAILED'] as const),
+];
+
 function addTrigger(program: Program): void {
   program
     .command('trigger')
@@ -84,7 +90,7 @@ function addTrigger(program: Program): void {
       ]),
     )
     .addOption(scenario('--delay-ms <ms>', 'how long the step takes').argParser(counted(0, 3_600_000)))
-    .addOption(scenario('--failure-reason <reason>', 'the payment fails for this reason, such as OFFRAMP_FAILED'))
+    .addOption(scenario('--failure-reason <reason>', 'the payment fails for this reason').choices(failureReasons))
     .addOption(scenario('--reject', 'the receiving side refuses the payment'))
     .addOption(scenario('--approval <decision>', 'the decision on an INCOMING_PAYMENT').choices(['APPROVE', 'REJECT']))
     .addOption(

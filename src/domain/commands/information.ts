@@ -188,8 +188,11 @@ const factChecks: Readonly<Record<string, FactCheck>> = {
   title: text(longest.word),
   emailAddress: text(longest.email),
   phoneNumber: checking('a phone number', fitting(/^\+[1-9]\d{1,14}$/, 'in E.164 format, such as +14155550123')),
+  // A JSON number has 15 exact digits. With more decimals, the two APIs would show different shares.
   percentageOwnership: checking('a share', (share: number) =>
-    share < 0 || share > 100 ? 'must be between 0 and 100 percent' : undefined,
+    share >= 0 && share <= 100 && Number(share.toFixed(13)) === share
+      ? undefined
+      : 'must be between 0 and 100 percent, with at most 13 decimals',
   ),
   line1: text(longest.line),
   postalCode: text(longest.postalCode),

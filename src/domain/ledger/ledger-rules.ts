@@ -2,12 +2,13 @@ import { paymentRules } from './payment-rules.ts';
 import type { Rule } from './rule.ts';
 
 const taken = "(case l.currency when '' then 1 else u.amount end)";
-/** The time at which a payment stops counting against the limit `l` (window_start.sql). */
+/** The time at which a payment stops counting against the limit `l` (window_start.sql, frees_at.sql). */
 const windowEnd = `case l.period
   when 'PAYMENT' then u.used_at
   when 'LAST_24_HOURS' then u.used_at + interval '24 hours'
   when 'LAST_30_DAYS' then u.used_at + interval '720 hours'
-  else (date_trunc(l.period, u.used_at at time zone p.time_zone) + ('1 ' || l.period)::interval) at time zone p.time_zone end`;
+  else (date_trunc(l.period, u.used_at at time zone p.time_zone) + ('1 ' || l.period)::interval - interval '1 microsecond') at time zone p.time_zone
+    + interval '1 microsecond' end`;
 
 /** These rules check all records of counted payments, not only new ones, because old records are deleted anyway. */
 export const policyRules: readonly Rule[] = [

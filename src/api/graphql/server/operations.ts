@@ -37,8 +37,15 @@ import { holdStream, type StreamMessage, sharedResults, streamMessages } from '.
 /** The maximum number of streams that may be opening at once. If all streams opened at once, clients would time out. */
 const maxOpenings = 256;
 
-/** The headers that carry REST's idempotency key. If a mutation ignored them, a retry could pay a second time. */
-const restKeys = ['idempotency-key', 'x-idempotency-key'];
+/**
+ * The headers of REST for which mutations have input fields. If a mutation ignored them, a retry could pay a second
+ * time, or overwrite a change that the caller has not seen.
+ */
+const restHeaders = {
+  'idempotency-key': 'idempotencyKey',
+  'x-idempotency-key': 'idempotencyKey',
+  'if-match': 'expectedVersion',
+};
 
 export interface OperationsOptions {
   readonly schema: GraphQLSchema;
@@ -104,9 +111,10 @@ export class Operations {
         const notAllowed = { code: 'METHOD_NOT_ALLOWED', status: 405, headers: { allow: 'POST' } };
         return [badRequest('mutations must be sent by POST', notAllowed)];
       }
-      const header = restKeys.find((name) => transport.response?.req.headers[name] !== undefined);
+      const { headers = {} } = transport.response?.req ?? {};
+      const [header, field] = Object.entries(restHeaders).find(([name]) => headers[name] !== undefined) ?? [];
       if (operation.operation === 'mutation' && header !== undefined) {
-        const message = `${header} is a header of REST: use idempotencyKey in the input`;
+        const message = `${header} is a header of REST: use ${field} in the input`;
         return [badRequest(message, { code: 'INVALID_INPUT', details: { field: header } })];
       }
       if (context.viewer.trustedDocumentsOnly) await this.#options.sent.check(context.viewer, document);

@@ -58,11 +58,11 @@ const BeneficialOwnerSchema = requestObject('BeneficialOwner', {
   taxId: text(longest.number).optional().describe('Tax number.'),
   ...personFields,
   percentageOwnership: z
-    .number('must be a number of at most 15 digits')
-    .min(0)
-    .max(100)
+    .number('must be a number')
+    .min(0, 'must be at least 0')
+    .max(100, 'must be at most 100')
     .optional()
-    .describe('Share of the company, in percent.'),
+    .describe('Share of the company, in percent, with at most 13 decimals.'),
   title: text(longest.word).optional().describe('Title in the company.'),
 }).describe('A person who owns or controls a company.');
 

@@ -37,10 +37,13 @@ export function paceOf(scale: number, random: () => number = Math.random) {
   };
 }
 
-/** Converts a Retry-After header (RFC 9110, 10.2.3) to seconds; undefined if it is neither a number nor a date. */
+/**
+ * Converts a Retry-After header (RFC 9110, 10.2.3) to seconds; undefined if it is neither a number nor a date. Some
+ * receivers send fractions. A date contains a time of day; without this condition, 3600.5 would be read as a year.
+ */
 export function retryAfterSeconds(header: string | undefined, now: Date): number | undefined {
   if (header === undefined) return undefined;
-  if (/^\s*\d{1,9}\s*$/.test(header)) return Number(header);
-  const date = Date.parse(header);
+  if (/^\s*\d+(\.\d+)?\s*$/.test(header)) return Number(header);
+  const date = header.includes(':') ? Date.parse(header) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, (date - now.getTime()) / secondMs);
 }

@@ -127,7 +127,7 @@ const BeneficialOwnerInput = builder.inputType('BeneficialOwnerInput', {
     address: t.field({ type: AddressInput, description: "The person's postal address." }),
     percentageOwnership: t.field({
       type: 'Decimal',
-      description: "The person's share of the company, as a percentage from 0 to 100.",
+      description: "The person's share of the company, as a percentage from 0 to 100 with at most 13 decimals.",
     }),
     title: t.string({ description: "The person's title in the company." }),
   }),
@@ -182,8 +182,8 @@ function detailsOf(input: DetailsInput): Details {
   const { beneficialOwners, ...business } = input.business;
   const owners = beneficialOwners?.map(({ percentageOwnership: share, ...owner }) => ({
     ...owner,
-    // The specification requires a JSON number.
-    percentageOwnership: typeof share === 'string' ? Number(share) : share,
+    // The specification requires a JSON number. Decimals that it would round off are refused (information.ts).
+    percentageOwnership: typeof share === 'string' ? Number(/\.\d{14}/.test(share) ? Number.NaN : share) : share,
   }));
   return {
     customerType: 'BUSINESS',

@@ -109,7 +109,8 @@ builder.queryField('exchangeRates', (t) =>
       destinations: t.arg({ type: ['CurrencyCode'], description: 'The currencies to receive; all if omitted.' }),
       sendingAmount: t.arg({
         type: AmountInput,
-        description: 'The amount to price, fees included; by default, 10000 in the smallest unit of `source`.',
+        description:
+          'The amount to price, fees included; by default, 10000 in the smallest unit of `source`, or the minimum amount if that is more.',
       }),
     },
     resolve: (_root, { sendingAmount, ...args }, { payments, viewer }) =>
