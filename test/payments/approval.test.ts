@@ -230,7 +230,7 @@ const told = (after: string, id: string, last: string) =>
   );
 
 describe('an incoming UMA payment whose sender has only looked up the receiver', () => {
-  test('is CREATED without a reference, and no approval is requested yet (2.6)', async () => {
+  test('is CREATED without a reference, and no approval is requested yet (specification 2.6)', async () => {
     const { transaction, scene } = await lookedUp({ delayMs: 600_000 });
     expect(transaction).toMatchObject({ status: 'CREATED', approvalDueAt: null });
     const waiting = { type: 'INCOMING', reconciliationReference: null, timeline: went('CREATED'), ledgerEntries: [] };
@@ -241,7 +241,7 @@ describe('an incoming UMA payment whose sender has only looked up the receiver',
     expect(await t.platform.balanceOf(scene.usd)).toBe(0n);
   });
 
-  test('becomes PENDING when the pay request arrives, which starts the five-second deadline (3.2)', async () => {
+  test('becomes PENDING when the pay request arrives, which starts the five-second deadline (specification 3.2)', async () => {
     const { transaction, scene, after } = await lookedUp({ delayMs: 300 });
     expect(transaction.status).toBe('CREATED');
     const events = await told(after, transaction.id, 'PENDING');
@@ -265,7 +265,7 @@ describe('an incoming UMA payment whose sender has only looked up the receiver',
   });
 
   test.each(['LNURLP_FAILED', 'PAY_REQUEST_FAILED'])(
-    'becomes FAILED with %s when the pay request fails (3.2)',
+    'becomes FAILED with %s when the pay request fails (specification 3.2)',
     async (failureReason) => {
       const { transaction, scene } = await lookedUp({ failureReason, delayMs: 50 });
       const failed = { status: 'FAILED', failureReason, timeline: went('CREATED', 'FAILED'), ledgerEntries: [] };
@@ -274,7 +274,7 @@ describe('an incoming UMA payment whose sender has only looked up the receiver',
     },
   );
 
-  test("becomes EXPIRED when no pay request arrives within a quote's lifetime (3.2)", async () => {
+  test("becomes EXPIRED when no pay request arrives within a quote's lifetime (specification 3.2)", async () => {
     const { transaction } = await lookedUp({ delayMs: 3_600_000 }, brief);
     const expired = { status: 'EXPIRED', timeline: went('CREATED', 'EXPIRED'), ledgerEntries: [] };
     expect(await brief.platform.ended(transaction.id)).toMatchObject(expired);

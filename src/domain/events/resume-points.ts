@@ -235,7 +235,7 @@ export class ResumePoint {
   readonly #store: ResumePoints;
   readonly #found: Found | undefined;
   state: 'open' | 'closed' | 'ended' = 'open';
-  /** The position given to `begin`; null if the stream resumes an earlier one. */
+  /** The position from which the stream was begun; null if the stream resumes an earlier one. */
   begun: bigint | null = null;
   #isBegun: boolean;
   #acknowledged: FeedPosition | null = null;
