@@ -4,15 +4,15 @@ import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-// The tests start about a hundred processes, which share a cache of the modules that they compile.
+// The tests start about a hundred processes, which share a cache of compiled modules.
 process.env.NODE_COMPILE_CACHE ??= path.join(import.meta.dirname, 'node_modules/.cache/compiled');
 
-/** More space than all databases of a test run need. */
+/** More space than a test run's databases need altogether. */
 const roomBytes = 4 * 1024 ** 3;
 
 /**
- * The folder of an in-memory disk, if there is one with enough space. On other disks, creating and removing the files
- * of the test databases takes more than a tenth of the CPU time.
+ * The folder of an in-memory disk, if there is one with enough space. On other disks, creating and removing the test
+ * databases' files takes more than a tenth of the CPU time.
  */
 export const memoryDisk = (() => {
   const folder = '/dev/shm';
@@ -26,8 +26,8 @@ export const memoryDisk = (() => {
 if (memoryDisk) process.env.TMPDIR ??= memoryDisk;
 
 /**
- * The long checks of `npm run test:deep`: random documents, event orders and faults, proofs, tests of a whole API or in
- * a browser, and tests that are slow because they start, stop or break processes, servers and providers.
+ * The long checks of `npm run test:deep`: random documents, event orders and faults, proofs, tests that cover a whole
+ * API or run in a browser, and tests that are slow because they start, stop or break processes, servers and providers.
  */
 export const deep = [
   'access/{expected-versions,same-tick,token-parents}',
@@ -112,7 +112,7 @@ export default defineConfig({
           name: 'shared',
           include: ['test/**/*.test.ts'],
           exclude: ['test/soak/**', ...mocking, ...deep],
-          // Node itself loads the modules, as in production. This saves a seventh of the CPU time of the whole run.
+          // Node itself loads the modules, as in production. This saves a seventh of the whole run's CPU time.
           experimental: { viteModuleRunner: false, nodeLoader: false },
         },
       },
@@ -122,7 +122,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
-    // The files in a worker share imported modules, because loading the schema for each file took more than half of the
+    // The files in a worker share imported modules, because loading the schema for each file took more than half the
     // time. This is safe: each gateway has its own database, and no module has state that tests could change.
     isolate: false,
     testTimeout: 300_000,

@@ -15,7 +15,7 @@ export default mergeConfig(
     test: {
       include: ['test/soak/**/*.soak.ts', ...Object.keys(longer).map((name) => `test/${name}.test.ts`)],
       fileParallelism: false,
-      // Some soaks measure the memory of their process.
+      // Some soaks measure how much memory their process uses.
       isolate: true,
       execArgv: ['--expose-gc'],
       testTimeout: 1_800_000,

@@ -16,7 +16,7 @@ import { writesOf } from './writes.ts';
 
 /**
  * `npm run bench:day`: runs a large installation under a day's mixed load, with each hour compressed into a minute. The
- * load peaks at noon, at a share of the installation's capacity. Autovacuum looks for work every second instead of
+ * load peaks at noon, at a set share of the installation's capacity. Autovacuum looks for work every second instead of
  * every minute. Prints how memory, handles and latencies change, how the database grows, what autovacuum does, the most
  * expensive statements with their plans, and the indexes that no statement used.
  */
@@ -34,7 +34,7 @@ const headers = { authorization: basicAuthorization(credentials), 'content-type'
 const hourMs = 60_000;
 const capacityMs = 30_000;
 
-/** Returns the load of an hour as a share of the peak: a fifth at midnight, all of it at noon. */
+/** Returns an hour's load as a share of the peak load: a fifth at midnight, all of it at noon. */
 const busyAt = (hour: number) => 0.6 - 0.4 * Math.cos((hour / 12) * Math.PI);
 
 /** The parts of the load, each with its own connections. */

@@ -47,7 +47,7 @@ async function casesOf(prepared: Prepared): Promise<Map<string, Sent>> {
   const reads = await readCases(prepared);
   const cases = new Map<string, Sent>(
     reads.map(({ name, gateway: { query, variables } }) => [
-      // Names must be the same for all sizes, but the original name contains a depth that depends on the size.
+      // Names must be the same for all sizes, but some of the original names contain a depth that depends on the size.
       name.replace(/ at depth \d+/, ' at a depth of 80 %'),
       { bodies: variables.map((each) => JSON.stringify({ query, variables: each })), connections: 16 },
     ]),

@@ -11,7 +11,7 @@ interface Table {
   readonly indexes: number;
 }
 
-/** Returns the sizes of all other tables and of their indexes, after a vacuum has freed the dead rows. */
+/** Returns the sizes of all tables not in `leaving`, and of their indexes, after a vacuum has freed the dead rows. */
 async function sizesOf(url: string): Promise<Map<string, Table>> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -38,7 +38,7 @@ export interface Server {
 /** Linux counts processor time in hundredths of a second (USER_HZ). */
 const tickMicros = 10_000;
 
-/** Returns the processor time of a process in microseconds; with `ended`, includes its terminated children. */
+/** Returns a process's processor time in microseconds; with `ended`, adds that of its terminated children. */
 export function cpuOf(pid: number, ended = false): number | undefined {
   try {
     // The name in parentheses may contain spaces, so fields are counted from its end. utime and stime are the 14th and
@@ -54,14 +54,14 @@ function childrenOf(pid: number | undefined): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
 }
 
-/** Returns the processor time of a database server, including all its processes, in microseconds. */
+/** Returns the processor time of the database server and all its processes, in microseconds. */
 function cpuOfPostgres(): number | undefined {
   const { pid } = postgres;
   const own = pid === undefined ? undefined : cpuOf(pid, true);
   return own === undefined ? undefined : childrenOf(pid).reduce((sum, child) => sum + (cpuOf(child) ?? 0), own);
 }
 
-/** How long the main thread of a process has run, and how long it waited for a core, in nanoseconds. */
+/** How long a process's main thread has run, and how long it waited for a core, in nanoseconds. */
 interface Scheduling {
   readonly running: number;
   readonly waiting: number;
@@ -76,7 +76,7 @@ function schedulingOf(pid: number): Scheduling | undefined {
   }
 }
 
-/** Starts observing how busy the cores are. The returned function describes the result in a string for a table. */
+/** Starts observing how busy the cores are. The returned function describes the result as text for a table. */
 export function watchCores(processes: Readonly<Record<string, number>>): () => string {
   const read = () => ({
     at: performance.now(),
@@ -103,7 +103,7 @@ const idleOf = (cores: readonly CoreTimes[]) => cores.reduce((sum, { idle }) => 
 const allOf = (cores: readonly CoreTimes[]) =>
   cores.reduce((sum, { user, nice, sys, idle, irq }) => sum + user + nice + sys + idle + irq, 0);
 
-/** Returns the resident memory of a process in MiB. */
+/** Returns a process's resident memory in MiB. */
 export function memoryOf(pid: number): number | undefined {
   try {
     const kib = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
@@ -129,10 +129,10 @@ export interface Contestant {
 }
 
 export const requests = (job: RequestJob, server: Server): Contestant => ({ tool: 'requests', job, pid: server.pid });
-/** Builds a contestant that has no server, so only the processor time of Postgres is measured. */
+/** Builds a contestant that has no server, so only Postgres processor time is measured. */
 export const statements = (job: StatementJob): Contestant => ({ tool: 'statements', job });
 
-/** Adds up the given clock's time between calls to `begin` and `end`. NaN if the clock cannot be read. */
+/** Adds up the time between calls to `begin` and `end`, by the given clock; NaN if the clock cannot be read. */
 function stopwatch(read: () => number | undefined) {
   let used = 0;
   let before = 0;

@@ -25,10 +25,10 @@ const chunk = 50_000;
 const funds = 1_000_000_000_000n;
 
 /**
- * Returns the database of this size, filling it unless an earlier run has done so. Each customer has an internal USD
- * account, an internal EUR account and three external accounts. The transfers are spread over 300 days; of every 20, 18
- * were delivered, one is in flight, and one failed and was refunded. Each transfer has its journals and running
- * balances, so that the auditor has something to check.
+ * Returns the database with the given number of transfers, filling it unless an earlier run has done so. Each customer
+ * has an internal USD account, an internal EUR account and three external accounts. The transfers are spread over 300
+ * days; of every 20, 18 were delivered, one is in flight, and one failed and was refunded. Each transfer has its
+ * journals and running balances, so that the auditor has something to check.
  */
 export async function prepare(serverUrl: string, transactions: number, log: (line: string) => void): Promise<Prepared> {
   const customers = Math.max(100, Math.ceil(transactions / 100));
@@ -102,7 +102,7 @@ async function fill(
 
 /**
  * Every id and amount is a function of a row's number, so that all tables can be written in bulk and are consistent.
- * Customer c has the transactions c, c + N, c + 2N, …; every 20th of them fails.
+ * With N customers, customer c has transactions c, c + N, c + 2N, …, every 20th of which fails.
  */
 function helpers(platformId: string, customers: number, transactions: number): string {
   return `
@@ -122,9 +122,9 @@ function helpers(platformId: string, customers: number, transactions: number): s
 const born = 'bench.time(bench.at(0) - 86400000 + c)';
 
 /**
- * Kinds of ids: 1 customer, 2 and 3 internal USD and EUR accounts, 4 to 6 external accounts, 7 the first deposit. The
- * identifier of each external account ends in 100, which has no meaning in the sandbox; other suffixes make payments
- * fail or wait.
+ * Kinds of ids: 1 customer, 2 and 3 internal USD and EUR accounts, 4 to 6 external accounts, 7 the first deposit. Each
+ * external account's identifier ends in 100, which has no meaning in the sandbox; other suffixes make payments fail or
+ * wait.
  */
 const people = `
   insert into customer (platform_id, id, platform_customer_id, customer_type, uma_address, kyc_status, created_at, updated_at, name, search_name, nationality)
@@ -152,7 +152,7 @@ const people = `
     'USD', case leg when 1 then -${funds} else ${funds} end, case leg when 2 then ${funds} end, case leg when 2 then 2 end
   from generate_series(0, bench.customers() - 1) c, generate_series(1, 2) leg;`;
 
-/** Transfer i is the k-th of customer c. Before it, the account had version v and d debits that were not refunded. */
+/** Transfer i is customer c's k-th. Before it, the account had version v and d debits that were not refunded. */
 const transfers = `(
   select i, c, k, k - k / 20 as d, 2 + k + k / 20 as v, bench.amount(c) as amount, bench.at(i) as ms, bench.transfer(i) as id,
     case k % 20 when 19 then 'FAILED' when 18 then 'PENDING' else 'COMPLETED' end as status

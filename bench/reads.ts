@@ -43,7 +43,7 @@ const pageSql = (where: string, order: 'desc' | 'asc' = 'desc') => `
 
 /**
  * Returns the digest by which PostGraphile's cursors identify their order: the first part of each cursor.
- * @param url the URL of the peer
+ * @param url the peer's URL
  */
 export async function peerOrderOf(url: string, platformId: string): Promise<string> {
   const query = `{ allTransactions(first: 1, condition: { platformId: "${platformId}" }, orderBy: [PRIMARY_KEY_DESC]) { edges { cursor } } }`;
@@ -79,7 +79,7 @@ export async function readCases(prepared: Prepared, peerOrder = ''): Promise<rea
   const list = `query ($after: String) { transactions(first: 20, after: $after) { edges { node { ${fields} } } ${page} } }`;
   const peerList = (args: string, info = page) =>
     `allTransactions(${args}, condition: { platformId: "${platformId}" }, orderBy: [PRIMARY_KEY_DESC]) { edges { node { ${peerFields} } } ${info} }`;
-  // PostGraphile's cursor for a position in the order of the primary key, which has two columns.
+  // PostGraphile's cursor for a position in the order given by the primary key, which has two columns.
   const peerCursor = (id: string) => Buffer.from(JSON.stringify([peerOrder, platformId, id])).toString('base64');
 
   return [

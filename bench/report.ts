@@ -33,7 +33,7 @@ const round = (value: number | undefined, digits = 0) =>
   value === undefined || !Number.isFinite(value) ? '–' : value.toFixed(digits);
 const ratio = (a: number | undefined, b: number | undefined) => (a && b ? (a / b).toFixed(2) : '–');
 
-/** Formats one row as it is printed while the benchmark runs. */
+/** Formats a row for printing while the benchmark runs. */
 export function line({ case: name, contestant, result, statements }: Row): string {
   return [
     name.padEnd(42),

@@ -50,7 +50,7 @@ const fromGateway = (server: Server, sent: Sent) =>
   requests({ url: server.url, headers: gatewayHeaders, ...sent }, server);
 const fromPeer = (server: Server, sent: Sent) => requests({ url: server.url, headers: plainHeaders, ...sent }, server);
 
-/** Extracts the id of a new quote from a response. */
+/** Captures a new quote's id in a response. */
 const quoteId = '"id":"Quote:([0-9a-f-]+)"';
 
 /** Measures one case for several contestants, alternating between them, and adds a row for each. */
@@ -70,7 +70,7 @@ async function contest(
   }
 }
 
-/** Runs all measurements in order. A run is sound if every response was correct and the audit finds no broken rule. */
+/** Runs all measurements in order. A run is sound if every response is correct and the audit finds no broken rule. */
 export async function runAll(
   prepared: Prepared,
   small: Prepared,
@@ -358,7 +358,7 @@ async function measureStored(prepared: Prepared, timing: Timing, only: RegExp): 
   return facts;
 }
 
-/** Measures the streams of one instance while another one makes the changes. */
+/** Measures one instance's streams while another instance makes the changes. */
 async function measureSubscribers(prepared: Prepared, timing: Timing): Promise<Fact[]> {
   const writes = await writesOf(prepared);
   const gateway = await startGateway(prepared.url);
@@ -512,7 +512,7 @@ async function measurePolicies(prepared: Prepared, timing: Timing): Promise<Fact
   };
 }
 
-/** Measures the same list and transfer over REST. */
+/** Measures over REST the list and the transfer that are also measured over GraphQL. */
 async function measureRest(gateway: Server, writes: Writes, timing: Timing, add: (row: Row) => void): Promise<void> {
   const rest = gateway.url.replace('/graphql', '/2025-10-13');
   const headers = { authorization, 'content-type': 'application/json' };

@@ -22,8 +22,8 @@ function workInNode(): void {
 const workInPostgres = `select count(*), sum(hashtextextended(n::text, 0) % 1000) from generate_series(1, 200000) n group by n % 7`;
 
 /**
- * Measures the machine's speed, because rented machines differ in speed by a factor of three, and each one's speed
- * changes within an hour. Takes the median of nine runs of each workload.
+ * Measures the machine's speed, because rented machines differ in speed by a factor of up to three, and each machine's
+ * speed changes within an hour. Takes the median of nine runs of each workload.
  */
 export async function measureSpeed(url: string): Promise<Speed> {
   const client = new pg.Client({ connectionString: url });

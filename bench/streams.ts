@@ -41,9 +41,9 @@ export interface Streams {
 }
 
 /**
- * Measures subscribers on a separate instance, each of which follows the payments of one customer. Every transfer
- * causes two changes: when it begins and when it ends. Then measures subscribers that follow the whole platform,
- * clients that reconnect after a crash, and thousands of idle subscriptions.
+ * Measures subscribers on a separate instance, each following one customer's payments. Every transfer causes two
+ * changes: when it begins and when it ends. Then measures subscribers that follow the whole platform, clients that
+ * reconnect after a crash, and thousands of idle subscriptions.
  */
 export async function measureStreams(streams: Streams): Promise<Fact[]> {
   const live = await withInstance(streams, async (instance) => [
@@ -111,7 +111,7 @@ async function measureFanOut(instance: Server, streams: Streams): Promise<Fact[]
   }
 }
 
-/** Measures the same latency while replays on the subscribers' instance repeatedly read the feed from its beginning. */
+/** Measures a change's latency while replays on the subscribers' instance repeatedly read the feed from the start. */
 async function measureBesideReplays(instance: Server, streams: Streams): Promise<Fact[]> {
   const { gateway, platformId, authorization, customerIds, transfers, measureMs } = streams;
   const facts: Fact[] = [];
@@ -182,7 +182,7 @@ async function measureFollowersOfAll(instance: Server, streams: Streams): Promis
   ];
 }
 
-/** Measures how quickly thousands of clients recover after their instance is killed and restarted at its address. */
+/** Measures how quickly clients recover after their instance is killed and restarted at the same address. */
 async function measureReturn(streams: Streams): Promise<Fact> {
   const { gateway, authorization, transfers, measureMs } = streams;
   const customerIds = streams.customerIds.slice(0, returning.customers);
@@ -219,7 +219,7 @@ async function measureReturn(streams: Streams): Promise<Fact> {
   const failures = returned.reduce((sum, one) => sum + one.failures, 0);
   return {
     what: `time from a kill -9 of an instance until its ${clients} clients, each with its own socket, have received what they missed`,
-    value: `half of them after ${(half / 1000).toFixed(1)} s, all after ${(last / 1000).toFixed(1)} s; the instance listened again after ${(second.startMs / 1000).toFixed(1)} s; ${failures} attempts to connect failed`,
+    value: `half of them after ${(half / 1000).toFixed(1)} s, all after ${(last / 1000).toFixed(1)} s; the instance was listening again after ${(second.startMs / 1000).toFixed(1)} s; ${failures} attempts to connect failed`,
   };
 }
 
@@ -237,9 +237,9 @@ async function arrived(subscribers: ChildProcess, expected: number): Promise<Arr
 }
 
 /**
- * Measures how much the resident memory of the process grows, including the free part of its heap. The process has
- * already served a few subscribers, so that one-time allocations are not counted. It has served no other clients,
- * because idle subscriptions would reuse the memory that they freed.
+ * Measures how much the instance's resident memory grows, including the free part of its heap. The instance has already
+ * served a few subscribers, so that one-time allocations are not counted. It has served no other clients, because idle
+ * subscriptions would reuse the memory that those clients had freed.
  */
 async function measureIdle(
   instance: Server,
@@ -282,7 +282,8 @@ async function answerOf<Message>(tool: ChildProcess): Promise<Message> {
 }
 
 /**
- * Starts subscribers in a separate process, and waits until they are open. Each follows one customer, or all customers.
+ * Starts subscribers in a separate process, and waits until they have subscribed. Each follows one customer's payments,
+ * or the whole platform's.
  */
 async function subscribe(
   instance: Server,
@@ -297,7 +298,7 @@ async function subscribe(
   const job: SubscriberJob = { url: instance.url, authorization, customerIds, perSocket, sampled };
   child.send(job);
   await answerOf(child);
-  // When the last socket reports, its last operations may still be on their way to the server.
+  // The process answers once the operations are sent, but the last ones may still be on their way to the server.
   await settled(instance.pid);
   return child;
 }

@@ -8,7 +8,7 @@ import type { Fact } from './report.ts';
 /** How long to wait for the last delivery, in milliseconds. */
 const patienceMs = 60_000;
 
-/** Replays all payment events since a cursor to one endpoint, which accepts them all, and measures the delivery. */
+/** Measures how fast all payment events after a cursor are replayed to an endpoint that accepts everything. */
 export async function measureDeliveries(
   gateway: Server,
   headers: Readonly<Record<string, string>>,

@@ -33,7 +33,7 @@ const peerExecute = `mutation ($input: BenchExecuteQuoteInput!) { benchExecuteQu
 
 const document = (query: string, input: object) => JSON.stringify({ query, variables: { input } });
 
-/** The number of accounts in cases with many accounts, equal to the number of subscribers in the fan-out case. */
+/** The number of accounts in cases with many accounts, the same as the number of subscribers in the fan-out case. */
 const accounts = 1_000;
 
 /** Builds the request bodies of the writes, for many accounts and for a single one. */

@@ -11,7 +11,7 @@ interface Table {
   readonly entries: number;
 }
 
-/** Counts what was written between two positions in the WAL, because only the WAL contains every index entry. */
+/** Counts what was written between two WAL positions. No statistics view counts index entries, but the WAL has them. */
 const countStatement = `
   with written as (
     select coalesce(i.indrelid, c.oid) as relation, r.resource_manager, r.record_type
@@ -31,7 +31,7 @@ const countStatement = `
 
 /**
  * Counts, by table, the row versions and index entries that each payment writes until it has settled and its events are
- * in the feed. Requires Postgres 16 or later, and a superuser login.
+ * in the feed. Requires Postgres 16 or later and a superuser login.
  * @param pay makes many payments and returns their number
  */
 export async function measureWritten(what: string, url: string, pay: () => Promise<number>): Promise<Fact> {

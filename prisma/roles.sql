@@ -1,5 +1,5 @@
 -- Creates the roles for a production database. Run this once, as a superuser or a role that may create roles, before
--- the first `npm run migrate`. First change the passwords and the name of the database (docs/database-roles.md).
+-- the first `npm run migrate`. First change the passwords and the database name (docs/database-roles.md).
 
 -- Owns the tables and applies migrations: DATABASE_OWNER_URL.
 create role payments_owner login password 'change me';
@@ -15,7 +15,7 @@ create role gateway_work nologin;
 revoke all on schema public from public;
 grant usage on schema public to gateway_serving, gateway_work;
 
--- Lets the role see how long the transactions of other logins, such as a dump, have been open. `doctor` and the alert
+-- Lets the role see how long other logins' transactions, such as a dump's, have been open. `doctor` and the alert
 -- PaymentsOldSnapshot need this.
 grant pg_read_all_stats to gateway_work;
 

@@ -6,10 +6,10 @@ import { addDevelopers } from './apps/terminal/developers.ts';
 import { Program, run, type Screen } from './apps/terminal/program.ts';
 
 const words = `
-The API token is in PAYMENTS_CLIENT_ID and PAYMENTS_CLIENT_SECRET; a sandbox on this machine needs none.
-PAYMENTS_URL is the default of --url.`;
+The API token is read from PAYMENTS_CLIENT_ID and PAYMENTS_CLIENT_SECRET; a sandbox on this machine needs none.
+PAYMENTS_URL is the default for --url.`;
 
-/** Runs a command and returns its exit code: 0, 1 if something is wrong or was refused, 2 for invalid arguments. */
+/** Runs a command. Returns 0 on success, 1 if something is wrong or was refused, 2 for invalid arguments. */
 export async function runCommands(args: readonly string[], screen: Screen): Promise<number> {
   const program = new Program(screen, 'npm run cli --')
     .description('Watches a service and triggers events in its sandbox while you develop against it.')
@@ -26,7 +26,7 @@ export async function runCommands(args: readonly string[], screen: Screen): Prom
   addDevelopers(program);
   const operators = program
     .command('ops')
-    .description('Operates and repairs the service, with the same settings as the service (docs/settings.md).')
+    .description('Operates and repairs the service. Uses the same settings as the service itself (docs/settings.md).')
     .summary('operator commands')
     .option('--json', 'print the answer as JSON');
   if (args.includes('ops')) (await import('./ops/program.ts')).addOperators(operators);
@@ -47,7 +47,7 @@ const terminal: Screen = {
   },
 };
 
-// `npm run cli -- COMMAND`, and `npm run ops -- COMMAND` for the operators' group.
+// Run as `npm run cli -- COMMAND` or, for the operator commands, `npm run ops -- COMMAND`.
 if (import.meta.main) {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', endOutput);
   process.exitCode = await runCommands(process.argv.slice(2), terminal);

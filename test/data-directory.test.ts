@@ -9,7 +9,7 @@ import { canMount, onDiskOfItsOwn } from './setup/embedded-servers.ts';
 
 const keys = { SECRET_KEY: Buffer.alloc(32).toString('base64'), CLIENT_TOKEN_KEY: 'k'.repeat(32) };
 const advice =
-  'repair it, set DATA_DIR to another folder, or set DATABASE_URL, CLIENT_TOKEN_KEY and SECRET_KEY, with which no DATA_DIR is needed';
+  'repair it, set DATA_DIR to another folder, or set DATABASE_URL, CLIENT_TOKEN_KEY and SECRET_KEY, which make DATA_DIR unnecessary';
 const cases: readonly (readonly [what: string, environment: Environment])[] = [
   ['the keys', {}],
   ['the client-token key', { SECRET_KEY: keys.SECRET_KEY }],
@@ -63,7 +63,7 @@ test.runIf(canMount())('startup as root fails if no folder can be created for th
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const { status, stderr } = run(dataDir, keys, onDiskOfItsOwn('/var/lib', 'ro'));
   expect(stderr).toMatch(
-    /^Postgres cannot run as root, and the user "nobody" who runs it instead cannot enter \S+\/data/,
+    /^Postgres cannot run as root, and the user "nobody", who runs it instead, cannot enter \S+\/data/,
   );
   expect(stderr).toMatch(/\/var\/lib\/payments-graphql-gateway cannot be used \(EROFS.*set DATABASE_URL/);
   expect(stderr.trimEnd().split('\n')).toHaveLength(1);

@@ -50,7 +50,7 @@ describe.each(files)('%s', (file) => {
   });
 });
 
-test('the secrets of compose.yaml are created once, readable only by this user, and not served as pages', async () => {
+test('the secrets in compose.yaml are created only once, are accessible only to their owner, and are not served as pages', async () => {
   const folder = mkdtempSync(path.join(root, 'deploy', 'compose-test-'));
   try {
     cpSync(path.join(root, 'deploy/compose/make-secrets.sh'), path.join(folder, 'make-secrets.sh'));
@@ -84,7 +84,7 @@ test.each(yamlFiles)('%s is valid YAML', (file) => {
   }
 });
 
-/** Checks objects against the types of the Kubernetes API. Returns the compiler's messages. */
+/** Checks objects against the Kubernetes API's types. Returns the compiler's messages. */
 function faultsOf(objects: readonly { readonly apiVersion: string; readonly kind: string }[]): string {
   const source = objects.map((object, at) => {
     const module = object.apiVersion.includes('/') ? object.apiVersion : `core/${object.apiVersion}`;
@@ -103,7 +103,7 @@ function faultsOf(objects: readonly { readonly apiVersion: string; readonly kind
   }
 }
 
-test('Kubernetes objects use only fields that the Kubernetes API declares, and all fields that it requires', () => {
+test('Kubernetes objects use only fields that the Kubernetes API declares, and include all fields that it requires', () => {
   const objects = globSync('deploy/kubernetes/*.yaml', { cwd: root }).flatMap((file) =>
     parseAllDocuments(read(file)).map((document) => document.toJS()),
   );

@@ -49,7 +49,7 @@ describe('the coverage of the specification', () => {
     expect(missing).toEqual([]);
   });
 
-  test('names only fields, mutations and subscriptions that the schema has', () => {
+  test('names only fields, mutations and subscriptions that exist in the schema', () => {
     const schema = buildSchema(read('schema.graphql'));
     const named = quoted.filter((text) => /^[A-Z]\w+\.\w+$/.test(text));
     expect(named.length).toBeGreaterThan(50);
@@ -68,7 +68,7 @@ describe('the coverage of the specification', () => {
   });
 });
 
-/** The numbers of the chapters and sections in the specification, and of the rules where a chapter lists rules. */
+/** The numbers of the specification's chapters, sections and rules. */
 const sections = new Set(
   read(specification)
     .split(/^## (?=\d)/m)
@@ -86,10 +86,10 @@ describe('a numbered citation', () => {
     ...['prisma/schema.prisma', 'schema.graphql', ...pages.filter((page) => page !== specification)],
   ].filter((path) => path !== 'test/docs.test.ts');
 
-  /** The file as one line, because a comment's line can end between the word and the number of a citation. */
+  /** Returns the file as one line, because a citation may have a line break between its word and its number. */
   const textOf = (path: string) => read(path).replace(/\s*\n\s*(\*|\/\/+|--)?\s*/g, ' ');
 
-  /** Returns every number cited after a word: "word 2.6", "words 3 and 13", "word 4.8 to 4.10". */
+  /** Returns every number cited after the given word, as in "word 2.6", "words 3 and 13" or "word 4.8 to 4.10". */
   const cited = (word: RegExp, number: string) =>
     citing.flatMap((path) =>
       foundIn(textOf(path), new RegExp(`\\b${word.source} (${number}(?:(?:, | and | to )${number})*)`, 'gi'))
@@ -153,7 +153,7 @@ function headingsOf(page: string): ReadonlySet<string> {
 }
 
 describe('the import diagram', () => {
-  /** The lines of the diagram. The first line contains the titles of the columns. */
+  /** The lines of the diagram. The first one contains the column titles. */
   const picture = (/^## Imports\n.*?\n\n( {4}.*?)\n\n(?=\S)/ms.exec(read('ARCHITECTURE.md'))?.[1] ?? '')
     .split('\n')
     .map((line) => line.slice(4));
@@ -179,8 +179,8 @@ describe('the import diagram', () => {
       }),
   );
 
-  test.each(columns)('shows every folder in the column $title, and no folder imports upwards', ({ around, lines }) => {
-    /** Returns the line that shows the folder or a folder above it, or undefined if it belongs to another column. */
+  test.each(columns)('shows every folder in the column $title, and no folder imports upward', ({ around, lines }) => {
+    /** Returns the line that shows the folder or one above it, or undefined if the column does not cover the folder. */
     const lineOf = (folder: string): { name: string; line: number } | undefined => {
       if (around !== '' && folder !== around && !folder.startsWith(`${around}/`)) return undefined;
       const names = (around === '' ? folder : folder.slice(around.length + 1)).split('/');

@@ -119,7 +119,7 @@ test("the guide to keys creates a token that can only pay within its limits, or 
   await client.close();
 });
 
-test('the example in the guide to money satisfies the rate law that the guide states', () => {
+test('the example in the money guide satisfies the equation that the guide states', () => {
   const [sent, fees, rate, received] = (
     /\| sent \| ([\d.]+) USD \|\n\| fees \| ([\d.]+) USD \|\n\| .*? ÷ ([\d.]+) \| ([\d.]+) EUR \|/.exec(
       readGuide('docs/guides/money.md'),
@@ -130,7 +130,7 @@ test('the example in the guide to money satisfies the rate law that the guide st
   expect(((sent ?? 0) - (fees ?? 0)) / (rate ?? 0)).toBeCloseTo(received ?? 0, 2);
 });
 
-test('the guide to errors lists every refusal code with its status', () => {
+test('the error guide lists every refusal code with its status', () => {
   const rows = [...readGuide('docs/guides/errors.md').matchAll(/^\| ([A-Z_]+) \| (\d+) \|/gm)];
   expect(Object.fromEntries(rows.map(([, code, status]) => [code, Number(status)]))).toMatchObject(refusals);
 });

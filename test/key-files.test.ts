@@ -66,7 +66,7 @@ describe.each([
     expect(await readFile(file(), 'utf8')).toBe(content);
   });
 
-  test('a folder with the name of the file is refused', async () => {
+  test('a folder in place of the key file is refused', async () => {
     await mkdir(file());
     await expect(find()).rejects.toThrow(`${file()} should hold 32 bytes`);
   });
@@ -93,7 +93,7 @@ test('an empty client-token.key prevents startup, with a message that names the 
   await writeFile(file, '');
   const { status, stderr } = runToEnd({ DATA_DIR: directory });
   expect(stderr).toBe(
-    `Invalid settings:\n  - ${file} should hold 32 bytes in base64url (43 characters), but does not: restore it; or remove it, and the next start creates a new key (what the old key has signed or encrypted is then refused); or set CLIENT_TOKEN_KEY\n`,
+    `Invalid settings:\n  - ${file} should hold 32 bytes in base64url (43 characters), but does not: restore it; or remove it, so that the next start creates a new key (anything signed or encrypted with the old key is then refused); or set CLIENT_TOKEN_KEY\n`,
   );
   expect(status).toBe(1);
 });

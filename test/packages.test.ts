@@ -30,12 +30,12 @@ test('every package supports the Node version that npm installs with the service
   expect(refusing(version)).toEqual([]);
 });
 
-test('an installation requires the Node version that the README names', () => {
+test('package.json requires the Node version that the README names', () => {
   const least = named(/Node ([\d.]+) or newer/);
   expect(read('package.json').engines.node).toBe(`>=${least}`);
 });
 
-test('npm prints no warning with the Node version that the README names, or a later one', () => {
+test('npm warns on the oldest supported Node version, but not on the later one that the README names', () => {
   const silent = named(/a Node older than ([\d.]+), npm warns/);
   expect(refusing(`${silent}.0`)).toEqual([]);
   expect(refusing(`${named(/Node ([\d.]+) or newer/)}.0`)).not.toEqual([]);

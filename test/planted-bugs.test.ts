@@ -4,7 +4,7 @@ import { bugs, planted, standsFor } from './soak/planted-bugs/plant.ts';
 
 /** The short form of `npm run soak -- planted`: each quoted passage and each named test must exist. */
 
-test('there are at least thirty bugs, in SQL and in TypeScript, each named once', () => {
+test('there are at least thirty bugs, in SQL and in TypeScript, each with a name of its own', () => {
   expect(new Set(bugs.map(({ name }) => name)).size).toBe(bugs.length);
   expect(bugs.length).toBeGreaterThanOrEqual(30);
   const inSql = bugs.filter(({ file }) => file.startsWith('prisma/'));

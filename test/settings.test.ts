@@ -14,7 +14,7 @@ const fileOf = (name: string, text: string) => {
   return path.join(folder, name);
 };
 
-describe('a secret can be read from a file that a setting names', () => {
+describe('a secret can be read from a file named in a setting', () => {
   const values: Record<(typeof secretSettings)[number], string> = {
     DATABASE_URL: 'postgres://gateway:password@127.0.0.1/payments',
     DATABASE_DIRECT_URL: 'postgres://gateway:password@127.0.0.1:5433/payments',
@@ -27,7 +27,7 @@ describe('a secret can be read from a file that a setting names', () => {
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20secret, x-tenant=payments',
   };
 
-  test('the headers for a collector have the format that OpenTelemetry defines', () => {
+  test('collector headers are in the format that OpenTelemetry defines', () => {
     const read = (text: string) => readConfig({ OTEL_EXPORTER_OTLP_HEADERS: text }).OTEL_EXPORTER_OTLP_HEADERS;
     expect(read(values.OTEL_EXPORTER_OTLP_HEADERS)).toEqual({ authorization: 'Bearer secret', 'x-tenant': 'payments' });
     expect(() => read('a secret')).toThrow(/^(?!.*a secret).*OTEL_EXPORTER_OTLP_HEADERS must be headers/s);

@@ -85,7 +85,7 @@ describe('npm start', () => {
   });
 });
 
-test('SIGTERM sent to npm start stops the gateway that it has started', async () => {
+test('SIGTERM sent to npm start stops the gateway that it started', async () => {
   const database = await ownDatabase();
   const { url, end } = await startChildGateway({ DATABASE_URL: database.url }, ['npm', 'start']);
   expect(await end('SIGTERM')).toBe(0);

@@ -1,4 +1,4 @@
-/** The measurements of a load tool. Times are in milliseconds. */
+/** A load tool's measurements. Times are in milliseconds. */
 export interface Measured {
   readonly requests: number;
   readonly perSecond: number;

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A webhook receiver that accepts everything and reports, on request, how much it has received and over what time. */
+/** A webhook receiver that accepts everything and reports, on request, how many webhooks it received and how fast. */
 let received = 0;
 let first = 0;
 let last = 0;

@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws';
 
-/** Many replays of a feed from its beginning, repeated over a few sockets. */
+/** Concurrent replays of a feed from its beginning, over a few sockets. Each is repeated until the process ends. */
 export interface ReplayJob {
   readonly url: string;
   readonly authorization: string;
@@ -28,7 +28,7 @@ process.on('message', (message: ReplayJob | 'read') => {
   }
 });
 
-/** Starts a replay, and resolves with its first message. Implements graphql-transport-ws like subscribers.ts. */
+/** Starts one socket's replays; resolves on the first message. Implements graphql-transport-ws like subscribers.ts. */
 function replay({ url, authorization, after, replays, messages }: ReplayJob, at: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws');

@@ -50,7 +50,7 @@ process.on('message', (message: ReturningJob | 'begin') => {
   });
 });
 
-/** Opens a few hundred sockets at a time, so that none is refused before the measurement. */
+/** Opens only 200 sockets at a time, so that none is refused before the measurement. */
 async function openAll(job: ReturningJob): Promise<void> {
   for (let from = 0; from < all; from += 200) {
     await Promise.all(

@@ -6,7 +6,7 @@ export interface Turn {
   readonly measureMs: number;
 }
 
-/** The messages to a load tool: its job once, then its turns, and finally the request for its results. */
+/** The messages sent to a load tool: its job once, then its turns, and finally the request for its results. */
 export type Told<Job> = { readonly job: Job } | { readonly turn: Turn } | 'measured';
 
 /** The messages from a load tool: the beginning and end of a turn's counted part, the end of the turn, the results. */

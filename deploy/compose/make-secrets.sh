@@ -1,5 +1,5 @@
 #!/bin/sh
-# Creates the passwords and keys for compose.yaml as files that only this user can read. Existing files are kept.
+# Creates the passwords and keys for compose.yaml as files that only the current user can read. Existing files are kept.
 set -eu
 folder="$(dirname "$0")/secrets"
 mkdir -p "$folder"

@@ -21,7 +21,7 @@ export interface PushServer {
   /** The endpoint's signing secret. */
   readonly secret: string;
   /**
-   * Stores a payment's version if it is higher than the stored one, and returns whether it was. Do both in a
+   * Stores a payment's version if it is higher than the stored one, and returns whether it was higher. Do both in a
    * single database statement, because several processes may handle webhooks at the same time.
    */
   readonly isNewer: (transactionId: string, version: number) => Promise<boolean>;

@@ -51,7 +51,12 @@ export const accountExamples: Readonly<Record<ExternalAccountType, Examples>> = 
     refused: [us('021000022'), us('02l000021', '00012345678O'), us('000000000'), us('０21000021')],
   },
   CLABE: {
-    taken: [clabe('032180000118359719'), clabe('002 010 07777777777 1'), clabe('646180110400000007')],
+    taken: [
+      clabe('032180000118359719'),
+      clabe('002 010 07777777777 1'),
+      clabe('646180110400000007'),
+      clabe('715180000118359719'),
+    ],
     refused: [clabe('032180000118359791'), clabe('03218000011835971O'), clabe('000000000000000000')],
   },
   PIX: {

@@ -12,7 +12,7 @@ export interface AccountForm {
   /** The accepted input, as a pattern without flags, so that every API's schema can contain it. */
   readonly pattern: RegExp;
   canonical(value: string): string;
-  /** Explains more precisely than `form` why a value is refused; undefined if there is nothing to add. */
+  /** Explains more precisely than `form` why a value is refused; returns undefined if there is nothing to add. */
   explain?(value: string): string | undefined;
   /** Returns why no account can have this value (in canonical form), for example because its check digits are wrong. */
   check?(value: string, details: AccountDetails, given: string): string | undefined;
@@ -40,7 +40,7 @@ export function formOf(field: AccountField, details: AccountDetails): AccountFor
   return field.formBy?.forms[details[field.formBy.field] ?? ''] ?? field;
 }
 
-/** Returns why a value does not match its format; undefined if it does. */
+/** Returns why a value does not match its format, or undefined if it does. */
 export function formFault(field: AccountField, value: string, details: AccountDetails): string | undefined {
   if (lengthOf(canonicalText(value)) > field.maxLength)
     return `the value must have at most ${field.maxLength} characters`;
@@ -53,7 +53,7 @@ export function formFault(field: AccountField, value: string, details: AccountDe
 /** Separators in printed numbers: spaces of every width, and dashes. Used inside a character class. */
 const spaces = String.raw`\s\-\u2010-\u2015\u2212`;
 const gapsOfPrint = new RegExp(`[${spaces}]`, 'g');
-/** Additional separators in printed Brazilian tax numbers and telephone numbers. */
+/** Separators in printed Brazilian tax numbers and telephone numbers: those above, periods, slashes and parentheses. */
 const punctuation = String.raw`${spaces}.\/\(\)`;
 
 /** A run of characters in a number: the character class, and the minimum and maximum length. */
@@ -65,7 +65,7 @@ interface Run {
 
 export const run = (allowed: string, least = 1, most = least): Run => ({ allowed, least, most });
 
-/** Describes how a number may be written: runs of characters, with the characters of `between` allowed anywhere. */
+/** Describes how a number may be written: runs of characters, with the characters in `between` allowed anywhere. */
 interface Writing {
   readonly runs: readonly Run[];
   readonly between?: string;
@@ -114,7 +114,7 @@ function misfit(characters: readonly string[], runs: readonly Run[]): string | u
   const wrong = characters.findIndex((character, place) => !allowedAt(place)?.test(character));
   const character = characters[wrong];
   if (character !== undefined) {
-    // Full-width, Arabic or Indic digits, or letters of other scripts, may have been typed instead of ASCII.
+    // Full-width, Arabic or Indic digits, or letters from other scripts, may have been typed instead of ASCII.
     const ascii = anyAscii(character);
     const meant = [ascii, lookalikes[ascii]].find((one) => one !== undefined && allowedAt(wrong)?.test(one));
     const hint = meant === undefined ? '' : `; did you mean ${spoken(meant)}?`;
@@ -141,7 +141,7 @@ function exchanged(value: string, isRight: (value: string) => boolean): string |
     );
   };
   const digits = [...rightWith('O', '0'), ...rightWith('I', '1')];
-  // Letters are typed instead of digits more often than digits instead of letters.
+  // Letters are typed in place of digits more often than the reverse.
   const found = digits.length > 0 ? digits : [...rightWith('0', 'O'), ...rightWith('1', 'I')];
   return found.length === 1 ? found[0] : undefined;
 }
@@ -164,7 +164,7 @@ export const notZeros: NonNullable<AccountForm['check']> = (value) =>
 
 const usualLength = 140;
 
-/** The properties of a field that supplement or replace the defaults. */
+/** Field properties that supplement or replace the defaults. */
 type More = Partial<AccountField>;
 
 /** Defines an account number, which must not consist only of zeros. */
@@ -190,8 +190,8 @@ export const text = (description: string, more: More = {}): AccountField => ({
   ...more,
 });
 export const bankName = text('Bank name, for display only.', { optional: true });
-/** Defines a bank's name for accounts whose numbers are unique only within their bank. */
-export const identifyingBankName = text('Bank name, as on an account statement. It helps identify the account.', {
+/** Defines the bank name for accounts whose numbers are unique only within their bank. */
+export const identifyingBankName = text('Bank name, as shown on account statements. It helps identify the account.', {
   differIn: 'spaces, dashes, letter case',
   compared: (value) => foldedText(value.normalize('NFKC')).replace(gapsOfPrint, ''),
 });
@@ -219,7 +219,7 @@ export const lettersOrDigits = numberField(
   written('4 to 34 letters or digits', { runs: [run(alphanumeric, 4, 34)], capitals: true }),
   {
     differIn: 'spaces, dashes, letter case',
-    // A number whose only letters are O, I or L contains typing errors: banks that use letters also use other letters.
+    // A number whose only letters are O, I or L is mistyped: banks that use letters also use others.
     check: (value, details, given) => {
       const [letter] = /^[OIL]*[0-9][0-9OIL]*$/.test(value) ? (/[OIL]/.exec(value) ?? []) : [];
       if (letter === undefined) return notZeros(value, details, given);
@@ -297,7 +297,7 @@ export const pixKeyForms = {
         ? undefined
         : 'this is not an e-mail address that Pix allows',
   },
-  // Area codes in Brazil do not begin with 0: that is the prefix for calls within the country, as in +55 (0)11.
+  // Brazilian area codes do not begin with 0, which is the prefix for domestic calls, as in +55 (0)11.
   PHONE: { ...phone, canonical: (value) => phone.canonical(value).replace(/^\+550/, '+55') },
   RANDOM: {
     ...written('a random key of 32 letters or digits, with or without dashes', { runs: [run(alphanumeric, 32)] }),
@@ -333,14 +333,14 @@ export const sortCode = digits('Sort code, 6 digits.', 6, 6, {
   check: (value) => notZeros(value.replaceAll('-', ''), {}, value),
 });
 
-/** Describes the first character in a value that is not allowed; undefined if there is none. */
+/** Describes the first disallowed character in a value. Returns undefined if there is none. */
 export function strangeCharacter(value: string, allowed: RegExp, name: (character: string) => string) {
   const characters = [...value];
   const place = characters.findIndex((character) => !allowed.test(character));
   return place < 0 ? undefined : `character ${place + 1} is ${name(characters[place] ?? '')}`;
 }
 
-/** Defines a case-insensitive address `user@domain`. */
+/** Defines a case-insensitive address of the form `user@domain`. */
 export const atAddress = (description: string, form: string, pattern: RegExp, more: More = {}): AccountField => ({
   description,
   maxLength: 256,
@@ -352,7 +352,7 @@ export const atAddress = (description: string, form: string, pattern: RegExp, mo
   ...more,
 });
 
-/** The purposes of a payment. Nigerian accounts and some corridors require one. */
+/** Payment purposes. Nigerian accounts and some corridors require one. */
 const purposes = {
   GIFT: 'A gift.',
   SELF: "A transfer to one of the sender's own accounts.",

@@ -12,7 +12,7 @@ export function parseRange(text: string): Range {
   const [address, bits] = text.includes('/')
     ? ipaddr.parseCIDR(text)
     : ([ipaddr.parse(text), text.includes(':') ? 128 : 32] as const);
-  // Clients' addresses are compared as IPv4 if they are IPv4 addresses in the form ::ffff:10.0.0.1.
+  // Client addresses such as ::ffff:10.0.0.1 are compared as IPv4, so ranges of such addresses are converted as well.
   return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= 96
     ? [address.toIPv4Address(), bits - 96]
     : [address, bits];

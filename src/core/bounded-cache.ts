@@ -5,7 +5,7 @@ export function boundedCache<Value extends NonNullable<unknown>>(max: number, tt
   return new LRUCache({ maxSize: max, sizeCalculation: () => 1, ...(ttlMs !== undefined && { ttl: ttlMs }) });
 }
 
-/** Creates a cache like `boundedCache`. Its method `memo` returns a key's value, creating and storing it if missing. */
+/** Creates a cache like `boundedCache` whose `memo` method returns a key's value, creating it if it is missing. */
 export function boundedMemo<Value extends NonNullable<unknown>>(max: number, create: (key: string) => Value) {
   return new LRUCache<string, Value>({ maxSize: max, sizeCalculation: () => 1, memoMethod: create });
 }

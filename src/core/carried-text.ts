@@ -20,8 +20,8 @@ const sepaReplacements = {
 };
 
 const characterSets = {
-  // The Latin set of the European Payments Council (EPC217-08) and its replacements. A name has up to 70 characters
-  // (pain.001).
+  // The European Payments Council's Latin character set and replacements (EPC217-08). Names can have up to 70
+  // characters (pain.001).
   SEPA: {
     allowed: /^[A-Za-z0-9/?:().,'+ -]$/,
     nameLength: 70,
@@ -29,7 +29,7 @@ const characterSets = {
       Object.entries(sepaReplacements).flatMap(([written, lacking]) => [...lacking].map((one) => [one, written])),
     ),
   },
-  // Nacha allows printable ASCII. A receiver's name has up to 22 characters.
+  // Nacha allows printable ASCII. A receiver's name can have up to 22 characters.
   ACH: { allowed: /^[ -~]$/, nameLength: 22, instead: {} },
 } as const satisfies Record<string, CharacterSet>;
 
@@ -54,7 +54,7 @@ export function carriedText(text: string, set: CharacterSetName): CarriedText {
   return { text: carried.replace(/ +/g, ' ').trim(), lost };
 }
 
-/** Returns an owner's name as its rail transmits it, with a notice if that differs from the name. */
+/** Returns an owner's name as the rail transmits it, with a notice if it differs from the original. */
 export function carriedName(name: string, set: CharacterSetName): { readonly text: string; readonly notice?: string } {
   const { text, lost } = carriedText(name, set);
   const { nameLength } = characterSets[set];

@@ -1,7 +1,10 @@
 /** The largest amount that one payment can send or receive, in smallest units. */
 export const maxAmount = 9_000_000_000_000_000n;
 
-/** The largest balance. New money is limited to `maxAmount`, but refunds, fees and other money owed may exceed it. */
+/**
+ * The largest balance. Deposits and payments can raise a balance only to `maxAmount`; refunds, fees and other money
+ * owed can raise it further.
+ */
 export const maxBalance = 1_000n * maxAmount;
 
 /** The maximum length of a list in a request, in every API. */
@@ -10,13 +13,13 @@ export const maxListLength = 100;
 /** Returns whether a string is a calendar date, YYYY-MM-DD. Neither the calendar nor Postgres has a year 0. */
 export function isDay(text: string): boolean {
   if (!/^\d{4}-\d\d-\d\d$/.test(text) || text.startsWith('0000')) return false;
-  // February 30 becomes March 2, and the day of an invalid date is NaN.
+  // Date turns February 30 into March 1 or 2, and the day of an invalid date is NaN.
   return new Date(`${text}T00:00:00Z`).getUTCDate() === Number(text.slice(8));
 }
 
 const oldestYears = 150;
 
-/** Returns why a string cannot be a living person's birth date, as the end of a sentence. `now` is database time. */
+/** Returns what is wrong with a living person's birth date, as the end of a sentence. `now` is the database's time. */
 export function birthFault(text: string, now: Date): string | undefined {
   if (!isDay(text)) return 'must be a valid date, YYYY-MM-DD';
   const today = now.toISOString().slice(0, 10);

@@ -3,7 +3,7 @@ import { canonicalText, isPlainText } from './texts.ts';
 
 export type Given<T> = T | null | undefined;
 
-/** A condition that no row meets. Used for filters on an unknown id, and for callers who may see no rows. */
+/** A condition that no row meets. Used for filters on an unknown id, and for callers who may not see any rows. */
 export const matchesNothing = { id: { in: [] as string[] } };
 
 export interface CreationFilter {
@@ -27,7 +27,7 @@ export function updated({ updatedAfter: after, updatedBefore: before }: ChangeFi
   return after || before ? { updatedAt: { ...(after && { gte: after }), ...(before && { lte: before }) } } : {};
 }
 
-/** Returns the condition that a field has one of the values. If `values` is omitted, it matches every row. */
+/** Returns the condition that a field has one of the given values. Without `values`, it matches every row. */
 export function anyOf<Field extends string, Value>(
   field: Field,
   values: Given<readonly Value[]>,

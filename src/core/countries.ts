@@ -19,7 +19,7 @@ const meant: Readonly<Record<string, string>> = {
   FRA: 'FR',
 };
 
-/** Returns why a string is not an ISO 3166-1 alpha-2 country code, as the end of a sentence; undefined if it is one. */
+/** Returns what is wrong with a country code (ISO 3166-1 alpha-2), as the end of a sentence; undefined if valid. */
 export function countryFault(code: string): string | undefined {
   if (countries.has(code)) return undefined;
   const capitals = code.trim().toUpperCase();

@@ -28,7 +28,7 @@ export interface Currency {
   readonly code: CurrencyCode;
   readonly name: string;
   readonly symbol: string;
-  /** The number of decimal places of the smallest unit: with 2, 12550 is 125.50. */
+  /** The number of decimal places. If it is 2, 12550 smallest units are 125.50. */
   readonly decimals: number;
 }
 
@@ -36,19 +36,19 @@ export const currencies: readonly Currency[] = table;
 
 const byCode: ReadonlyMap<string, Currency> = new Map(currencies.map((currency) => [currency.code, currency]));
 
-/** Returns a currency by its code, or undefined. */
+/** Returns the currency with the given code, or undefined if there is none. */
 export function currencyOf(code: string): Currency | undefined {
   return byCode.get(code);
 }
 
-/** Returns the currency with a stored code. The tables accept only known codes. */
+/** Returns the currency for a stored code. The tables accept only known codes. */
 export function requiredCurrency(code: string): Currency {
   const currency = currencyOf(code);
   if (!currency) throw new Error(`unknown currency ${code}`);
   return currency;
 }
 
-/** Returns the currency named in an input. @throws Refusal INVALID_CURRENCY */
+/** Returns the currency for a code from a request. @throws Refusal INVALID_CURRENCY */
 export function givenCurrency(code: string, path: FieldPath): Currency {
   const currency = currencyOf(code);
   if (!currency) throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, path);
@@ -70,7 +70,7 @@ export function isCurrencyCode(code: string): code is CurrencyCode {
   return byCode.has(code);
 }
 
-/** Formats an amount as an exact decimal with all decimal places: with 2, 12550 is "125.50" and -1 is "-0.01". */
+/** Formats an amount as an exact decimal. With 2 decimal places, 12550 becomes "125.50" and -1 becomes "-0.01". */
 export function formatDecimal(amount: bigint, decimals: number): string {
   const sign = amount < 0n ? '-' : '';
   const digits = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, '0');
@@ -90,14 +90,14 @@ export function formatForeign(amount: bigint, code: string): string {
 }
 
 /**
- * Formats an amount in the style of the locale, with every decimal of the currency: "$125.50", "USDC 1.000001". Amounts
- * of any size are exact, because Intl gets a decimal string instead of a number.
+ * Formats an amount in the locale's style, with all of the currency's decimal places: "$125.50", "USDC 1.000001".
+ * Amounts of any size are exact, because Intl gets a decimal string instead of a number.
  * @returns the formatted amount, or an error for a locale that is not a BCP 47 language tag or has no number format
  */
 export function formatMoney(amount: bigint, currency: Currency, locale: string): string | RangeError {
   const format = moneyFormat(currency, locale);
   if (format instanceof RangeError) return format;
-  // Intl's types accept only numeric strings, as formatDecimal returns them.
+  // Intl's types accept only numeric strings, which is what formatDecimal returns.
   const decimal = formatDecimal(amount, currency.decimals) as `${number}`;
   return format
     .formatToParts(decimal)
@@ -106,7 +106,7 @@ export function formatMoney(amount: bigint, currency: Currency, locale: string):
 }
 
 /**
- * Stands in for longer codes, because Intl accepts only three-letter codes. ISO 4217's test code has no symbol in any
+ * Stands in for longer codes, because Intl accepts only three-letter codes. The ISO 4217 test code has no symbol in any
  * locale. The real code replaces it in the result, so that position and spacing follow the locale.
  */
 const standIn = 'XTS';
@@ -148,7 +148,7 @@ export type GivenAmount = bigint | { readonly decimal: string };
 
 /**
  * Converts a given amount to the currency's smallest unit. Refuses an amount that is not positive or exceeds the limit
- * for one payment. A decimal may have at most as many places as its currency, because nothing is rounded.
+ * for one payment. A decimal may not have more decimal places than the currency, because nothing is rounded.
  * @throws Refusal INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE
  */
 export function smallestUnits(given: GivenAmount, currency: Currency, path: FieldPath): bigint {
@@ -170,7 +170,7 @@ export function comparableAmount(given: GivenAmount, currency: Currency | undefi
   return typeof amount === 'string' ? given : amount;
 }
 
-/** Converts a given amount to the currency's smallest unit, or returns why that is impossible. */
+/** Converts a given amount to the currency's smallest unit. Returns a message if that is impossible. */
 function unitsOf(given: GivenAmount, { code, decimals }: Currency): bigint | string {
   if (typeof given === 'bigint') return given;
   const parts = /^(-?)(\d{1,30})(?:\.(\d{1,30}))?$/.exec(given.decimal);

@@ -2,11 +2,11 @@ import { type Cipheriv, createCipheriv, createDecipheriv, type Decipheriv, hkdfS
 import { boundedCache } from './bounded-cache.ts';
 import { hyphenated } from './ids.ts';
 
-/** AES key wrap with padding (RFC 5649): authenticated, with no nonce. Equal positions have equal cursors. */
+/** AES key wrap with padding (RFC 5649): authenticated, with no nonce. Equal positions produce equal cursors. */
 const algorithm = 'id-aes128-wrap-pad';
 const keyBytes = 16;
 const initialValue = Buffer.from('A65959A6', 'hex');
-/** The maximum size of a cache: one cipher per list, platform and direction. Creating one costs as much as ten uses. */
+/** The maximum number of ciphers in each cache. Creating a cipher costs as much as using it ten times. */
 const maxCiphers = 2_000;
 
 /**
@@ -21,7 +21,7 @@ export class Cursors {
   readonly #ciphers = boundedCache<Cipheriv>(maxCiphers);
   readonly #deciphers = boundedCache<Decipheriv>(maxCiphers);
 
-  /** @param keys the key that encrypts, and others that only decrypt. Without keys there are no cursors. */
+  /** @param keys the encryption key, then any keys used only to decrypt. Without keys there are no cursors. */
   constructor(keys: readonly Buffer[]) {
     this.#keys = keys;
   }
@@ -54,7 +54,7 @@ export class Cursors {
         this.#deciphers.set(numbered, decipher);
         return position;
       } catch {
-        // The cursor was made with another key. A decipher's behavior after a failure is unspecified, so it is dropped.
+        // The cursor was made with another key. Discard the decipher, whose behavior is unspecified after a failure.
         this.#deciphers.delete(numbered);
       }
     }

@@ -2,10 +2,10 @@
 
 import { formatDecimal } from './currencies.ts';
 
-/** The maximum number of significant digits in a rate. With this many, it is exact as a JSON number. */
+/** The maximum number of significant digits in a rate, chosen so that every rate is exact as a JSON number. */
 export const rateDigits = 15;
 
-/** The maximum number of decimal places in a rate: as many as its database column has, numeric(32,18). */
+/** The maximum number of decimal places in a rate: the scale of its database column, which is numeric(32,18). */
 export const ratePlaces = 18;
 
 /** Rates must be below ten to this power. The database column has the same limit. */
@@ -63,7 +63,7 @@ export class Fraction {
 
   /**
    * Formats the value as a plain decimal without trailing zeros, rounding half up.
-   * @param digits the maximum number of significant digits; 15 are exact as a JSON number
+   * @param digits the maximum number of significant digits; up to 15 are exact in a JSON number
    */
   toDecimal(digits: number, places = Number.POSITIVE_INFINITY): string {
     const decimals = Math.min(places, digits - 1 - magnitudeOf(this));
@@ -72,7 +72,7 @@ export class Fraction {
     return withoutZeros(formatDecimal(scaled, decimals));
   }
 
-  /** Formats the value as an exact decimal without trailing zeros; undefined if it has infinitely many decimals. */
+  /** Formats the value as an exact decimal without trailing zeros; undefined if it has infinitely many digits. */
   toExactDecimal(): string | undefined {
     const { numerator, denominator } = lowestTerms(this);
     // A denominator has at most as many factors of 2 or 5 as it has binary digits.
@@ -133,7 +133,7 @@ function withoutZeros(decimal: string): string {
   return decimal.replace(/\.?0+$/, '');
 }
 
-/** Returns whether the value can be written exactly as a decimal with at most this many digits and places. */
+/** Returns whether a decimal with at most the given numbers of significant digits and places can express the value. */
 function isExactWithin(value: Fraction, digits: number, places?: number): boolean {
   return value.minus(parseDecimal(value.toDecimal(digits, places))).numerator === 0n;
 }
@@ -142,7 +142,7 @@ function powerOfTen(exponent: number): bigint {
   return 10n ** BigInt(exponent);
 }
 
-/** Returns the exponent of the value's first significant digit: 0 for 1 to 9.99…, -2 for 0.05; 0 for zero. */
+/** Returns the exponent of the value's first significant digit: 0 for 1 to 9.99… and for zero, -2 for 0.05. */
 function magnitudeOf({ numerator, denominator }: Fraction): number {
   if (numerator === 0n) return 0;
   const size = new Fraction(numerator < 0n ? -numerator : numerator, denominator);

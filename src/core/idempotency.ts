@@ -49,7 +49,7 @@ export function isIdempotencyKey(key: string): boolean {
   return /^[\x21-\x7e]{1,255}$/.test(key);
 }
 
-/** Returns the key in a header field. A structured-field string (RFC 9651, 3.3.3) is unquoted. */
+/** Returns the key in a header field, without the quotes and escapes of a structured-field string (RFC 9651, 3.3.3). */
 export function keyInHeader(field: string | undefined): string | undefined {
   const [, quoted] = /^"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/.exec(field ?? '') ?? [];
   return quoted?.replaceAll(/\\(.)/g, '$1') ?? field;
@@ -59,7 +59,7 @@ interface KeyedCommand {
   readonly operation: string;
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
-  /** Set if null clears a field. Null and an absent field, which keeps its value, are then different inputs. */
+  /** Set if null clears a field. Null then differs from an absent field, which keeps its value. */
   readonly nullClears?: true;
 }
 

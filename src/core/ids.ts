@@ -27,7 +27,7 @@ export function publicId(type: IdType, uuid: string): string {
   return `${type}:${uuid}`;
 }
 
-/** Returns the uuid in a public id of one of these types; undefined for any other id, including a malformed one. */
+/** Returns the uuid in a public id of one of the given types; undefined for any other id, including a malformed one. */
 export function uuidOf(id: string, ...types: readonly IdType[]): string | undefined {
   const separator = id.indexOf(':');
   const uuid = id.slice(separator + 1);
@@ -45,7 +45,7 @@ export function accountNameIn(id: string): AccountName | undefined {
   return uuid === undefined ? undefined : { kind: id.startsWith('Internal') ? 'INTERNAL' : 'EXTERNAL', id: uuid };
 }
 
-/** Returns the time when a row was created, which its UUIDv7 contains in milliseconds. */
+/** Returns a row's creation time, which its UUIDv7 contains in milliseconds. */
 export function creationTime(uuid: string): Date {
   return new Date(Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16));
 }
@@ -54,12 +54,12 @@ export function accountPublicId(kind: 'INTERNAL' | 'EXTERNAL', uuid: string): st
   return publicId(kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount', uuid);
 }
 
-/** Returns a payment's reference, which is derived from its id. Both sides can use it to find the payment. */
+/** Returns a payment's reference, which is derived from its id. Sender and recipient can use it to find the payment. */
 export function paymentReference(uuid: string): string {
   return `PAY-${uuid.slice(-12).toUpperCase()}`;
 }
 
-/** Returns the smallest (fill: 0) or the largest (fill: f) uuid that a row created in this millisecond can have. */
+/** Returns the smallest (fill: 0) or largest (fill: f) uuid that a row created in the given millisecond can have. */
 export function idAtMoment(moment: Date, fill: '0' | 'f'): string {
   const ms = Math.min(Math.max(moment.getTime(), 0), 2 ** 48 - 1);
   return hyphenated(ms.toString(16).padStart(12, '0').padEnd(32, fill));

@@ -1,7 +1,7 @@
-/** The parts of the package `invoices` (BOLT 11 payment requests) that are used here. The package has no types. */
+/** The parts of the `invoices` package (BOLT 11 payment requests) that are used here. The package has no types. */
 declare module 'invoices' {
   interface Invoices {
-    /** Returns the data to sign (in hex), the network and the amount, and everything else as 5-bit words. */
+    /** Returns the hash to sign (in hex), the prefix (network and amount), and everything else as 5-bit words. */
     createUnsignedRequest(request: object): { readonly hash: string; readonly hrp: string; readonly tags: number[] };
     createSignedRequest(request: object): { readonly request: string };
     /** Throws if the string is not an invoice. */

@@ -17,7 +17,7 @@ export class InexactJson extends Error {
   }
 }
 
-/** Returns whether a JSON value is an object, and neither a list nor null. */
+/** Returns whether a JSON value is an object, not a list or null. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -46,11 +46,11 @@ const maxDepth = 64;
 /**
  * Parses untrusted JSON exactly as it is written. `JSON.parse` alone keeps the last of several members with the same
  * name, and rounds numbers, so other software that signed, checked or forwarded the text may have read a different
- * value. For most JSON, a quick check rules out both problems: the text has as many names as the value, and all numbers
+ * value. For most JSON, a quick check rules out both problems: the text has as many names as its value, and all numbers
  * are short integers. Otherwise the text is parsed once more to find any problem.
  * @throws SyntaxError for a string that is not JSON
  * @throws InexactJson for a duplicate member or one named `__proto__`, a number that JavaScript cannot represent, or
- *   more than 64 levels
+ *   more than 64 levels of nesting
  */
 export function parseJson(text: string): unknown {
   const json = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
@@ -72,7 +72,7 @@ const code = {
   open: 123,
   close: 125,
 };
-/** All integers with up to this number of digits are exact. */
+/** All integers with up to this many digits are exact. */
 const exactDigits = 15;
 
 /** Counts the names, and determines whether all numbers are short integers. @throws InexactJson for too many levels */
@@ -88,7 +88,8 @@ function look(json: string): { readonly names: number; readonly isPlain: boolean
       if (digits > exactDigits) isPlain = false;
       continue;
     }
-    // Outside strings, points and E occur only in numbers. An e also occurs in true and false, but not after a digit.
+    // Outside strings, a decimal point or an E occurs only in a number. An e also occurs in true and false, but not
+    // after a digit.
     if (char === code.point || char === code.E || (char === code.e && digits > 0)) isPlain = false;
     digits = 0;
     if (char === code.quote) at = endOfText(json, at);

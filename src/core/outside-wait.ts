@@ -25,7 +25,7 @@ export abstract class WorkSlot {
     if (this.#waits === 0 && !this.#hasEnded) this.occupy();
   }
 
-  /** Passes the turn to other work of the tenant. A request still counts as being processed. */
+  /** Passes the turn to the tenant's other work. A request still counts as being processed. */
   yieldTurn(): void {
     this.release();
   }
@@ -49,7 +49,7 @@ export function withSlot<Result>(slot: WorkSlot, work: () => Result): Result {
   return slots.run(slot, work);
 }
 
-/** Waits for an external service. The work's slot is free in the meantime, so a slow service blocks no requests. */
+/** Waits for an external service. The work's slot is free in the meantime, so slow services do not block requests. */
 export async function outsideWait<Result>(answer: Promise<Result>): Promise<Result> {
   const slot = slots.getStore();
   slot?.release();
@@ -59,7 +59,7 @@ export async function outsideWait<Result>(answer: Promise<Result>): Promise<Resu
 /** Waits for the platform's turn (src/api/http/turns.ts). The caller must call the slot's `end` afterwards. */
 export type TakeTurn = (platformId: string) => Promise<WorkSlot>;
 
-/** Limits the expensive work of one platform while other platforms also send requests (src/api/http/turns.ts). */
+/** Limits a platform's expensive work while other platforms are also sending requests (src/api/http/turns.ts). */
 export interface ExpensiveTurns {
   beginExpensive(platformId: string): Promise<void> | undefined;
   endExpensive(platformId: string): void;

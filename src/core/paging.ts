@@ -1,7 +1,7 @@
 export const defaultPageSize = 20;
 export const maxPageSize = 100;
 
-/** A page bounded by time-ordered ids or feed sequences. Such pages do not shift, and every page is equally fast. */
+/** A page bounded by time-ordered ids or feed sequence numbers. Such pages do not shift, and all are equally fast. */
 export interface Page<Key> {
   readonly size: number;
   /** Whether the page is read from the end of the list. Its rows are then read in the opposite order and reversed. */
@@ -9,7 +9,7 @@ export interface Page<Key> {
   readonly read: 'asc' | 'desc';
   /** The range of keys on the page: those after or before a cursor, or between two cursors. */
   readonly bound: { readonly gt?: Key; readonly lt?: Key } | undefined;
-  /** The keys at and beyond the cursor where the read starts. If a row has such a key, there are pages on that side. */
+  /** The keys at or beyond the cursor where the read starts. If a row has such a key, there are pages on that side. */
   readonly beyond: { readonly gte: Key } | { readonly lte: Key } | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface ChangeKey {
 
 export type KeyBound<Key> = { readonly [Operator in 'gt' | 'gte' | 'lt' | 'lte']?: Key };
 
-/** The key that orders a row. Only lists ordered by last change need the time. */
+/** The key by which a row is ordered. Only lists ordered by last change need the time. */
 export interface OrderedRow {
   readonly id: string;
   readonly updatedAt?: Date;

@@ -1,6 +1,6 @@
 import { isDatabaseFault, isLockTimeout, OutcomeUnknown } from '../infra/database/faults.ts';
 
-/** The codes of all refusals, with their HTTP statuses in REST. GraphQL returns refusals in its result unions. */
+/** All refusal codes, with their HTTP statuses in REST. GraphQL returns refusals in its result unions. */
 export const refusals = {
   INVALID_INPUT: 400,
   INVALID_AMOUNT: 400,
@@ -55,14 +55,14 @@ export interface RefusalDetails {
   readonly path?: FieldPath | undefined;
   /** All invalid fields, if there are several. `path` is then the path of the first. */
   readonly errors?: readonly InvalidField[];
-  /** Seconds after which the same request may succeed. */
+  /** The number of seconds after which the same request may succeed. */
   readonly retryAfter?: number;
   readonly [fact: string]: unknown;
 }
 
 const isPath = (about: FieldPath | RefusalDetails): about is FieldPath => Array.isArray(about);
 
-/** The message for a request that had no effect, because the database could not process it. */
+/** The message for a request that had no effect because the database could not process it. */
 export const databaseAway = 'the database is unreachable or overloaded; try again';
 
 /** The message for a request that timed out waiting for another session's lock, usually on a table. */
@@ -91,7 +91,7 @@ export class Refusal extends Error {
   /** Whether this is a replay of the response to the first call with the idempotency key. */
   readonly replayed: boolean;
 
-  /** @param about the facts, or only the path of the cause */
+  /** @param about the details, or only the path of the cause */
   constructor(code: RefusalCode, message: string, about: FieldPath | RefusalDetails = {}, replayed = false) {
     super(message);
     this.name = 'Refusal';
@@ -101,7 +101,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Creates the refusal for an input that is invalid at a path. */
+/** Creates the refusal for input that is invalid at a path. */
 export function invalid(message: string, about?: FieldPath | RefusalDetails): Refusal {
   return new Refusal('INVALID_INPUT', message, about);
 }
@@ -116,7 +116,7 @@ export type FieldPath = readonly (string | number)[];
 
 type Leaf = string | number | bigint | boolean | Date | null | undefined;
 
-/** The paths of an input of this type, including the empty path of the whole input. */
+/** The paths into an input of the given type, including the empty path, which stands for the whole input. */
 export type PathIn<Input> = Input extends Leaf
   ? readonly []
   : Input extends readonly (infer Item)[]
@@ -126,7 +126,7 @@ export type PathIn<Input> = Input extends Leaf
         | { readonly [Field in keyof Input & string]-?: readonly [Field, ...PathIn<Input[Field]>] }[keyof Input &
             string];
 
-/** Returns a function that builds paths into inputs of one type: the compiler rejects unknown fields. */
+/** Returns a function that builds paths into inputs of one type. The compiler rejects unknown fields. */
 export function pathsIn<Input>() {
   return <const Path extends PathIn<Input>>(...path: Path): Path => path;
 }
@@ -137,11 +137,11 @@ export type PathTable<Input = never> = readonly (readonly [
   to: FieldPath,
 ])[];
 
-/** Creates an entry of a path table from computed paths. */
+/** Creates a path table entry from computed paths. */
 export const renamed = <const From extends FieldPath, const To extends FieldPath>(from: From, to: To) =>
   [from, to] as const;
 
-/** Translates a path in a command's input for an API, using the longest matching prefix, if any. */
+/** Translates a path in a command's input into one in an API's request, using the longest matching prefix, if any. */
 export function translatePath(path: FieldPath, table: PathTable): FieldPath {
   const matching = table.filter(([from]) => from.every((step, depth) => step === path[depth]));
   const [[from, to] = [[], []]] = matching.toSorted(([one], [other]) => other.length - one.length);
@@ -153,7 +153,7 @@ export function dotted(path: FieldPath): string {
   return path.join('.');
 }
 
-/** The input of a command that changes a record. It is refused if the record's version is not the expected one. */
+/** The input of a command that changes a record. The command is refused if the record has a different version. */
 export interface Expecting {
   readonly expectedVersion?: number | null | undefined;
 }
@@ -172,7 +172,7 @@ export function checkVersion({ expectedVersion }: Expecting, existingId: string 
 }
 
 /**
- * Runs every check of an input, and returns their results, so that one refusal contains all invalid fields.
+ * Runs all checks on an input and returns their results, so that a refusal lists every invalid field.
  * @throws Refusal with the path of the first invalid field, and all of them in `errors`
  */
 export function checkAll<Checks extends readonly (() => unknown)[]>(
@@ -184,7 +184,7 @@ export function checkAll<Checks extends readonly (() => unknown)[]>(
     try {
       results.push(check());
     } catch (error) {
-      // An error without a path does not concern a field, and stops the remaining checks.
+      // An error without a path is not about a field, and stops the remaining checks.
       if (!(error instanceof Refusal) || !error.details.path) throw error;
       found.push(error);
     }

@@ -20,13 +20,12 @@ export class SecretBox {
   /** @param fallbacks keys used only for decryption: earlier keys, and the next key */
   constructor(key: Buffer, fallbacks: readonly Buffer[] = []) {
     const keys = [key, ...fallbacks];
-    if (keys.some(({ length }) => length !== keyBytes))
-      throw new Error(`the key of a secret box must have ${keyBytes} bytes`);
+    if (keys.some(({ length }) => length !== keyBytes)) throw new Error(`a secret box key must have ${keyBytes} bytes`);
     this.keyId = keyId('SECRET_KEY', key);
     this.#keys = new Map(keys.map((one) => [keyId('SECRET_KEY', one), one]));
   }
 
-  /** @returns format version, id of the key, nonce, tag, ciphertext */
+  /** @returns format version, key id, nonce, tag, ciphertext */
   seal(secret: string, owner: string): Buffer {
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv(algorithm, this.#keyOf(this.keyId), nonce).setAAD(Buffer.from(owner));

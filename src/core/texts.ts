@@ -3,7 +3,7 @@ import { type FieldPath, invalid } from './refusal.ts';
 // Free text: names, memos, addresses, a platform's own keys, metadata. The same canonical form and the same rules about
 // refused characters apply to all of it.
 
-/** Invisible characters: control, unassigned, private-use, lone surrogates, line separators, and fillers. */
+/** Invisible characters: control, unassigned and private-use characters, lone surrogates, line separators, fillers. */
 const unreadable = /[\p{Cc}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/u;
 /** The scripts whose letters can be followed by joiners (Unicode, chapter 23), and emoji, which can also be joined. */
 const joining =
@@ -36,10 +36,10 @@ export function nameOfCharacter(character: string): string {
  * Returns why a string in canonical form is refused, as the end of a sentence; undefined if it is valid. Control,
  * format, private-use and unassigned characters are refused, except for joiners that a script needs. At least one
  * character must be visible.
- * @param isKey whether programs compare the string; if so, joiners and all other blank glyphs are refused, too
+ * @param isKey whether programs compare the string; if so, joiners and all other blank glyphs are also refused
  */
 export function textFault(text: string, maxLength: number, isKey = false): string | undefined {
-  // A character has at most two UTF-16 units, so a longer string need not be counted.
+  // A character has at most two UTF-16 units, so a string longer than twice the limit need not be counted.
   if (text.length > 2 * maxLength || lengthOf(text) > maxLength) return `must have at most ${maxLength} characters`;
   let before = '';
   let position = 0;
@@ -104,7 +104,7 @@ export function isPlainText(text: string): boolean {
   return !/[\p{Cc}\p{Cs}]/u.test(text);
 }
 
-/** Replaces invisible characters in a provider's string, because such a string cannot be refused. */
+/** Replaces invisible characters in a provider's string, which cannot be refused as a client's can. */
 export function readableText(text: string): string {
   let readable = '';
   for (const character of canonicalText(text.toWellFormed()).replace(/[\t\n\r\p{Zl}\p{Zp}]+/gu, ' ')) {
@@ -114,14 +114,14 @@ export function readableText(text: string): string {
 }
 
 /**
- * Returns the composed string in Unicode's full case folding. Converting a letter to lower, upper and again to lower
- * case gives this folding for every letter except ı, which stays ı.
+ * Applies Unicode full case folding to a string, and composes the result. Converting a letter to lowercase, then to
+ * uppercase and back to lowercase gives this folding for every letter except ı, which folding leaves unchanged.
  */
 export function foldedText(text: string): string {
   let folded = '';
   for (const letter of canonicalText(text).normalize('NFD')) {
     if (letter === 'ı') folded += letter;
-    // Letters are converted one at a time, because at the end of a word, sigma would become final sigma.
+    // Letters are converted one at a time. Otherwise, a sigma at the end of a word would become a final sigma.
     else for (const capital of letter.toLowerCase().toUpperCase()) folded += capital.toLowerCase();
   }
   return folded.normalize('NFC');

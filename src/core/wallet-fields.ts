@@ -5,7 +5,7 @@ import invoices from 'invoices';
 import { type AccountField, type AccountForm, numberField, run, strangeCharacter, written } from './account-fields.ts';
 import { nameOfCharacter } from './texts.ts';
 
-// The addresses of wallets and their checksums. Printed addresses may be broken into lines.
+// Wallet addresses and their checksums. A printed address may span several lines.
 
 const bare = (value: string) => value.replace(/\s/g, '');
 
@@ -37,7 +37,7 @@ function in58(check: (value: string) => string | undefined): Pick<AccountField, 
   };
 }
 
-/** Refuses a key that is all zeros, which software produces from empty fields. */
+/** Refuses a key of all zeros, which is what software produces from empty fields. */
 const nobody = (key: Uint8Array) =>
   key.every((byte) => byte === 0) ? 'nobody owns this address: money sent to it would be lost' : undefined;
 
@@ -72,8 +72,8 @@ export const tronAddress = address(
 );
 
 /**
- * Writes an EVM address with its checksum, which is the case of its letters (EIP-55). A letter is upper-case if the hex
- * digit at its position in the lower-case address's hash is 8 or more.
+ * Adds the checksum to an EVM address: the case of its letters (EIP-55). A letter is uppercase if the hex digit at the
+ * same position in the hash of the lowercase address is 8 or more.
  */
 export function eip55(digits: string): string {
   const small = digits.toLowerCase();

@@ -21,8 +21,8 @@ export function addFreezing(program: Program): void {
   const customer = program.command('customer').description('stop payments from and to a customer');
   addFreezeAndThaw(customer, 'a customer, with all its accounts', ['<customer>', 'its id: Customer:…'], freezeCustomer);
   const account = program.command('account').description('stop payments from and to an account');
-  const argument = ['<account>', 'the id of the account: InternalAccount:… or ExternalAccount:…'] as const;
-  addFreezeAndThaw(account, 'an account alone', argument, freezeAccount);
+  const argument = ['<account>', 'its id: InternalAccount:… or ExternalAccount:…'] as const;
+  addFreezeAndThaw(account, 'a single account', argument, freezeAccount);
 }
 
 function addFreezeAndThaw(
@@ -51,14 +51,14 @@ async function answerOfFreezing(id: string, frozen: boolean, work: ReturnType<ty
 export function addAdjustments(program: Program): void {
   const adjust = program
     .command('adjust')
-    .description('correct the balance of an account: one person proposes, another approves');
+    .description('correct an account balance: one person proposes, another approves');
   addCommand(adjust, 'list', listProposals)
     .description('list the adjustments that await a decision, latest first')
     .option('--all', 'include those that have been decided or have expired');
   addDecision(adjust, 'propose', proposeCorrection)
     .description('propose a correction, which moves money only if another person approves it within seven days')
     .argument('<account>', 'the account: InternalAccount:…')
-    .requiredOption('--currency <code>', 'the currency of the account, such as USD', currencyIn)
+    .requiredOption('--currency <code>', "the account's currency, such as USD", currencyIn)
     .addOption(new Option('--credit <amount>', 'the amount to add, such as 12.50').conflicts('debit'))
     .option('--debit <amount>', 'the amount to deduct');
   const end = (name: string, description: string, decide: typeof approveAdjustment) =>
@@ -121,7 +121,7 @@ function adjustmentRow(one: Adjustment) {
 export function addStatement(program: Program): void {
   periodOf(
     addCommand(program, 'statement', writeStatement).description(
-      'write the entries of an internal account for a period, with balances, to standard output',
+      'print the statement of an internal account for a period: its entries and balances',
     ),
   )
     .argument('<account>', 'its id: InternalAccount:…')

@@ -9,11 +9,11 @@ import { addCommand, type Tools } from './tools.ts';
 
 export function addAudit(program: Program): void {
   addCommand(program, 'audit', auditLedger)
-    .description('check the ledger; prints rows that break a rule and exits with 1 if there are any')
+    .description('check the ledger: print the rows that break a rule, and exit with 1 if there are any')
     .option('--full', 'check all rows, not only those that are new or could have changed since the last sound audit')
     .option(
       '--replica [number]',
-      'read from this replica of DATABASE_READ_URL (default: the first)',
+      'read from the replica with this number in DATABASE_READ_URL (default: the first)',
       counted(1, 9_999),
     );
 }

@@ -51,7 +51,7 @@ function branch(session: LockSession, all: readonly LockSession[], depth: number
 
 function wayOut(session: LockSession): string {
   return session.awaitsStandby
-    ? 'Ending it does not help, since the next commit waits, too: start the standby, or remove it from synchronous_standby_names.'
+    ? 'Ending it does not help, since the next commit will also wait: start the standby, or remove it from synchronous_standby_names.'
     : `To end it: select pg_terminate_backend(${session.pid}). ${endingOf(session)}`;
 }
 
@@ -63,7 +63,7 @@ function endingOf({ kind, application, statement }: LockSession): string {
       : 'Safe: it starts again later.';
   }
   if (kind === 'walsender') return 'A standby reconnects; a backup must be started again.';
-  if (kind !== 'client backend') return 'It is a process of the server: leave it alone.';
+  if (kind !== 'client backend') return 'It is a server process: leave it alone.';
   if (/ migrate \S+:\d+$/.test(application)) return 'Safe: the migration is rolled back; run it again.';
   if (/ \S+:\d+$/.test(application))
     return 'Safe: it is rolled back, and its client repeats the request with the same idempotency key.';

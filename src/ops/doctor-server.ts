@@ -39,7 +39,7 @@ export function oneRow<Row extends CamelCased<Row>>(
   return async (patient) => {
     const { rows } = await patient.database.pool.query<object>(text, value ? [value()] : []);
     const fields = Object.entries(rows[0] ?? {}).map(([name, of]) => [fieldName(name), of]);
-    // The check declares the type of the row, as for other statements.
+    // As with other statements, the declared type of the row is not verified.
     return verdictsOf(Object.fromEntries(fields) as Row, patient);
   };
 }
@@ -107,7 +107,7 @@ export const serverChecks: Checks<Patient> = {
         .map(([name, value]) => `${name} is ${value}`);
       if (role !== patient.role) wrong.push(`the role is ${role}`);
       if (wrong.length === 0) return ['ok', `role ${role}, UTC`];
-      return `${wrong.join(', ')}. Undo it (ALTER DATABASE … RESET, ALTER ROLE … RESET); if a pooler drops the settings of sessions, set DATABASE_DIRECT_URL`;
+      return `${wrong.join(', ')}. Undo it (ALTER DATABASE … RESET, ALTER ROLE … RESET); if a pooler drops session settings, set DATABASE_DIRECT_URL`;
     },
     () => Object.keys(sessionSettings),
   ),
@@ -128,10 +128,10 @@ export const serverChecks: Checks<Patient> = {
        case when exists (select from pg_stat_replication where coalesce(sync_state, 'sync') in ('sync', 'quorum')) then ''
          else current_setting('synchronous_standby_names') end as missing`,
     ({ off, missing }) => {
-      if (off !== null) return `${off} is off: a crash of the machine loses acknowledged payments. Set it to on`;
+      if (off !== null) return `${off} is off: a machine crash loses acknowledged payments. Set it to on`;
       return missing === ''
         ? ['ok', 'acknowledged commits survive a crash']
-        : `no standby of synchronous_standby_names (${missing}) is connected, and all commits wait for one: start it, or remove it from the setting`;
+        : `no standby in synchronous_standby_names (${missing}) is connected, and all commits wait for one: start it, or remove it from the setting`;
     },
   ),
   autovacuum: oneRow<{ off: string | null; tables: string | null }>(
@@ -175,7 +175,7 @@ export const serverChecks: Checks<Patient> = {
       if (patient.role === 'gateway_serving') return [];
       return seesOthers
         ? ['ok', 'visible']
-        : ['warning', `sessions of other logins are not visible: grant pg_read_all_stats to ${role}`];
+        : ['warning', `other logins' sessions are not visible: grant pg_read_all_stats to ${role}`];
     },
   ),
   transactions: oneRow<{ seconds: number; whose: string | null }>(
@@ -218,7 +218,10 @@ export const serverChecks: Checks<Patient> = {
     ({ failing }) =>
       failing === null
         ? ['ok', 'not failing']
-        : ['warning', `archive_command fails for ${failing}: WAL is kept ${never}, and no restore can go beyond it`],
+        : [
+            'warning',
+            `archive_command fails for ${failing}: WAL is kept ${never}, and every restore ends before this file`,
+          ],
   ),
   wraparound: oneRow<{ name: string; used: number }>(
     `select datname::text as name, greatest(age(datfrozenxid), mxid_age(datminmxid)) as used from pg_database order by used desc limit 1`,

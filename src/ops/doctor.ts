@@ -23,7 +23,7 @@ export function addDoctor(program: Program): void {
   program
     .command('doctor')
     .description(
-      'check the settings and the database of an instance on this machine; changes nothing, and exits with 1 if it finds a fault',
+      'check the settings and database of an instance on this machine, without changing anything; exit with 1 if there is a fault',
     )
     .action(
       actionOf(async ({ screen }): Promise<Answer> => {
@@ -43,7 +43,7 @@ const settingsChecks: Checks<Config> = {
       config.ALLOW_UNSAFE.includes(kind) ? ['warning', `${fault} (allowed: ${kind})`] : ['fault', fault],
     );
   },
-  // The largest private network is 10.0.0.0/8 in IPv4, and fc00::/7 in IPv6.
+  // The largest private networks are 10.0.0.0/8 in IPv4 and fc00::/7 in IPv6.
   proxies: ({ TRUSTED_PROXIES: ranges }) =>
     ranges.some(([address, bits]) => bits < (address.kind() === 'ipv4' ? 8 : 7))
       ? 'TRUSTED_PROXIES trusts every address: clients can choose their address with X-Forwarded-For, and evade per-address limits. Name only your proxies'
@@ -65,9 +65,9 @@ const settingsChecks: Checks<Config> = {
 /** The checks. `facts` selects the facts that a check compares, and `danger` says what a difference may cause. */
 const catalogKinds: Readonly<Record<string, readonly [facts: RegExp, danger: string]>> = {
   objects: [/^there\b/, 'the service cannot work without it'],
-  rights: [/^right\b/, 'requests fail, or the restrictions of docs/database-roles.md do not hold'],
+  rights: [/^right\b/, 'requests fail, or the restrictions in docs/database-roles.md do not hold'],
   'row security': [/^(policy|row-level)\b/, "platforms may see each other's data, or none at all"],
-  triggers: [/^triggers?\b/, 'balances are not updated, events not written, or rules of the ledger not enforced'],
+  triggers: [/^triggers?\b/, 'balances are not updated, events not written, or ledger rules not enforced'],
   functions: [/^(body|security)\b/, 'money moves by different rules'],
   columns: [/^columns\b/, 'statements fail, or store wrong data'],
   constraints: [/^constraint\b/, 'invalid rows can be stored, or valid ones cannot'],
@@ -111,7 +111,7 @@ const catalogChecks: Checks<Patient> = Object.fromEntries(
       const words = different.get(kind) ?? [];
       if (words.length === 0) return ['ok', 'as the migrations define them'];
       const shown = [...words.slice(0, 5), ...(words.length > 5 ? [`and ${words.length - 5} more`] : [])].join('; ');
-      return `${shown}: ${danger}. The database was changed by hand, or restored incompletely. Repair it as its owner: docs/night.md, "The database has been changed by hand"`;
+      return `${shown}: ${danger}. The database was changed by hand, or restored incompletely. Repair it as its owner: see "The database has been changed by hand" in docs/night.md`;
     },
   ]),
 );
@@ -139,7 +139,7 @@ const stalledFeed = oneRow<{ count: number; holder: number | null; program: stri
    where occurred_at < clock_timestamp() - interval '15 seconds'`,
   ({ count, holder, program }) => {
     if (count === 0) return ['ok', 'none'];
-    const holds = `Process ${holder} (${program}) holds the lock of the sequencer. To end it: select pg_terminate_backend(${holder})`;
+    const holds = `Process ${holder} (${program}) holds the sequencer's lock. To end it: select pg_terminate_backend(${holder})`;
     const detail = `${count} events have waited for 15 s or more: no instance sequences them`;
     return holder === null ? detail : `${detail}. ${holds}`;
   },

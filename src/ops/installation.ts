@@ -60,7 +60,7 @@ function withoutPassword(text: string): string {
     .replace(/([?&](?:password|sslpassword)=)[^&#]*/gi, `$1${hidden}`);
 }
 
-/** Formats a setting as in the environment, without passwords; null if it is not set. An object must be a rate. */
+/** Formats a setting as it appears in the environment, without passwords; null if not set. An object must be a rate. */
 export function formatSetting(value: unknown): string | null {
   if (value === undefined || value === null) return null;
   if (typeof value === 'boolean') return value ? 'on' : 'off';
@@ -71,7 +71,7 @@ export function formatSetting(value: unknown): string | null {
 export function addMigrate(program: Program): void {
   program
     .command('migrate')
-    .description('apply the migrations, with the login of DATABASE_OWNER_URL or, if that is not set, of DATABASE_URL')
+    .description('apply the migrations, with the login in DATABASE_OWNER_URL or, if that is not set, in DATABASE_URL')
     .action(withSettings(applyMigrations, asOwner));
 }
 
@@ -91,7 +91,7 @@ async function applyMigrations({ config, screen }: Settings): Promise<Answer> {
     lines: [
       applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'The database has all migrations.',
       ...(pooled
-        ? ['The login of DATABASE_URL now has the session settings that it needs behind a connection pooler.']
+        ? ['The login in DATABASE_URL now has the session settings that it needs behind a connection pooler.']
         : []),
     ],
   };
@@ -104,10 +104,10 @@ export function addKeys(program: Program): void {
   );
   addAct(keys, 'retire', retireKey)
     .description(
-      'retire a key, after encrypting its stored secrets with the current key; then remove the old key from the settings',
+      'retire a key, so that it can be removed from the settings; its secrets are first re-encrypted with the current key',
     )
     .argument('<id>', 'the id of the key, as shown by `keys list`')
-    .option('--lost', 'the key is lost: its secrets cannot be read, and their endpoints need new secrets');
+    .option('--lost', 'the key is lost: the secrets encrypted with it cannot be read and must be replaced');
 }
 
 function roleOf(config: Config, keyId: string): 'in use' | 'fallback' | 'not in the settings of this machine' {
@@ -154,7 +154,7 @@ async function retireKey({ database, config, webhooks, operator }: Acting, id: s
 export function addRestored(program: Program): void {
   addAct(program, 'restored', markRestored)
     .description(
-      'record that the database was restored from a backup, so that cursors of undone changes are refused; run this before instances start on it',
+      'record that the database was restored from a backup, so that cursors pointing to undone changes are refused; run this before instances start on it',
     )
     .option('--yes', 'carry it out; without --yes, the command only reports what it would do');
 }
@@ -170,7 +170,7 @@ async function refuseUnasked(database: Database): Promise<never> {
   const [found] = await instancesStatement(database.pool, connectionName('').split(' ').at(-1) ?? '');
   const running = found?.names ? ` Stop the instances first; these are connected: ${found.names}.` : '';
   throw new Failure(
-    `Nothing was done. This command ends the current epoch of all feeds: cursors of changes that the restore has undone are refused from then on. It cannot be reversed.${running} Run it with --yes to go ahead.`,
+    `Nothing was done. This command ends the current epoch of all feeds: cursors that point to changes undone by the restore are refused from then on. It cannot be reversed.${running} Run it with --yes to go ahead.`,
   );
 }
 

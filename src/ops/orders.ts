@@ -24,11 +24,11 @@ export function addOrders(program: Program): void {
     )
     .option('--limit <count>', 'the maximum number to list', counted(1, 10_000), 100);
   addAct(order, 'retry', retryOrder)
-    .description('query the rail now about the orders of a payment that have no outcome yet')
+    .description("query the rail now about a payment's orders that have no outcome yet")
     .argument(...ofPayment);
-  addDecision(order, 'fail', failPayment, 'how you know that the money has not arrived; platforms do not see it')
+  addDecision(order, 'fail', failPayment, 'how you know that the money has not arrived (not shown to platforms)')
     .description(
-      'end an order by hand if its rail can no longer report the outcome: the payment becomes FAILED, and its money returns to its source. Asks the rail once more first, and is refused if the order has settled',
+      'end an order by hand if its rail can no longer report the outcome: the payment becomes FAILED, and the money returns to its source. The rail is asked once more first; if it knows the outcome, the command is refused',
     )
     .argument(...ofPayment)
     .option('--without-asking', 'do not ask the rail first, because it no longer exists or does not respond');
@@ -97,19 +97,17 @@ async function failPayment({ payments, operator }: Deciding, id: string, options
 }
 
 export function addCases(program: Program): void {
-  const cases = program
-    .command('cases')
-    .description('reports of rails that contradict the ledger and await an operator');
+  const cases = program.command('cases').description('rail reports that contradict the ledger and await an operator');
   addCommand(cases, 'list', listOpenCases)
     .description('list the open cases, oldest first')
     .option('--all', 'include closed cases');
   addDecision(cases, 'settle', settlePayment, 'why the provider moved a different amount')
     .description(
-      'settle a payment as promised although its provider moved a different amount: queries the rail once more, and books the difference to DIFFERENCES',
+      'settle a payment as promised although its provider moved a different amount: query the rail once more, and book the difference to DIFFERENCES',
     )
     .argument(...ofPayment);
   addDecision(cases, 'close', closePayment, 'what the investigation has found')
-    .description('close the cases of a payment after an investigation; moves no money')
+    .description("close a payment's cases after an investigation, without moving money")
     .argument(...ofPayment);
 }
 
@@ -149,7 +147,7 @@ async function settlePayment({ payments, operator }: Deciding, id: string): Prom
       differences.length > 0 ? `Booked to DIFFERENCES: ${differences.join(', ')}.` : 'Nothing to book to DIFFERENCES.',
       ...(done.short
         ? [
-            `The receiver got ${words(done.short)} less than promised: have the provider send the rest, or credit the payer with adjust propose.`,
+            `The receiver got ${words(done.short)} less than promised: have the provider send the rest, or credit the payer with "adjust propose".`,
           ]
         : []),
     ],
@@ -163,10 +161,10 @@ async function closePayment({ database, operator }: Deciding, id: string): Promi
 
 export function addSuspense(program: Program): void {
   const suspense = program.command('suspense').description('refunds that could not be paid and await an operator');
-  addCommand(suspense, 'list', listRefunds).description('list these refunds, oldest first');
+  addCommand(suspense, 'list', listRefunds).description('list the refunds that await an operator, oldest first');
   addAct(suspense, 'release', releaseRefund)
     .description(
-      'pay a refund to the internal account to which it is owed, once you know that the money is back; releasing it twice has no effect',
+      'pay a refund to the internal account to which it is owed, once you know that the money is back; releasing it again has no effect',
     )
     .argument(...ofPayment);
 }
@@ -192,7 +190,7 @@ async function releaseRefund({ database, operator }: Acting, id: string): Promis
     data: { transaction: id, refund, account, passedOnTo, settledAt, paidNow: kind === 'paid' },
     lines: [
       kind === 'paid'
-        ? `Paid ${refund} to ${account}${passedOnTo ? `, and forwarded it to ${passedOnTo}: the customer is deleted` : ''}.`
+        ? `Paid ${refund} to ${account}${passedOnTo ? `, and forwarded it to ${passedOnTo}, because the customer has been deleted` : ''}.`
         : `Nothing done: ${refund} was already paid to ${account} at ${settledAt.toISOString()}.`,
     ],
   };

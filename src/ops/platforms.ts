@@ -23,7 +23,7 @@ export function addPlatforms(program: Program): void {
   const [, namePlatform] = ofPlatform;
   addCommand(platform, 'list', listPlatforms).description('list all platforms');
   addAct(platform, 'create', create)
-    .description('create a platform and print its first API token, once')
+    .description('create a platform and print its first API token, which is shown only once')
     .argument('<name>', 'the name of the platform; it must be unique')
     .option('--sandbox', "simulate the platform's payments");
   addAct(platform, 'domain', giveDomain)
@@ -40,7 +40,7 @@ export function addPlatforms(program: Program): void {
     .option('--client-token <rate>', 'with each of its client tokens', rateIn)
     .addHelpText(
       'after',
-      '\nA rate consists of the requests per second and the burst, such as 100/500. "default" is the value in the settings.',
+      '\nA rate is written as requests per second/burst, such as 100/500. "default" is the value in the settings.',
     );
 }
 
@@ -190,12 +190,12 @@ async function revokeToken(
 }
 
 export function addPolicies(program: Program): void {
-  const policy = program.command('policy').description('the policies of a platform, and the payments that they hold');
+  const policy = program.command('policy').description("a platform's policies, and the payments that they hold");
   addCommand(policy, 'list', listPolicies)
-    .description('list the policies of a platform, and how much of each limit is left')
+    .description("list a platform's policies, and how much of each limit is left")
     .argument(...ofPlatform);
   addCommand(policy, 'held', listHeld)
-    .description('list the payments of a platform that await approval by a second person, oldest first')
+    .description("list a platform's payments that await approval by a second person, oldest first")
     .argument(...ofPlatform);
 }
 
@@ -251,9 +251,9 @@ async function listHeld({ database }: Tools, name: string): Promise<Answer> {
 }
 
 export function addWebhooks(program: Program): void {
-  const webhook = program.command('webhook').description('the webhook endpoints of a platform');
+  const webhook = program.command('webhook').description("a platform's webhook endpoints");
   addCommand(webhook, 'list', listEndpoints)
-    .description('list the endpoints of a platform and their pending deliveries')
+    .description("list a platform's endpoints and the pending deliveries of each")
     .argument(...ofPlatform);
   addAct(webhook, 'replay', replayEvents)
     .description('resend one event, or the events between two feed cursors, to an endpoint')

@@ -38,7 +38,7 @@ export function addRails(program: Program): void {
   const rails = program.command('rails').description("the platforms' connections to the providers of their rails");
   addAct(rails, 'connect', connect)
     .description(
-      'read a platform\'s connection to its provider from standard input, and store it encrypted. For the upstream rail, it is {"baseUrl": …, "clientId": …, "secret": …, "webhookSecret": …}. Instances use it immediately',
+      'read a platform\'s connection to its provider from standard input, and store it encrypted; running instances use it at once. For the upstream rail, it is {"baseUrl": …, "clientId": …, "secret": …, "webhookSecret": …}',
     )
     .argument(...ofPlatform);
   addCommand(rails, 'check', check)
@@ -52,7 +52,7 @@ export function addRails(program: Program): void {
   rails
     .command('try')
     .description(
-      'run the conformance suite on a rail: the provider settles and refuses orders, loses a response, gets an order twice, contradicts itself, and is slow or down; the rail is killed during an order',
+      'run the conformance suite against a rail: the provider settles and refuses orders, loses a response, receives an order twice, contradicts itself, and is slow or down; the rail is killed during an order',
     )
     .argument('<module>', 'a package or a file, such as ./my-rail.ts, that exports its "trial" (src/rails/README.md)')
     .action(actionOf(tryRail));
@@ -177,7 +177,7 @@ async function listDays({ database }: Tools, name: string, { from, to }: Period)
 
 const sums = ['receivedHere', 'receivedThere', 'paidHere', 'paidThere', 'booked', 'held'] as const;
 
-/** Formats the totals of a day in one currency. A day without totals gets null for each. */
+/** Formats a day's totals in one currency. Each is null if the day has none. */
 function inMajor(day: DayTotal | undefined) {
   const words = (units: string | null) => units && formatMajor(BigInt(units), requiredCurrency(day?.currency ?? ''));
   const totals = sums.map((sum) => [sum, words(day?.[sum] ?? null)] as const);
@@ -187,7 +187,7 @@ function inMajor(day: DayTotal | undefined) {
 export function addDeposits(program: Program): void {
   const deposits = program
     .command('deposits')
-    .description('deposits at providers that the service cannot assign to an account');
+    .description('deposits at a provider that could not be assigned to an account');
   addCommand(deposits, 'list', listOpenDeposits).description('list the deposits that await a decision, oldest first');
   addDecision(deposits, 'credit', creditDeposit)
     .description('assign a deposit to an account; the workers credit it')

@@ -30,19 +30,19 @@ import { secretSettings } from '../server/config.ts';
 import { settings } from '../server/settings.ts';
 import { formatSetting } from './installation.ts';
 
-/** The files that `npm run schema` writes, by path in the project. */
+/** The files that `npm run schema` writes, keyed by path. */
 const printed = { 'schema.graphql': printedSchema, 'docs/settings.md': settingsPage, 'docs/accounts.md': accountsPage };
 
 export function addSchema(program: Program): void {
   program
     .command('schema')
     .description(
-      'write schema.graphql, docs/settings.md and docs/accounts.md from the code, or list the breaking changes of the schema',
+      'write schema.graphql, docs/settings.md and docs/accounts.md from the code, or list the breaking changes to the schema',
     )
-    .option('--check', 'check whether they are up to date')
+    .option('--check', 'check whether these files are up to date')
     .option(
       '--breaks <revision>',
-      'list the breaking changes compared with a file, or with the schema.graphql of a git revision; elements that had been deprecated there for six months may be removed',
+      'list the breaking changes compared with a file, or with the schema.graphql of a git revision; elements deprecated there at least six months ago may be removed',
     )
     .action(actionOf(run));
 }
@@ -103,7 +103,7 @@ ${rows.join('\n')}
 `;
 }
 
-/** Returns a setting's default as shown on the page. If it depends on other settings, the declaration describes it. */
+/** Returns a setting's default as shown on the page. A default that depends on other settings is described in words. */
 function shownDefault(setting: z.ZodType): string {
   const { shownDefault } = setting.meta() ?? {};
   if (typeof shownDefault === 'string') return shownDefault;
@@ -193,7 +193,7 @@ export function lasting(earlier: DocumentNode, now: Date): GraphQLSchema {
   const rest = buildASTSchema(
     visit(earlier, { FieldDefinition: remove, InputValueDefinition: remove, EnumValueDefinition: remove }),
   );
-  // A schema contains the types reachable from its roots. Objects reachable only through interfaces must be listed.
+  // GraphQLSchema finds only types reachable from its roots. Objects reachable only through interfaces must be listed.
   const types = Object.values(rest.getTypeMap()).filter(
     (type) => isObjectType(type) && type.getInterfaces().length > 0,
   );

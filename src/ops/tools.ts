@@ -44,7 +44,7 @@ export interface Deciding extends Tools {
 /** The function of a command. It receives the context, the declared arguments, and the options. */
 type Work<Given, Args extends readonly unknown[]> = (given: Given, ...args: Args) => Promise<Answer>;
 
-/** Creates the action for a command that needs only the settings, read from the environment that `from` returns. */
+/** Creates the action for a command that needs only the settings, read from the environment returned by `from`. */
 export function withSettings<Args extends unknown[]>(
   work: Work<Settings, Args>,
   from: (environment: Screen['environment']) => Screen['environment'] = (environment) => environment,
@@ -60,7 +60,7 @@ export function withSettings<Args extends unknown[]>(
   });
 }
 
-/** Creates the action for a command that uses the database in the settings, even while the gateway is running. */
+/** Creates the action for a command that uses the configured database, perhaps while the gateway is running. */
 function withDatabase<Args extends unknown[]>(work: Work<Tools, Args>) {
   return withSettings<Args>(async (given, ...args) => {
     const { config, screen } = given;
@@ -104,15 +104,15 @@ export function periodOf(command: Program): Program {
     .requiredOption('--to <time>', 'the end of the period, exclusive', momentIn);
 }
 
-/** Adds a command to a group. The command uses the database in the settings. */
+/** Adds a command that uses the configured database. */
 export function addCommand<Args extends unknown[]>(group: Program, name: string, work: Work<Tools, Args>): Program {
   return group.command(name).action(withDatabase(work));
 }
 
-/** The command as typed, for the record (`ops acts`). */
+/** Returns a command's name as typed, with its group's name in front. It is recorded for `ops acts`. */
 const actOf = (group: Program, name: string) => (group.name() === 'ops' ? name : `${group.name()} ${name}`);
 
-/** Adds a command that changes something. Records the operator and the reason (listed by `ops acts`). */
+/** Adds a command that changes something. It records the operator, and the reason if one is given, for `ops acts`. */
 export function addAct<Args extends unknown[]>(group: Program, name: string, work: Work<Acting, Args>): Program {
   const added: Program = addCommand<Args>(group, name, (tools, ...args) => {
     const { by = loginName(), reason } = added.opts<{ readonly by?: string; readonly reason?: string }>();

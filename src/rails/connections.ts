@@ -17,7 +17,7 @@ export class StoredConnections implements RailConnections {
   readonly #database: Database;
   readonly #box: SecretBox | undefined;
 
-  /** @param box encrypts the connections; without it, platforms cannot have any */
+  /** @param box encrypts the connections; without it, none can be read or stored */
   constructor(database: Database, box: SecretBox | undefined) {
     this.#database = database;
     this.#box = box;
@@ -33,7 +33,7 @@ export class StoredConnections implements RailConnections {
     await storeStatement(on, platformId, this.#requireBox().seal(connection, ownerOf(platformId)));
   }
 
-  /** Re-encrypts the connections that use the key `keyId`, and returns their number. @throws Error without that key */
+  /** Re-encrypts the connections that use the key `keyId`. Returns their number. @throws Error without that key */
   async reencrypt(keyId: string): Promise<number> {
     const rows = await this.#database.prisma.railConnection.findMany();
     let changed = 0;
@@ -51,7 +51,7 @@ export class StoredConnections implements RailConnections {
   }
 
   #requireBox(): SecretBox {
-    if (!this.#box) throw new Error('SECRET_KEY is not set, so the connections of platforms cannot be read or stored');
+    if (!this.#box) throw new Error("SECRET_KEY is not set, so the platforms' connections cannot be read or stored");
     return this.#box;
   }
 }

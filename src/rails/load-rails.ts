@@ -16,14 +16,14 @@ export class RailFault extends Error {
 }
 
 export interface LoadOptions {
-  /** The built-in modules, by their names in RAILS. */
+  /** The built-in modules, keyed by their names in RAILS. */
   readonly own: Readonly<Record<string, RailModule>>;
   readonly host: Omit<RailHost, 'environment'>;
 }
 
 const environments = ['SANDBOX', 'PRODUCTION'] as const;
 
-/** Loads, validates and opens all rails in the settings, or none. @throws RailFault that names the entry */
+/** Loads, validates and opens the rails in the settings: all or none. @throws RailFault naming the faulty entry */
 export async function loadRails(settings: RailSettings, options: LoadOptions): Promise<LoadedRails> {
   const opened: Rail[] = [];
   const open = async (place: string, entry: RailEntry, environment: RailHost['environment']) => {
@@ -64,7 +64,7 @@ async function openEnvironment(
   for (const [id, entry] of Object.entries(platforms ?? {}))
     own.set(id.replace('Platform:', ''), await open(`${environment}.platforms.${id}`, entry, environment));
   if (common && own.size === 0) return common;
-  // The default for platforms without their own rail. It has no methods, so operations that need one are refused.
+  // Serves platforms that have no rail of their own. If there is no common rail, operations that need one are refused.
   const others: Rail = common ?? { name: 'none' };
   return {
     name: others.name,
@@ -116,7 +116,7 @@ const faultOf = (place: string, what: string) => (error: unknown) => {
   throw new RailFault(place, `${what}: ${error instanceof Error ? error.message : error}`);
 };
 
-/** The methods of a rail that call its provider. */
+/** The rail methods that call the provider. */
 const askingParts: readonly (keyof Rail)[] = [
   ...(['rate', 'lockRate', 'paymentInstructions', 'lookUp', 'checkAccount', 'checkIdentity'] as const),
   ...(['payOut', 'collect', 'giveBack', 'findOrder', 'deposits', 'takeDeposit'] as const),
@@ -155,7 +155,7 @@ function checkRail(place: string, given: Rail, environment: RailHost['environmen
   ]);
 }
 
-/** Traces each call to a rail's provider as a separate span, if spans are on. */
+/** Traces each call to a rail's provider as a separate span, if tracing is on. */
 function withSpans(rail: Rail): Rail {
   if (!makesSpans()) return rail;
   return new Proxy(rail, {

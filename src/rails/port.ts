@@ -2,7 +2,7 @@ import type { Rail } from './rail.ts';
 
 /**
  * The port for rail authors: everything that a package needs in order to implement a rail. A rail is a module whose
- * default export is a `RailModule`. The setting RAILS names it. src/rails/README.md describes what each method
+ * default export is a `RailModule`, named in the RAILS setting. src/rails/README.md describes what each method
  * promises, and `npm run rail:conformance` tests the promises about orders.
  */
 

@@ -10,9 +10,9 @@ import type {
 /** An external account or wallet, as the rail sees it. */
 export interface RailAccount {
   readonly type: ExternalAccountType;
-  /** The account's number at its bank or network, in canonical form, such as an IBAN. `details` identifies the bank. */
+  /** The account's number at its bank or network, such as an IBAN, in canonical form. `details` identifies the bank. */
   readonly identifier: string;
-  /** The account's details, by their names in the API, such as `routingNumber`. */
+  /** The account's details, keyed by their names in the API, such as `routingNumber`. */
   readonly details: Readonly<Record<string, string>>;
 }
 
@@ -24,7 +24,7 @@ export interface RailAccount {
 export type RailStep = 'PAY_REQUEST' | 'PULL' | 'SETTLEMENT';
 
 export interface IdentityRequest {
-  /** The uuid of the customer. Together with the name, it is the idempotency key of the check. */
+  /** The customer's UUID. Together with the name, it is the idempotency key of the check. */
   readonly customerId: string;
   readonly customerType: CustomerType;
   /** The full name, or the legal name of a business; null if none is known. */
@@ -67,7 +67,7 @@ export interface RailDeposit {
   readonly state: 'UNDER_WAY' | 'SETTLED' | 'FAILED';
   readonly amount: bigint;
   readonly currency: string;
-  /** The uuid of the customer; undefined if the provider does not report it. */
+  /** The customer's UUID; undefined if the provider does not report it. */
   readonly customerId: string | undefined;
   /** The account at the provider that holds the money. */
   readonly heldAt: string;
@@ -77,7 +77,7 @@ export interface RailDeposit {
 }
 
 export interface DepositToTake extends Pick<RailDeposit, 'reference' | 'amount' | 'currency' | 'heldAt'> {
-  /** The deposit's uuid in the gateway, derived from its reference. */
+  /** The deposit's UUID in the gateway, derived from its reference. */
   readonly id: string;
 }
 
@@ -114,12 +114,12 @@ export interface RailMovement {
 
 /** A webhook as it arrived, unverified. */
 export interface RailWebhook {
-  /** The header fields, by their names in lower case. */
+  /** The header fields, keyed by their lowercase names. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: Uint8Array;
 }
 
-/** A webhook verified to come from the provider. */
+/** A webhook that has been verified as coming from the provider. */
 export interface ReceivedWebhook {
   /** The provider's id for the webhook, the same for every delivery attempt, so that it is processed only once. */
   readonly id: string;
@@ -132,20 +132,20 @@ export type RailNews =
   | OrderNews
   /** A deposit has arrived or is in transit. The gateway lists deposits immediately. */
   | { readonly kind: 'deposit' }
-  /** The identity check of the customer with this uuid has a new result. The gateway checks again immediately. */
+  /** The identity check of the customer with this UUID has a new result. The gateway checks again immediately. */
   | { readonly kind: 'identity'; readonly customerId: string };
 
 /** One of the gateway's orders has changed. The gateway immediately asks the rail about it. */
 export interface OrderNews {
   readonly kind: 'order';
   readonly orderId: string;
-  /** Whether the order's money may have come back. If not, the gateway does not query a settled order early. */
+  /** Whether the order's money may have come back. If not, a settled order is queried no earlier than planned. */
   readonly mayHaveReturned: boolean;
 }
 
 /** A conversion to lock. */
 export interface LockRequest {
-  /** The uuid of the quote, which is the idempotency key of the lock. */
+  /** The quote's UUID, which is the lock's idempotency key. */
   readonly id: string;
   /** The id of the order that will use the lock. */
   readonly orderId: string;
@@ -156,7 +156,7 @@ export interface LockRequest {
   readonly amount: bigint;
   /** The external account to pay; undefined if the converted money stays in an internal account. */
   readonly account: RailAccount | undefined;
-  /** The payment to a receiver that `lookUp` found; otherwise undefined. Its two currencies may be the same. */
+  /** The payment, if its receiver was found by `lookUp`. `sending` and `receiving` may then be the same. */
   readonly uma?: UmaPayment | undefined;
 }
 
@@ -164,7 +164,7 @@ export interface LockRequest {
 export interface UmaPayment {
   readonly address: string;
   readonly sender: Omit<IdentityRequest, 'attempts'> & {
-    /** The facts about the sender that the receiver requires, by field name. */
+    /** The facts about the sender that the receiver requires, keyed by field name. */
     readonly information: Readonly<Record<string, string>>;
   };
 }
@@ -177,7 +177,7 @@ export interface RateLock {
   readonly sent: bigint;
   /** The amount that arrives, in the receiving currency. */
   readonly received: bigint;
-  /** Sending units per receiving unit, in major units, without fees, with at most 15 significant digits. */
+  /** The rate without fees: major units sent per major unit received, with at most 15 significant digits. */
   readonly rate: string;
   /** The fees included in `sent`, in the sending currency. */
   readonly fees: bigint;
@@ -201,7 +201,7 @@ export type LockAnswer =
 /** The domain of the receivers and senders that a sandbox simulates. No platform uses it. */
 export const simulatedDomain = 'sandbox.uma.money';
 
-/** A simulation of the outside world. A rail for real money omits it. Operations that need one are then FORBIDDEN. */
+/** A simulation of the outside world. A rail for real money has none, so operations that need one are FORBIDDEN. */
 export interface Simulation {
   /** Returns what is wrong with a caller's scenario (the field and the reason), or undefined if it is usable. */
   scenarioFault(scenario: Scenario): ScenarioFault | undefined;
@@ -209,10 +209,10 @@ export interface Simulation {
   /** Returns the simulated deposit for a real-time funded quote of `amount`, following the scenario if it has one. */
   deposit(scenario: unknown, amount: bigint): Deposit;
 
-  /** Returns the decision on an incoming payment that the scenario specifies; undefined if the platform decides. */
+  /** Returns the scenario's decision on an incoming payment; undefined if the platform decides. */
   approval(scenario: unknown): 'APPROVE' | 'REJECT' | undefined;
 
-  /** Returns the information that the sender of a UMA payment gives about itself, by field name. */
+  /** Returns the information that the sender of a UMA payment gives about itself, keyed by field name. */
   senderInformation(umaAddress: string): Readonly<Record<string, string>>;
 }
 
@@ -230,7 +230,7 @@ export type Scenario = {
   readonly reject?: boolean | undefined;
   /** If the payment fails, its refund fails too. */
   readonly refundFails?: boolean | undefined;
-  /** The payment settles, and the bank returns it after this time, in milliseconds. */
+  /** The payment settles, and the bank returns it this many milliseconds later. */
   readonly returnAfterMs?: number | undefined;
   /** How the deposit for a real-time funded quote goes wrong: it is half the amount, arrives twice, or is late. */
   readonly deposit?: 'SHORT' | 'TWICE' | 'LATE' | undefined;
@@ -255,6 +255,6 @@ export interface Deposit {
 export interface AccountVerification {
   /** Null if there is no owner to compare. */
   readonly verification: BeneficiaryVerificationStatus | null;
-  /** The owner's name at the bank; null if the bank does not report one. */
+  /** The owner's name as reported by the bank; null if it reports none. */
   readonly verifiedName: string | null;
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 const moduleName = z.string({ error: 'must name a module' }).min(1, { error: 'must name a module' });
 
-/** A rail in the setting RAILS: a module and its own settings. */
+/** A rail in the RAILS setting: a module and its own settings. */
 const entry = z.strictObject({
   /** `sandbox`, a package, or a file. A path that begins with a dot is relative to `RailSettings.directory`. */
   module: moduleName,
@@ -16,7 +16,7 @@ const platformId = z
   .string()
   .regex(/^Platform:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, { error: 'must be the id of a platform: Platform:…' });
 
-/** An environment's rails: a shared one, and separate ones for individual platforms, by platform id. */
+/** An environment's rails: a shared one, and separate ones for individual platforms, keyed by platform id. */
 const environmentRails = z
   .strictObject({
     module: moduleName.optional(),
@@ -34,11 +34,11 @@ export type EnvironmentRails = z.infer<typeof environmentRails>;
 const railSettings = z.strictObject({ SANDBOX: environmentRails.optional(), PRODUCTION: environmentRails.optional() });
 
 export interface RailSettings extends z.infer<typeof railSettings> {
-  /** The directory that relative paths start from: the settings file's directory, or the working directory. */
+  /** The base directory for relative paths: that of the settings file, or the working directory. */
   readonly directory: string;
 }
 
-/** Reads the setting RAILS: a JSON object, or the path of a file with one. @throws RangeError with all faults */
+/** Reads the RAILS setting: a JSON object, or the path of a file with one. @throws RangeError listing all faults */
 export function parseRailSettings(text: string): RailSettings {
   const isFile = !text.trimStart().startsWith('{');
   const json = isFile ? readSettingsFile(text) : text;
@@ -54,7 +54,7 @@ export function parseRailSettings(text: string): RailSettings {
   return { ...checkedSettings(railSettings, value), directory };
 }
 
-/** Validates a module's settings from RAILS. @throws RangeError with the reason for each fault */
+/** Validates a module's settings from RAILS. @throws RangeError listing all faults */
 export function checkedSettings<Settings>(schema: z.ZodType<Settings>, given: unknown): Settings {
   const settings = schema.safeParse(given);
   if (settings.success) return settings.data;

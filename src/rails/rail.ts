@@ -18,14 +18,14 @@ export interface Rail {
   rate?(sending: Currency, receiving: Currency): Promise<RateTerms | undefined>;
 
   /**
-   * Locks a rate at the provider for one payment, before a quote promises it. It moves no money. The payment's order
-   * then contains the lock (`RailOrder.lock`). `payOut` takes the lock's `sent` and delivers its `received`, and
-   * reports both amounts when it has `settled`. A lock that no order uses expires. An exception means that nothing is
-   * locked, or that the lock will expire unused. Without this method quotes use the rate from `rate`.
+   * Locks a rate at the provider for one payment, before a quote promises that rate. Moves no money. The payment's
+   * order then contains the lock (`RailOrder.lock`). `payOut` takes the lock's `sent` and delivers its `received`, and
+   * reports both amounts when it returns `settled`. An unused lock expires by itself. An exception means that nothing
+   * is locked, or that the lock will expire unused. Without this method, quotes use the rate from `rate`.
    */
   lockRate?(request: parts.LockRequest): Promise<parts.LockAnswer>;
 
-  /** Returns all payment instructions for a quote or account. Each belongs only to it, or carries its reference. */
+  /** Returns all payment instructions for a quote or account. Each is exclusive to it, or carries its reference. */
   paymentInstructions?(request: FundingRequest): Promise<PaymentInstruction[]>;
 
   /** Returns how the receiver at a UMA address can be paid, or undefined if there is none. */
@@ -39,7 +39,7 @@ export interface Rail {
    */
   payOut?(order: RailOrder): Promise<RailOutcome>;
 
-  /** Collects money from an account or a UMA address. Called like `payOut`, and requires `giveBack`. */
+  /** Collects money from an account or a UMA address. It is called like `payOut`. Requires `giveBack`. */
   collect?(order: RailOrder): Promise<RailOutcome>;
 
   /**
@@ -49,7 +49,7 @@ export interface Rail {
   findOrder?(order: RailOrder): Promise<RailOutcome | undefined>;
 
   /**
-   * Refunds a collection to its source because the internal account cannot receive it without exceeding its limit.
+   * Refunds a collection to its source when the internal account cannot receive it without exceeding its limit.
    * Called at least once, with the collection's order. Once this returns, the payment is FAILED. After an exception, it
    * is called again. After the first call, `collect` must answer `failed` for this order, so that the refunded money is
    * not credited when the account has capacity again.
@@ -97,10 +97,10 @@ export interface Rail {
    */
   takeDeposit?(deposit: parts.DepositToTake): Promise<parts.TakenDeposit>;
 
-  /** Lists the provider's movements for the platform in a period by the provider's clock, page by page. */
+  /** Lists the platform's movements at the provider, page by page, for a period measured by the provider's clock. */
   movements?(request: parts.MovementsRequest): Promise<parts.MovementsPage>;
 
-  /** Returns the platform's current balances at the provider by currency code, in the currency's smallest unit. */
+  /** Returns the platform's current balances at the provider, keyed by currency code, in smallest units. */
   balances?(): Promise<ReadonlyMap<string, bigint>>;
 
   /**
@@ -123,14 +123,14 @@ export interface Rail {
   /** Returns the rail for one platform, for example with its credentials. If omitted, all platforms share one rail. */
   forPlatform?(platformId: string): Rail;
 
-  /** Tests the connection to the provider without moving money, and returns a report. @throws Error with the fault */
+  /** Tests the connection to the provider without moving money, and returns a report. @throws Error naming the fault */
   checkConnection?(): Promise<string>;
 
   /** Releases the rail's resources. No method is called afterwards. */
   close?(): Promise<void>;
 }
 
-/** The data of an order that is known before the order is stored. */
+/** The order data that is known before the order is stored. */
 export type RailRequest = Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 'scenario'>;
 
 /** A rail's answer about an external account. */
@@ -146,12 +146,12 @@ export type AccountCheck =
       /** When to check again, in milliseconds from now; undefined if this answer is final. */
       readonly checkInMs?: number | undefined;
     })
-  /** The account cannot be used. `explanation` is the message of the refusal, or the reason for the status INACTIVE. */
+  /** The account cannot be used. `explanation` is the refusal's message, or the reason for the status INACTIVE. */
   | { readonly accepted: false; readonly explanation: string };
 
 /** The terms of a conversion. */
 export interface RateTerms {
-  /** Sending units per receiving unit, in major units, without fees, with at most 15 significant digits. */
+  /** The rate without fees: major units sent per major unit received, with at most 15 significant digits. */
   readonly rate: string;
   /** The service's fixed fee, in the sending currency's smallest unit. */
   readonly serviceFixedFee: bigint;
@@ -168,10 +168,10 @@ export interface RateTerms {
 
 /** An external account or wallet to check, with everything that is known about it. */
 export interface AccountToCheck extends parts.RailAccount {
-  /** The uuid of the account, which is the idempotency key of its registration at a provider. */
+  /** The account's UUID, which is the idempotency key of its registration at a provider. */
   readonly id: string;
   readonly currency: string;
-  /** The owner of a bank account, as in the API; null for a wallet. */
+  /** The owner of a bank account, in the API's format; null for a wallet. */
   readonly beneficiary: Readonly<Record<string, unknown>> | null;
   /**
    * The owner's name; undefined for a wallet. For an account that is paid through SEPA or ACH, the name contains only
@@ -199,7 +199,7 @@ export interface RailOrder {
   readonly ageMs: number;
   /** How many times the order has already been passed to the rail. */
   readonly attempts: number;
-  /** The requested `Scenario`, for a rail that simulates; other rails ignore it. */
+  /** The requested `Scenario`, for rails with a simulation. Other rails ignore it. */
   readonly scenario: unknown;
 }
 
@@ -208,20 +208,20 @@ export type RailOutcome =
   | { readonly kind: 'pending'; readonly checkInMs: number }
   | {
       readonly kind: 'settled';
-      /** How long the money may still come back, in milliseconds. After that, the rail is queried once more. */
+      /** For how many milliseconds the money may still come back. After that, the rail is queried once more. */
       readonly watchMs?: number | undefined;
-      /** The amount that arrived, in the smallest unit. If it is not the order's, the payment waits for an operator. */
+      /** The amount that arrived, in smallest units. If it differs from the order's, an operator decides. */
       readonly amount?: bigint | undefined;
-      /** The amount that a payout took; by default `amount`. With a lock, it is required, in the sending currency. */
+      /** The amount that a payout took; by default `amount`. Required with a lock, and then in the sending currency. */
       readonly sent?: bigint | undefined;
-      /** The receiving institution's report about the receiver of a payment to a UMA address, by field name. */
+      /** For a UMA payment, the receiving institution's information about the receiver, keyed by field name. */
       readonly information?: Readonly<Record<string, string>> | undefined;
     }
   /** The order was not carried out and will not be. `explanation` is for the timeline. */
   | {
       readonly kind: 'failed';
       readonly explanation: string;
-      /** The specification's reason; by default QUOTE_EXECUTION_FAILED for a payout, otherwise OFFRAMP_FAILED. */
+      /** The reason given to the platform; by default QUOTE_EXECUTION_FAILED for a payout, otherwise OFFRAMP_FAILED. */
       readonly failureReason?: FailureReason | undefined;
       /** Set if the money has not gone back to its source. It is then held in suspense. */
       readonly moneyStuck?: boolean | undefined;
@@ -239,7 +239,7 @@ export interface UmaReceiver {
   readonly currencies: readonly ReceiverLimits[];
   /** The information that the sender must or may provide about itself. */
   readonly requiredFields: readonly RequiredField[];
-  /** The institution's information about the receiver, by field name. */
+  /** The institution's information about the receiver, keyed by field name. */
   readonly information: Readonly<Record<string, string>>;
 }
 
@@ -250,7 +250,7 @@ export interface ReceiverLimits {
   readonly maxAmount: bigint;
 }
 
-/** A field that one side requests about the other. */
+/** Information that one side requests about the other. */
 export interface RequiredField {
   readonly name: string;
   readonly mandatory: boolean;
@@ -258,7 +258,7 @@ export interface RequiredField {
 
 /** A request for payment instructions. */
 export interface FundingRequest {
-  /** The uuid of the quote or account to be paid. The instructions belong only to it. */
+  /** The UUID of the quote or account to be paid. The instructions are exclusive to it. */
   readonly owner: string;
   /** The owner of the account; null for the platform's own accounts, undefined for a quote. */
   readonly customerId?: string | null | undefined;
@@ -274,8 +274,8 @@ export interface FundingRequest {
 }
 
 /**
- * A payment instruction, by the type of account or wallet to pay to. If there is a `reference`, the payment must
- * include it. Otherwise the address belongs to this payment alone.
+ * A payment instruction for one type of account or wallet. If there is a `reference`, the payment must include it.
+ * Otherwise the instruction is exclusive to its quote or account.
  */
 export type PaymentInstruction =
   | BankInstruction<'US_ACCOUNT', 'accountNumber' | 'routingNumber' | 'accountCategory' | 'bankName'>

@@ -140,7 +140,7 @@ async function startParts(
   };
 }
 
-/** Opens the database for requests and, with half as many connections, for background work. A commit wakes workers. */
+/** Opens the database for requests and, with half as many connections, for background work. */
 function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayOptions) {
   const limits = {
     ...(pace?.statementMs !== undefined && { statementMs: pace.statementMs }),
@@ -152,6 +152,7 @@ function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayO
     url,
     role: 'gateway_work',
     poolSize: Math.ceil(poolSize / 2),
+    // Commits made by requests also wake the workers.
     commits: serving.commits,
     ...limits,
   });

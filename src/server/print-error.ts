@@ -12,12 +12,12 @@ export function messageForUser(error: unknown): string | undefined {
   return wrongLogin(error) ?? (isDatabaseFault(error) ? `The database cannot be used: ${wordsOf(error)}.` : undefined);
 }
 
-/** Returns the message for a login that is not a member of the role it should assume, such as the tables' owner. */
+/** Returns the message for a login, such as the table owner, that is not a member of the role it should assume. */
 function wrongLogin(error: unknown): string | undefined {
   const role = error instanceof Error ? /denied to set role \W+(gateway_\w+)/.exec(error.message)?.[1] : undefined;
   return (
     role &&
-    `The login of DATABASE_URL is not a member of ${role}. Run the service and its commands with a login that is a member only of gateway_serving and gateway_work (prisma/roles.sql creates one), and set DATABASE_OWNER_URL for migrations.`
+    `The login in DATABASE_URL is not a member of ${role}. Run the service and its commands with a login that is a member only of gateway_serving and gateway_work (prisma/roles.sql creates one), and set DATABASE_OWNER_URL for migrations.`
   );
 }
 

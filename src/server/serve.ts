@@ -84,7 +84,7 @@ export async function startServing(
   const turns = new Turns(Math.max(1, config.DATABASE_POOL - connectionsForOthers), config.MAX_IN_FLIGHT, callers.now);
   const takeTurn = (platformId: string) => turns.takeTurn(platformId);
   if (config.STOCK_READS)
-    log.warn('STOCK_READS is on: graphql-js and Prisma answer GraphQL queries, with a statement for each parent');
+    log.warn('STOCK_READS is on: graphql-js and Prisma answer GraphQL queries, with one statement per parent');
   const graphql = createGraphqlServer({
     ...{ expensive: turns, limits: callers.limits, pace: callers.pace },
     ...{ payments, webhooks, feed, sessions, replicas, credentials, clientTokens, trusted, log, takeTurn },
@@ -120,7 +120,7 @@ export async function startServing(
       sandbox: sandbox && { ...sandbox, payer: () => sandbox.payer(payments) },
       lab: config.GRAPHIQL,
       documents: config.PUBLIC_CONTRACT,
-      // The metrics address is shown only on a developer's machine. Elsewhere, those who need it know it.
+      // The metrics address is shown only on a developer's machine. Elsewhere, those who need it already know it.
       metricsUrl: sandbox && metricsUrl,
       securityContact: config.SECURITY_CONTACT,
     }),
@@ -175,7 +175,7 @@ function connectionLimits({ config, log, pace }: ServingOptions, now: Clock): Co
     onRefusal(address) {
       refused += 1;
       if (now() - loggedAt < 60_000) return;
-      log.warn({ address, refused }, 'too many connections: closing new ones, including those from this address');
+      log.warn({ address, refused }, 'too many connections: closing new ones, such as one from this address');
       refused = 0;
       loggedAt = now();
     },
@@ -192,11 +192,11 @@ function maxOpenFiles(): number {
   }
 }
 
-/** The time limit for a request or, on a socket, for an operation, in milliseconds, including all waits. */
+/** The time limit for a request (on a socket, for an operation), including all waits, in milliseconds. */
 const operationMs = 10_000;
 /** The average request time, in milliseconds, above which the instance counts as overloaded. */
 const slowMs = 200;
 /** How many database connections a platform's requests leave free for other active platforms, if there are any. */
 const connectionsForOthers = 2;
-/** How long a connection may be idle while the instance stops, in ms. Active clients send a request earlier. */
+/** How long a connection may be idle while the instance stops, in ms. Active clients send their next request sooner. */
 const idleMs = 50;

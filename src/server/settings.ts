@@ -26,7 +26,7 @@ const choices = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 const oneOf = <const Name extends string>(names: readonly Name[]) =>
   z.enum(names, { error: `must be ${choices.format(names)}` });
 
-/** Parses text with a function that throws or returns undefined for invalid text. `fault` says what is valid. */
+/** Parses text with a function that throws or returns undefined for invalid text. `fault` replaces a thrown message. */
 const parsed = <Value>(parse: (text: string) => Value | undefined, fault?: string) =>
   z.string().transform((text, context): Value => {
     let found = '';
@@ -72,7 +72,7 @@ const address = z.string().superRefine((text, context) => {
 const isOrigin = (text: string) =>
   /^https?:\/\/[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 
-/** Headers in OpenTelemetry's notation: `name=value`, separated by commas, with escapes as in URLs. */
+/** Headers in OpenTelemetry notation: `name=value` pairs, separated by commas, with percent-encoded values. */
 const headers = parsed((text): Readonly<Record<string, string>> | undefined => {
   const pairs = text.split(',').map((pair) => /^\s*([\w-]+)\s*=\s*((?:[^%\s]|%[0-9a-f]{2})+)\s*$/i.exec(pair));
   if (pairs.includes(null)) return undefined;
@@ -83,7 +83,7 @@ const onOff = oneOf(['on', 'off']).transform((value) => value === 'on');
 
 const rate = parsed(
   (text) => (text === 'off' ? null : parseRate(text)),
-  'must be off, or requests per second and burst such as 100/500, each from 1 to 1000000',
+  'must be off, or requests per second and burst, such as 100/500, each from 1 to 1000000',
 );
 
 /** Unsafe settings, which production refuses unless the operator allows them. */
@@ -99,7 +99,7 @@ const addressRanges = parsed(
   'must be addresses or ranges such as 10.0.0.0/8, separated by commas',
 );
 
-/** Declares every setting, with format, default and description. `npm run schema` writes docs/settings.md from it. */
+/** Every setting, with its format, default and description. `npm run schema` writes docs/settings.md from them. */
 export const settings = {
   NODE_ENV: withDefault(oneOf(['development', 'production', 'test']), 'development').describe(
     '`development`, `production` or `test`. Production needs `DATABASE_URL`, turns GraphiQL and introspection off, and reports the cost of a document only on request',
@@ -110,10 +110,10 @@ export const settings = {
     'the port of `/metrics` for Prometheus, 0 to 65535. If unset, there are no metrics',
   ),
   METRICS_HOST: text('127.0.0.1').describe(
-    'the interface that the metrics port listens on. Metrics need no credentials, so restrict access to Prometheus',
+    'the interface that the metrics port listens on. Metrics need no credentials, so let only Prometheus reach the port',
   ),
   DATABASE_URL: optional(address).describe(
-    "the address of a Postgres server, version 15 or newer; if unset, the service uses the embedded one. It may name several hosts, separated by commas; the service uses the primary. `options` in the address (`?options=-c%20work_mem%3D8MB`) are added to the service's session settings, but override none of them. `application_name` in the address replaces `payments-gateway` at the start of the names of connections",
+    "the address of a Postgres server, version 15 or newer; if unset, the service uses the embedded one. It may name several hosts, separated by commas; the service uses the primary. `options` in the address (`?options=-c%20work_mem%3D8MB`) are added to the service's session settings, but override none of them. `application_name` in the address replaces `payments-gateway` at the start of connection names",
   ),
   DATABASE_DIRECT_URL: optional(address).describe(
     'the address of the server behind a connection pooler, with the same login. `DATABASE_URL` may then be a PgBouncer in transaction mode: requests go through it, and connections that need their own session bypass it ([docs/operating.md](operating.md#connection-pooler))',
@@ -136,7 +136,7 @@ export const settings = {
     '`on` applies migrations at startup, `verify` prevents startup if one is missing, `off` does neither',
   ),
   ALLOW_UNSAFE: optional(unsafe, 'all of these; none in production').describe(
-    'unsafe settings to allow, separated by commas: `any-origin` (`CORS_ORIGINS=*`), `loopback-webhooks` (sandbox platforms may use webhook endpoints on the loopback interface), `owner-login` (the login of `DATABASE_URL` is a superuser, bypasses row-level security or owns the tables), `unverified-tls` (no verified TLS to a database on another machine, or `NODE_TLS_REJECT_UNAUTHORIZED=0`), `weak-keys` (keys that can be guessed)',
+    'unsafe settings to allow, separated by commas: `any-origin` (`CORS_ORIGINS=*`), `loopback-webhooks` (sandbox platforms may use webhook endpoints on the loopback interface), `owner-login` (the login in `DATABASE_URL` is a superuser, bypasses row-level security or owns the tables), `unverified-tls` (no verified TLS to a database on another machine, or `NODE_TLS_REJECT_UNAUTHORIZED=0`), `weak-keys` (keys that can be guessed)',
   ),
   DATABASE_POOL: wholeNumber(1, 200, 10).describe(
     'how many connections for requests may be open at the same time, 1 to 200. Background work opens up to half as many more, and the feed up to seven more',
@@ -223,7 +223,7 @@ export const settings = {
     }),
     [],
   ).describe(
-    "the origins whose web pages may use HTTP, SSE and WebSocket, separated by commas, or `*`. The service's own origin is always allowed. In the local sandbox, so is every origin on this machine. If an origin is refused, the log names it and the value that would allow it",
+    "the origins whose web pages may use the API over HTTP, SSE and WebSocket, separated by commas, or `*`. The service's own origin is always allowed. In the local sandbox, so is every origin on this machine. If an origin is refused, the log names it and the value that would allow it",
   ),
   CLIENT_TOKEN_KEY: optional(textKey, 'generated once in `DATA_DIR`; none in production').describe(
     'the key that signs client tokens: at least 32 characters without a semicolon, the same on all instances. In production, no client tokens can be created without it',
@@ -235,10 +235,10 @@ export const settings = {
     'how many days of events a stream can replay, 1 to 36500. Resuming fails with CURSOR_EXPIRED if an older event would have to be replayed. Events are not deleted: lists of events still show them',
   ),
   PUBLIC_CONTRACT: optional(onOff, 'on, in production off').describe(
-    '`on` or `off`: whether the API is described publicly: introspection of the schema and, without credentials, the OpenAPI document with its console and the documentation at `/docs`',
+    '`on` or `off`: whether the API is described publicly: by introspection of the schema and, without credentials, by the OpenAPI document with its console and by the documentation at `/docs`',
   ),
   STOCK_READS: withDefault(onOff, false).describe(
-    '`on` or `off`: whether graphql-js and Prisma execute GraphQL queries instead of the reader that compiles a query to one SQL statement. Only for debugging and comparison, because they send a statement for each parent; refused in production',
+    '`on` or `off`: whether GraphQL queries are executed by graphql-js and Prisma instead of by the reader, which compiles a query to one SQL statement. Only for debugging and comparison, because this takes one statement for each parent; refused in production',
   ),
   PAYMENT_APPROVAL_MS: wholeNumber(1, 60_000, 5_000).describe(
     'how many milliseconds a platform has to approve or reject an incoming payment, 1 to 60000',

@@ -48,7 +48,7 @@ test('the signing key can be replaced without any instance ever rejecting a vali
   expect([await statusWith(old, alone.url), await statusWith(fresh, alone.url)]).toEqual([401, 200]);
 });
 
-test('a token for one customer shows that customer, its accounts, quotes and transactions, and with TRANSACT it can pay', async () => {
+test('a token for a customer shows that customer and its accounts, quotes and transactions, and can pay if it has TRANSACT', async () => {
   const app = await paying();
   const { viewer, customers, accounts } = await app.ask(
     '{ viewer { kind permissions expiresAt customer { id } } customers { totalCount } accounts(first: 100) { edges { node { customer { id } } } } }',
@@ -159,7 +159,7 @@ test('an app cannot run server-only operations, whatever its permissions', async
   }
 });
 
-test('a token is returned only once, and a repeated request with the same key returns only its id', async () => {
+test("a token is returned only once: a repeated request with the same key returns only the token's id", async () => {
   const input = { customerId: mine.customerId, idempotencyKey: 'mint-1' };
   const { tokenId } = await minted(input);
   const repeat = await minted(input);

@@ -24,8 +24,8 @@ const args = (...all: readonly (string | undefined)[]) => `(${all.filter((one) =
 const refused = ({ errors }: Data) => ({ code: errors?.[0]?.extensions.code, at: errors?.[0]?.extensions.field });
 
 /**
- * The places in both APIs that accept a cursor. Each function sends a cursor to its place, and returns the refusal's
- * code and the argument that it names.
+ * The places in both APIs that accept a cursor. Each function sends a cursor to one of them, and returns the refusal's
+ * code and the argument named in the refusal.
  */
 const places = new Map<string, (cursor: string) => Promise<{ code: string; at: string }>>();
 for (const [name, { args: taken }] of Object.entries(schema.getQueryType()?.getFields() ?? {})) {

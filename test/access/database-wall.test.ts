@@ -23,7 +23,7 @@ import { runOps } from '../setup/ops.ts';
 import { quiet } from '../setup/streams.ts';
 
 // Tests the database's own access checks (docs/database-roles.md). The application's filters are disabled here, so only
-// the database can hide the rows of other platforms.
+// the database can hide other platforms' rows.
 vi.mock('../../src/domain/access/visible.ts', async (original) => ({
   ...(await original<object>()),
   visibleQuotes: () => ({}),
@@ -49,7 +49,7 @@ const things = await makeThings(t.platform, 'http://127.0.0.1:11/hook');
 const ids = nodeTypes().map(({ name }) => things[kindOfNode(name)]);
 await quiet(t);
 
-/** Runs a statement as a role, on a connection whose session has the other platform's id. */
+/** Runs a statement as a role, in a session for the other platform. */
 async function as(role: DatabaseRole, text: string): Promise<pg.QueryResult> {
   const database = openDatabase({ url: servingUrl(t.databaseUrl), role, poolSize: 1 });
   try {
@@ -186,7 +186,7 @@ describe('the serving role', () => {
     ['quote', "status = 'EXPIRED'", 'quote_platform_id_status_id_idx'],
   ])('uses an index to find rows of %s where %s', async (table, condition, index) => {
     const database = openDatabase({ url: servingUrl(t.databaseUrl), role: 'gateway_serving', poolSize: 1 });
-    // With only a few rows, Postgres is faster without an index, and the primary key is as fast as any other index.
+    // With so few rows, Postgres would otherwise choose a sequential scan or the primary key.
     const usePrimaryKey = (isUsed: boolean) =>
       t.owner.query(`update pg_index set indisvalid = ${isUsed} where indexrelid = '${table}_pkey'::regclass`);
     const query = (text: string) => asPlatform(strangerId, () => database.pool.query(text));
@@ -202,7 +202,7 @@ describe('the serving role', () => {
     );
   });
 
-  test('cannot write rows of another platform, or any event except a test event', async () => {
+  test("cannot write another platform's rows, or any event except a test event", async () => {
     const outbox = (platformId: string, type: string) =>
       `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
        values ('${platformId}', uuid_v7(), '${type}', clock_ms(), 1, '{}')`;
@@ -305,7 +305,7 @@ describe('production', () => {
     return url.href;
   };
 
-  /** Starts a gateway in production with this login. */
+  /** Starts a gateway in production mode, with the login in the given URL. */
   const startAs = (databaseUrl: string) => {
     const settings = { NODE_ENV: 'production', DATABASE_URL: databaseUrl, SECRET_KEY: secretKey, PORT: '0' };
     return startGateway({ databaseUrl, config: readConfig(settings), log: pino({ level: 'silent' }) });
@@ -336,7 +336,7 @@ describe('production', () => {
     const password = pg.escapeLiteral(new URL(t.databaseUrl).password);
     await t.owner.query(`create role ${owner} login password ${password}`);
     const { code, err } = await runOps(t.databaseUrl, ['platform', 'list'], { DATABASE_URL: login(owner) });
-    const refused = expect.stringMatching(/^The login of DATABASE_URL is not a member of gateway_serving\./);
+    const refused = expect.stringMatching(/^The login in DATABASE_URL is not a member of gateway_serving\./);
     expect([code, err]).toEqual([1, refused]);
     const message = await startAs(login(owner)).catch(messageForUser);
     expect(message).toMatch(/is not a member of .*DATABASE_OWNER_URL for migrations/);

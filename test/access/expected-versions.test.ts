@@ -18,7 +18,7 @@ const others: readonly Operation[] = [
   'rotateApiToken',
   ...(['createWebhookEndpoint', 'lookUpReceiver', 'sandboxReceiveUma', 'sandboxFundAccount', 'sandboxSend'] as const),
   ...(['transferOut', 'transferIn', 'transferInternal'] as const),
-  // These send messages again, regardless of the record's state.
+  // These send messages, whatever the record's state.
   ...(['sendTestWebhook', 'replayWebhookEvents', 'resendWebhookDelivery'] as const),
 ];
 
@@ -104,7 +104,7 @@ test('every mutation that changes a record accepts an expected version', () => {
 describe.each(Object.entries(table))('%s', (name, [make, input]) => {
   const operation = name as Operation;
 
-  test('succeeds once in twenty calls with the same version, and the other calls get the current record', async () => {
+  test('succeeds in only one of twenty calls with the same version, and the other calls get the current record', async () => {
     const id = await make();
     const expectedVersion = await versionOf(id);
     expect(expectedVersion).toBeGreaterThan(0);

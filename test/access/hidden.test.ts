@@ -14,7 +14,7 @@ const t = await testGateway();
 const payer = await t.platform.makeScene(12_345n);
 const payee = await t.platform.makeScene();
 
-/** The token of `appOf` shows a quote with its transaction, and the token of `appOfCustomer` shows a customer. */
+/** `appOf` creates an app that sees a quote and its transaction; `appOfCustomer` creates one that sees a customer. */
 const appOf = (quoteId: string) => t.platform.payingApp({ quoteId });
 const appOfCustomer = ({ customerId }: Scene) => t.platform.payingApp({ customerId });
 
@@ -54,7 +54,7 @@ describe('a refusal sent to an app bound to a payment, or to a token without VIE
       expect(refused).toMatchObject({ code: 'INVALID_BANK_ACCOUNT', path: ['input', 'quoteId'] });
       expect(refused.message).not.toContain('UNDER_REVIEW');
     }
-    // The account's owner sees its status and receives the events.
+    // The owner of the account may see its status.
     const paying = await quoteFrom(payer, payer.outsideUsd, 1_000n);
     await move(payer.outsideUsd);
     expect((await (await appOfCustomer(payer)).execute(paying.id)).message).toContain('UNDER_REVIEW');
@@ -113,7 +113,7 @@ describe('a filter used by an app bound to a payment', async () => {
     ['transactions', 'platformCustomerId', owner.platformCustomerId],
     ['transactions', 'senderAccountIdentifier', owner.umaAddress],
     ['events', 'customerId', owner.id],
-  ])('finds nothing in %s by the %s of the hidden owner', async (list, field, value) => {
+  ])("finds nothing in %s when filtering by the hidden owner's %s", async (list, field, value) => {
     expect(await found(t.platform, list, { [field]: value })).toBeGreaterThan(0);
     expect(await found(app, list, { [field]: value })).toBe(0);
   });

@@ -6,7 +6,7 @@ import { openRawSocket } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { ownReceiver } from '../webhooks/receiver.ts';
 
-// Tests the expiry, the addresses and the rotation of API tokens.
+// Tests how API tokens expire, are limited to addresses, and are rotated.
 
 const t = await testGateway({ TRUSTED_PROXIES: [parseRange('127.0.0.1')], WRONG_CREDENTIALS_PER_MINUTE: 600 });
 const { platform } = t;
@@ -34,7 +34,7 @@ const keyOf = (token: Data, secret: string): Key => ({
   platform: connect(t.url, platform.platformId, basicAuthorization({ clientId: token.clientId, secret })),
 });
 
-/** Sends a request with a token, from an address that the trusted proxy reports. Returns the status. */
+/** Sends a request with a token. The trusted proxy reports `from` as the client's address. Returns the status. */
 async function statusOf(by: TestPlatform, from = '203.0.113.7', url = t.url): Promise<number> {
   return (await by.at(url).post({ query: '{ viewer { kind } }' }, { 'x-forwarded-for': from })).status;
 }
@@ -146,7 +146,7 @@ test("a token's successor lasts as long as the token, but no longer than the tok
   expect((await rotate(platform, last.token.id)).token.expiresAt).toBe(last.token.expiresAt);
 });
 
-test('a successor is limited by the policies of the token it replaces and of the token that rotated it', async () => {
+test('a successor is limited by the policies of the token it replaces and of the token that created it', async () => {
   const old = await make(platform, { permissions: ['VIEW', 'TRANSACT'] });
   const maker = await platform.serverOf('VIEW', 'TRANSACT', 'MANAGE');
   for (const subjectId of [old.token.id, maker.tokenId])
@@ -173,7 +173,7 @@ test('a revoked token is rejected within a second on every instance', async () =
   await Promise.all([untilRefused(key), untilRefused(key, other.url)]);
 });
 
-test('the last use of a token is recorded at most once a minute', async () => {
+test("a token's last use is recorded at most once a minute", async () => {
   const { token, platform: key } = await make(platform, {});
   expect(token.lastUsedAt).toBeNull();
   await statusOf(key);
@@ -189,7 +189,7 @@ test('the last use of a token is recorded at most once a minute', async () => {
   expect(await used()).toEqual(first);
 });
 
-test('the expiry of a token is announced once, a week in advance, by event and webhook, but not to apps', async () => {
+test("a token's expiry is announced once, a week in advance, by event and webhook, but not to apps", async () => {
   const receiver = await ownReceiver();
   await createEndpoint(platform, { url: receiver.url, eventTypes: ['API_TOKEN_EXPIRY'] });
   const soon = await make(platform, { expiresAt: later(24 * 6) });

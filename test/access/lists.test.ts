@@ -15,7 +15,7 @@ import { usdToEur } from '../setup/acts.ts';
 import { testGateway } from '../setup/gateway.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
-// Two platforms have the same objects. The lists of both APIs are tested in test/attack/matrix.test.ts.
+// Two platforms have the same objects. The lists in both APIs are tested in test/attack/matrix.test.ts.
 
 const t = await testGateway();
 const platforms = [t.platform, await t.newPlatform('other')] as const;
@@ -28,8 +28,8 @@ for (const platform of platforms) {
   await createEndpoint(platform, { url: 'http://127.0.0.1:9/hook', eventTypes: ['KYC_STATUS'] });
 }
 
-// Tests through the APIs would miss a fault in these rules, because the database's access checks would hide it
-// (database-wall.test.ts).
+// The visibility rules are tested directly: if one had a fault, the database's own access checks
+// (database-wall.test.ts) would hide it from tests through the APIs.
 const { database } = t.gateway.payments;
 const rowsOf = (noun: 'Transaction' | 'Quote' | 'Customer' | 'Account') => (where: object) =>
   readRows(database, noun, { where });
@@ -63,7 +63,7 @@ test.each(['quote', 'transaction', 'customer', 'account', 'lookup', 'ofPlatform'
   },
 );
 
-// Calls the rule directly. A real stream reads only visible rows anyway, which would hide a fault in the rule.
+// Calls maySeeEvent directly, because a real stream reads only visible rows, which would hide a fault in this function.
 test('for every caller, an event is visible in a stream if and only if a list shows it', async () => {
   const { event } = database.prisma;
   const all = await event.findMany();

@@ -41,7 +41,7 @@ await register(t.platform, payText, transferText, balanceText, latestText, ofOth
 
 type Agent = Pick<Bearer, 'tokenId' | 'authorization'>;
 
-/** Creates a token that offers these documents to an agent. */
+/** Creates a token that offers the given documents to an agent. */
 async function tokenFor(texts: readonly string[], input: object = {}): Promise<Agent> {
   const made = { name: 'agent', permissions: ['VIEW', 'TRANSACT'], documents: texts.map(sha256), ...input };
   const { apiToken, secret } = await t.platform.succeed('createApiToken', made, 'secret apiToken { id clientId }');
@@ -75,7 +75,7 @@ async function clientOf(
   return client;
 }
 
-/** Calls a tool. Returns the data, texts and confirmation of its result. */
+/** Calls a tool. Returns the data, text parts and confirmation in its result. */
 async function call(client: Client, name: string, args: object): Promise<Data> {
   const { content, isError } = await client.callTool({ name, arguments: { ...args } });
   const texts = content.map((part) => (part.type === 'text' ? part.text : ''));
@@ -113,7 +113,7 @@ describe.each(['legacy', { pin: '2026-07-28' }] as const)('a client with protoco
     expect(none).toContain('there is no tool OfOthers');
   });
 
-  test('validates a payment first, and pays with the confirmation', async () => {
+  test('validates a payment first, then pays with the confirmation', async () => {
     const client = await clientOf(await payingAgent(), mode);
     const before = await t.platform.balanceOf(scene.usd);
     const args = { payee: payees[1], amount: '120.00', key: `first-${sha256(JSON.stringify(mode))}` };
@@ -168,14 +168,14 @@ test("a tool's result is the text that the GraphQL API returns", async () => {
   expect(await call(client, 'Balance', {})).toMatchObject(refused);
 });
 
-describe('an agent instructed to', () => {
+describe('an agent', () => {
   const unchanged = async (attempt: () => Promise<void>) => {
     const before = await t.platform.balanceOf(scene.usd);
     await attempt();
     expect(await t.platform.balanceOf(scene.usd)).toBe(before);
   };
 
-  test('overspend spends no more than its policy allows', async () => {
+  test('told to overspend spends no more than its policy allows', async () => {
     const client = await clientOf(await payingAgent());
     await unchanged(async () => {
       const bill = { payee: payees[0], amount: '500.01', key: 'over-1' };
@@ -188,7 +188,7 @@ describe('an agent instructed to', () => {
     expect(before - (await t.platform.balanceOf(scene.usd))).toBe(40_000n);
   });
 
-  test('pay a stranger, or a malformed amount, gets no confirmation and pays no one', async () => {
+  test('told to pay a stranger or a malformed amount gets no confirmation and pays no one', async () => {
     const client = await clientOf(await payingAgent());
     await unchanged(async () => {
       const bill = { payee: stranger, amount: '1.00', key: 'stranger' };
@@ -200,7 +200,7 @@ describe('an agent instructed to', () => {
     });
   });
 
-  test('repeat a payment pays once', async () => {
+  test('told to repeat a payment pays only once', async () => {
     const client = await clientOf(await payingAgent());
     const args = { payee: payees[0], amount: '30.00', key: 'repeated' };
     const before = await t.platform.balanceOf(scene.usd);
@@ -220,7 +220,7 @@ describe('an agent instructed to', () => {
     expect(before - (await t.platform.balanceOf(scene.usd))).toBe(3_000n);
   });
 
-  test('skip the validation pays nothing', async () => {
+  test('told to skip the validation pays nothing', async () => {
     const agent = await payingAgent();
     const client = await clientOf(agent);
     const args = { payee: payees[0], amount: '10.00', key: 'skipped' };
@@ -244,7 +244,7 @@ describe('an agent instructed to', () => {
     });
   });
 
-  test('invent a document runs nothing, on any path', async () => {
+  test('told to invent a document cannot run it through any API', async () => {
     const { authorization } = await payingAgent();
     const own = connect(t.url, t.platform.platformId, authorization);
     const input = moving(scene.usd, payees[0] ?? '', 100);
@@ -286,7 +286,7 @@ test("an app's token can also have documents, and is limited by its own policy o
   expect((await call(client, 'Balance', { id: other.usd })).data).toEqual({ account: null });
 });
 
-test('a token cannot have a document of another platform, and a deleted document is no longer a tool', async () => {
+test("a token cannot have another platform's document, and a deleted document is no longer a tool", async () => {
   const other = await t.newPlatform('other');
   const text = 'query Theirs { viewer { kind } }';
   await register(other, text);
@@ -373,7 +373,7 @@ describe('a request', () => {
     expect([await statusOf({ method: 'GET' }), await statusOf({ method: 'DELETE' })]).toEqual([405, 405]);
   });
 
-  test('for a stream of changes is refused, and does not keep its connection open', async () => {
+  test('for a stream of changes is refused, and its connection is not kept open', async () => {
     const client = await clientOf(await payingAgent(), { pin: '2026-07-28' });
     expect(await messageOf(client.listen({ toolsListChanged: true }))).not.toBe('done');
   });

@@ -21,7 +21,7 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
 
 /**
  * Without VIEW, a token can read a record that its own mutation creates, and a payment that its mutation advances. Of
- * any other record it can read only the id. It can read nothing about a record's owner or the owner's other records.
+ * any other record, it can read only the id. It can read nothing about a record's owner or the owner's other records.
  */
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
@@ -35,7 +35,7 @@ const currencies = ['USD', 'EUR'];
 // Any id will do, because without VIEW, calls that select more than the id are refused before any lookup.
 const uuid = '019a0000-0000-7000-8000-000000000000';
 const [nobody, nowhere] = [{ customerId: `Customer:${uuid}` }, { accountId: `ExternalAccount:${uuid}` }];
-/** Inputs of mutations that cover every type of record, and of all mutations that return an existing record. */
+/** Inputs for all mutations that return an existing record, and for enough others to cover every record type. */
 const mutations: { readonly [Name in Operation]?: () => object } = {
   createQuote: () => between(scene.usd, scene.outsideEur, 1_000),
   transferOut: () => moving(scene.usd, scene.outsideUsd, 10),
@@ -60,7 +60,7 @@ const forbidden = { __typename: 'ForbiddenError', code: 'FORBIDDEN' };
 
 const mutationFields = Object.values(schema.getMutationType()?.getFields() ?? {});
 
-test('this test covers every type of record that a mutation returns', () => {
+test('this test covers every record type that a mutation returns', () => {
   const answered = mutationFields.flatMap(({ name }) => {
     const success = objectType(`${name.charAt(0).toUpperCase()}${name.slice(1)}Success`);
     return Object.values(success.getFields()).map((field) => getNamedType(field.type));
@@ -207,14 +207,14 @@ function nounOf(mutation: string): [field: string, type: GraphQLObjectType] | un
   return undefined;
 }
 
-test('every mutation that returns a record is classified by whether the record existed before', () => {
+test('every mutation that returns a record is classified by whether the record already existed', () => {
   const answering = mutationFields.map(({ name }) => name).filter((name) => nounOf(name));
   expect(answering.sort()).toEqual(Object.values(answers).flat().sort());
   expect(operationNames.filter(showsExisting).toSorted()).toEqual(answers.wasThere.toSorted());
   expect(Object.keys(mutations)).toEqual(expect.arrayContaining(answers.wasThere));
 });
 
-// The matrix (test/attack/matrix.test.ts) tests that all other operations on endpoints need VIEW, on both APIs.
+// The matrix (test/attack/matrix.test.ts) tests that all other endpoint operations need VIEW, on both APIs.
 test('a token with only MANAGE can delete a webhook endpoint', async () => {
   const { id } = await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/hook', eventTypes: ['TEST'] });
   const manager = await t.platform.serverOf('MANAGE');
@@ -248,7 +248,7 @@ test('creating or redirecting an endpoint whose responses approve payments needs
   const first = await change(manager, { endpointId: asking, description: 'what it is for' });
   await change(manager, { endpointId: asking, enabled: false });
   expect(await change(manager, { endpointId: other, url: elsewhere })).not.toBe(first);
-  // From here on, revoking the token that may approve payments disables the endpoint.
+  // From here on, the endpoint depends on the token that has TRANSACT: revoking that token disables it.
   expect(await change(t.platform, { endpointId: other, eventTypes: ['INCOMING_PAYMENT'] })).toBe(first);
   await manager.succeed('updateWebhookEndpoint', { endpointId: asking, eventTypes: ['TEST'], enabled: true });
 });

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { RefusalPace } from '../../src/domain/access/limits/rate-limits.ts';
 
-// Tests when refusals of concurrent requests are sent. Times are in milliseconds.
+// Tests how long refusals of concurrent requests are delayed, in milliseconds.
 
 const pace = () => new RefusalPace(() => 0);
 const waits = (count: number, of = pace(), source = 'platform') => Array.from({ length: count }, () => of.next(source));
@@ -37,7 +37,7 @@ describe('refusals to one source', () => {
     waits(200, ending);
     const waiting = ending.wait('platform');
     ending.end();
-    // Each of these refusals would be delayed by seven and a half seconds.
+    // Otherwise, each of these refusals would be delayed by seven and a half seconds.
     const ended = Promise.all([waiting, ending.wait('platform')]);
     expect(await Promise.race([ended.then(() => 'sent'), delay(3_000, 'waiting')])).toBe('sent');
   });

@@ -8,9 +8,7 @@ import { restClient } from '../setup/rest.ts';
 import type { Bearer } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket, type RawSocket, subscribed } from '../setup/streams.ts';
 
-/**
- * An open connection may do only what its current token allows, regardless of how that token was renewed or revoked.
- */
+/** A connection may do only what its current token allows, even after its token is replaced, limited or revoked. */
 
 const t = await testGateway({ WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange('127.0.0.1')] });
 const scene = await t.platform.makeScene();
@@ -137,7 +135,7 @@ test('a socket rejects new credentials that cannot be looked up, and continues w
   const guess = () => wrong.post({ query: '{ __typename }' }, address);
   for (let sent = 0; sent < 6; sent += 1) await guess();
   expect((await guess()).status).toBe(429);
-  // A token of another platform that has not been used yet.
+  // The new platform's token has not been used yet, so it would have to be looked up.
   renew(raw, await t.newPlatform('unseen'));
   await raw.receive('pong');
   raw.send({ id: '1', type: 'subscribe', payload: { query: '{ customers { totalCount } }' } });
@@ -168,7 +166,7 @@ const endings: Readonly<Record<string, Ending>> = {
 };
 
 test.each(Object.entries(endings))(
-  'the streams of a token end within seconds when the token %s',
+  "a token's streams end within seconds when the token %s",
   async (_name, [code, make, end]) => {
     const [token, living] = [await make(), await following((await make()).authorization)];
     const raw = await following(token.authorization);
@@ -186,7 +184,7 @@ test.each(Object.entries(endings))(
 
 const registered = 'subscription Own { accountUpdates { account { id } } }';
 
-test('once a platform allows only registered documents, streams of other documents end, and those of a registered document end when it is deleted', async () => {
+test('once a platform allows only registered documents, streams of other documents end, and streams of a registered document end when it is deleted', async () => {
   const own = await t.newPlatform('strict');
   const account = (await own.makeScene()).usd;
   const settings = await restClient(t.url, own.authorization);

@@ -11,8 +11,8 @@ import { selection } from '../setup/selection.ts';
 import { sequenced } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
-// The data that a request reads never depends on concurrent requests by other platforms. This test sends the requests
-// of two platforms to the server in a single write.
+// The data that a request reads never depends on concurrent requests by other platforms. To test this, the requests of
+// two platforms are sent to the server in a single write.
 
 /** A platform's objects, for use in paths and arguments. */
 type Things = Readonly<Record<string, string>>;
@@ -32,7 +32,7 @@ async function makeThings(platform: TestPlatform): Promise<Things> {
   const token = { name: 'a reader', permissions: ['VIEW'], idempotencyKey: 'same-in-both' };
   const { apiToken } = await platform.succeed('createApiToken', token, 'apiToken { id }');
   const { id: quoteId } = await platform.quote(usdToEur(scene));
-  // Waits for earlier events, so that the new endpoint gets none of them and does not change.
+  // Earlier events are sequenced first, so that the new endpoint gets none of them and does not change.
   await sequenced(t);
   const rest = await restClient(t.url, platform.authorization);
   await rest.ask('PATCH', '/config', { webhookEndpoint: 'http://127.0.0.1:9/config' });
@@ -70,7 +70,7 @@ function answersIn(text: string): Exchange[] {
   });
 }
 
-/** Removes the parts of a response that differ each time: times, delivery attempts, and receiver lookups. */
+/** Removes what differs from response to response: times, delivery attempts and receiver lookups. */
 function steady(body: string): string {
   return body.replace(
     /\d{4}-\d\d-\d\dT[\d:.]+Z?|Lookup:[0-9a-f-]+|<MsgId>[^<]*|<Id>STMT[^<]*|"attempts":\[[^\]]*\]/g,
@@ -79,8 +79,8 @@ function steady(body: string): string {
 }
 
 /**
- * Sends each platform's request on its own, and then both concurrently, several times. Each platform's responses must
- * be identical and free of errors. Returns both responses.
+ * Sends each platform's request alone, then both concurrently, several times. All responses to the same platform must
+ * be identical and free of errors. Returns one response for each platform.
  */
 async function sameAlone(requestOf: (authorization: string, things: Things) => string): Promise<Exchange[]> {
   const requests = sides.map(({ platform, things }) => requestOf(platform.authorization, things));
@@ -142,7 +142,7 @@ test('every query field returns the same data when another platform requests it 
   }
 });
 
-/** Inputs of validate-only commands. Those sent in the same tick share the statement that reads their data. */
+/** Inputs for validate-only commands. Commands sent in the same tick share the statement that reads their data. */
 const dryRuns: Readonly<Record<string, (things: Things) => Data>> = {
   createQuote: ({ accountId, externalAccountId }) => ({
     source: { account: { accountId } },
@@ -174,12 +174,12 @@ describe.each(Object.keys(dryRuns))('%s', (name) => {
     expect(alone.map(({ body }) => body)).toEqual(alone.map(() => expect.stringContaining('sentAmount')));
   });
 
-  test('returns no data of other customers to an app, even if its platform sends the same input in the same tick', async () => {
+  test('returns no data about other customers to an app, even if its platform sends the same input in the same tick', async () => {
     const platform = t.platform;
     const things = sides[0]?.things ?? {};
     const app = await platform.payingApp({ customerId: (await platform.makeScene()).customerId });
     const requests = [platform, app, platform, app].map(({ authorization }) => dryRun(name, authorization, things));
-    // The first requests with new credentials wait for these to be looked up, so they do not run in the same tick.
+    // The first requests wait while their new credentials are looked up, so they do not run in the same tick.
     await pipelined(requests);
     const answers = await pipelined(requests);
     const [found, hidden] = [expect.stringContaining('sentAmount'), expect.stringContaining('NOT_FOUND')];

@@ -15,7 +15,7 @@ import type { Scene } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket, subscribed } from '../setup/streams.ts';
 import { endpointUntil } from '../webhooks/endpoint.ts';
 
-/** Revoking a token also revokes the tokens it created, and deleting a customer revokes the tokens of its apps. */
+/** Revoking a token also revokes the tokens it created, and deleting a customer revokes its apps' tokens. */
 
 const t = await testGateway();
 
@@ -38,7 +38,7 @@ const endpoint = async (by: TestPlatform): Promise<string> =>
 
 const viewer = '{ viewer { kind } }';
 
-/** Expects these tokens to be accepted by a new gateway, which has not cached them. */
+/** Expects the given tokens to be accepted by a new gateway, which has not cached them. */
 async function good(...tokens: readonly TestPlatform[]): Promise<void> {
   const other = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl);
   try {
@@ -49,7 +49,7 @@ async function good(...tokens: readonly TestPlatform[]): Promise<void> {
   }
 }
 
-/** Ways to revoke a token. Each function returns the error code if the revocation is refused, or null. */
+/** Ways to revoke a token. Each function returns null, or the error code if the revocation is refused. */
 const revocations = {
   GraphQL: async (by: TestPlatform, tokenId: string, rest: object = {}): Promise<string | null> =>
     (await by.act('revokeApiToken', { tokenId, ...rest }, 'revokedId')).code ?? null,
@@ -62,7 +62,7 @@ const revocations = {
 };
 
 /**
- * Creates tokens of three generations: `parent` creates `child` and an app, `child` creates `grandchild` and an app.
+ * Creates three generations of tokens: `parent` creates `child` and an app, `child` creates `grandchild` and an app.
  */
 async function family(platform: TestPlatform) {
   const customerId = await platform.newCustomer();
@@ -119,7 +119,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
       const { webhookEndpoints } = await platform.ask(query);
       return Object.fromEntries(webhookEndpoints.edges.map(({ node }: Data) => [node.id, node]));
     };
-    /** The token whose revocation disables each endpoint. */
+    /** For each endpoint, the token whose revocation disables it. */
     const ends = [
       ...[all.ofParent, all.enabled].map((id) => [id, parent.tokenId] as const),
       ...[all.ofChild, all.redirected].map((id) => [id, child.tokenId] as const),
@@ -128,7 +128,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     const enabled = Object.fromEntries(ends.map(([id, tokenId]) => [id, { tokenId, status: 'ENABLED' }]));
     expect(await endpoints()).toMatchObject(enabled);
 
-    // The test event of the child's endpoint now waits for its second attempt.
+    // Once its first attempt has failed, the delivery to the child's endpoint waits for the second.
     await endpointUntil(platform, all.ofChild, ({ deliveries: [first] }) => first?.attempts.length > 0);
     expect(await revoke(platform, parent.tokenId, { revokeDescendants: false })).toBeNull();
     expect(await endpoints()).toMatchObject(enabled);
@@ -217,7 +217,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
         parent.act('createClientToken', { boundTo: { customerId } }, 'tokenId'),
         parent.act('createWebhookEndpoint', { url: hook }, 'endpoint { id }'),
       ]);
-      // A creation fails if it arrives after the revocation, when the token is no longer cached.
+      // A creation request fails if it arrives after the revocation, when the token is no longer cached.
       await Promise.all([
         revoke(platform, parent.tokenId),
         ...creations.map((creation) => creation.catch(() => undefined)),
@@ -233,7 +233,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
   });
 });
 
-test('a token shows its creator, and each revocation, even a repeated one, returns how many tokens it has ended', async () => {
+test('a token shows its creator, and every revocation, even a repeated one, returns how many descendants it revoked', async () => {
   const platform = await newPlatform();
   const { parent, child, grandchild, apps } = await family(platform);
   const rest = await restClient(t.url, child.authorization);
@@ -262,7 +262,7 @@ test('a token shows its creator, and each revocation, even a repeated one, retur
   expect(await makers()).toEqual({ [platform.tokenId]: null });
   const late = await server(platform);
   await late.succeed('revokeApiToken', { tokenId: platform.tokenId, revokeDescendants: false });
-  // The creator is still named, although it is revoked.
+  // The creator's id is still returned, although the creator has been revoked.
   const { apiTokens } = await late.ask('{ apiTokens { edges { node { id createdById } } } }');
   expect(apiTokens.edges).toEqual([{ node: { id: late.tokenId, createdById: platform.tokenId } }]);
 });
@@ -292,7 +292,7 @@ const deletions = {
 const quoteOf = (platform: TestPlatform, scene: Scene): Promise<Data> => platform.quote(usdToEur(scene));
 
 describe.each(Object.entries(deletions))('a customer that is deleted over %s', (_api, remove) => {
-  test('loses its tokens, those of its quotes and transactions, and their streams, and gets no new ones', async () => {
+  test('loses all its tokens, even those bound to its quotes and transactions, along with their streams, and gets no new ones', async () => {
     const platform = await newPlatform();
     const [scene, other] = [await platform.makeScene(0n), await platform.makeScene()];
     const [made, foreign] = [await quoteOf(platform, scene), await quoteOf(platform, other)];

@@ -16,16 +16,16 @@ export interface Stage extends Surroundings {
   own(sql: string): Promise<Data[]>;
 }
 
-/** Ends a fault. Once the fault's alerts are resolved, `cleanUp` removes what it left behind. */
+/** `end` ends the fault. Once the alerts are resolved, `cleanUp` removes what the fault has left behind. */
 export type Staged = readonly [end: () => unknown, cleanUp?: () => unknown];
 
 export interface StagedFault {
-  /** The description of the fault in the table in docs/faults.md. */
+  /** The fault's description in the table in docs/faults.md. */
   readonly staged: string;
   /** The alerts that must fire because of the fault. Other alerts may fire as well. */
   readonly alerts: readonly string[];
   stage(stage: Stage): Promise<Staged>;
-  /** Returns why the fault cannot be staged on this machine, or undefined if it can. */
+  /** Returns why the fault cannot be staged on this machine, or undefined if it can be. */
   unavailable?(postgres: DoomedPostgres): string | undefined;
 }
 
@@ -58,7 +58,7 @@ export const unstaged = (staged: string, alerts: readonly string[], reason: stri
   unavailable: () => reason,
 });
 
-/** A fault that lasts until the session that ran these statements is closed. */
+/** Returns a fault that is caused by the given statements, and lasts until the session that runs them is closed. */
 export const whileOpen = (staged: string, alerts: readonly string[], ...sql: readonly string[]): StagedFault => ({
   staged,
   alerts,

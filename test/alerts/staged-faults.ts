@@ -30,7 +30,7 @@ const lag = 500;
 /** The maximum number of endpoints per platform. */
 const endpoints = 20;
 
-/** Returns SQL that stores a comparison with a provider as if it had finished this long ago. */
+/** Returns SQL that stores a comparison with a provider as if it had finished the given time ago. */
 const comparison = (age: string) => `insert into reconciliation (platform_id, period_from, period_to, finished_at)
   select id, now() - interval '${age}', now() - interval '${age}' + interval '1 hour', now() - interval '${age}' from platform`;
 
@@ -46,7 +46,7 @@ function onDisk(staged: string, fault: 'lock' | 'fill'): StagedFault {
 }
 
 const ofInstances: Readonly<Record<string, StagedFault>> = {
-  // Faults in the disk, network or data of Postgres.
+  // Faults in Postgres's disk, network or data.
   'unreachable database': between(
     'the network refuses new connections from one instance and closes the open ones',
     ['PaymentsDatabaseAway', 'PaymentsFiguresMissing', 'PaymentsFeedPolls'],
@@ -60,7 +60,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     ({ instance }) => instance.proxy.goOn(),
   ),
   'Postgres is down': onDisk('`kill -9` of Postgres, with its disk read-only until the fault ends', 'lock'),
-  'full disk': onDisk('the disk of Postgres is filled', 'fill'),
+  'full disk': onDisk('the Postgres disk is filled', 'fill'),
   'read-only database': {
     staged: '`default_transaction_read_only` is set, and all connections are terminated',
     alerts: ['PaymentsDatabaseReadOnly'],
@@ -104,7 +104,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     'autovacuum undoes it immediately, so it is staged in the tests of the doctor',
   ),
   'disk that fills': unstaged(
-    'the disk of Postgres has less than 15 % left',
+    'less than 15 % of the Postgres disk is left',
     ['PaymentsDiskFilling'],
     'it needs a node exporter beside Postgres',
   ),
@@ -173,14 +173,14 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
       return [stop];
     },
   },
-  // Faults of the background work: the feed, orders, webhooks.
+  // Faults in background work: the feed, orders and webhooks.
   'stalled sequencer': whileOpen(
-    'another session holds the lock of the sequencer',
+    "another session holds the sequencer's lock",
     ['PaymentsFeedStands'],
     `select pg_advisory_lock(${stepLock})`,
   ),
   'hanging feed': {
-    staged: 'reads of the feed by one instance hang, and more than 500 events arrive',
+    staged: "one instance's reads of the feed hang, and more than 500 events arrive",
     alerts: ['PaymentsFeedBehind'],
     async stage(stage) {
       const { other, instance } = stage;

@@ -63,7 +63,7 @@ test("strangers' streams and webhooks reveal nothing about what happens in the m
   expect(tried).toBeGreaterThan(20);
 });
 
-test('over REST, objects of another platform look as if they never existed', async () => {
+test("over REST, another platform's objects look as if they had never existed", async () => {
   await loseNone((all) => tryStranger(world, world.restStranger, restCells(world, operations), all));
 });
 
@@ -71,7 +71,7 @@ test('over REST, app tokens, expired tokens and tokens with fewer rights get the
   await loseNone((all) => tryRestTokens(world, operations, permissionsInDocs(), all));
 });
 
-/** The permissions in the table of docs/rest.md, by method and path. */
+/** The permissions in the table in docs/rest.md, by method and path. */
 function permissionsInDocs(): Map<string, string> {
   const found = new Map<string, string>();
   for (const row of readFileSync('docs/rest.md', 'utf8').matchAll(
@@ -83,7 +83,7 @@ function permissionsInDocs(): Map<string, string> {
 }
 
 test("over REST, the owner's response differs from a stranger's at every place", async () => {
-  // The owner deletes objects that no other test needs.
+  // The owner deletes objects, so this test does not use the victim's objects, which the next test needs.
   await loseNone((all) => tryOwner({ ...world, victim: world.bystander }, restCells(world, operations), all));
 });
 

@@ -31,7 +31,7 @@ const texts: Readonly<Record<string, number>> = {
   ...{ description: longest.memo, reason: longest.memo, value: longest.memo, '*': longest.memo },
 };
 const keys = new Set(['platformCustomerId', 'platformAccountId']);
-/** Strings that programs read and that must have a certain format. */
+/** Fields whose strings are read by programs and must have a certain format. */
 const machine = new Set(
   `umaAddress senderUmaAddress receiverUmaAddress currency currencies currencyCode sendingCurrencyCode receivingCurrencyCode
   receivingCurrency country nationality phoneNumber url idempotencyKey umaDomain eventTypes key code webhookEndpoint
@@ -82,7 +82,7 @@ const baseOf = (made: readonly Variables[], field: string): Variables | undefine
 
 const known = new Set<string>();
 
-/** Returns the strings to try at a place. All are tried the first time that a type occurs, and later only a few. */
+/** Returns the strings to try at a place: all of them the first time its field occurs, and only a few after that. */
 function tried(
   api: string,
   { owner, path }: Pick<Place, 'owner' | 'path'>,
@@ -147,7 +147,7 @@ test("every string in a mutation's input is refused or stored as the table of aw
           );
           const result = answer.data?.[field];
           const expected = mayBeEmpty && strange.given.trim() === '' ? '' : stored(strange, kind.isKey);
-          // If a text in a metadata entry or a fact is refused, the error names the whole entry or fact.
+          // If a string in a metadata entry or a fact is refused, the error names the whole entry or fact.
           const places = [place.path, place.path.slice(0, -1)].map((one) => ['input', ...one].join('.'));
           const isRefused = result?.fields?.some(({ path }: Data) => places.includes(path.join('.'))) ?? false;
           const says = (what: string) => wrong.push(`${field} ${place.path.join('.')} ${strange.what}: ${what}`);
@@ -206,7 +206,7 @@ test('a query for a string that cannot be stored finds nothing or is refused', a
   expect(wrong).toEqual([]);
 });
 
-test('every REST string has a maximum length in the document, and awkward strings are refused as the table says', async () => {
+test('every REST string has a maximum length in the document, and awkward strings are refused as the table specifies', async () => {
   const wrong: string[] = [];
   let texts = 0;
   const tasks = Object.entries<Data>(rest.document.paths).flatMap(([path, methods]) =>
@@ -226,8 +226,8 @@ test('every REST string has a maximum length in the document, and awkward string
           if (place.includes('*')) return [];
           const address = path.replace(/\{(\w+)\}/g, (_whole, id) => encodeURIComponent(idOf(id)));
           return tried('REST', { owner, path: place }, kind).map((strange) => async () => {
-            // The client that validates against the document is not used here, because it counts characters before
-            // Unicode composition.
+            // The client that validates requests against the OpenAPI document is not used here, because it counts
+            // characters before Unicode composition.
             const response = await fetch(`${t.url}${restBase}${address}`, {
               method: method.toUpperCase(),
               headers: { authorization: t.platform.authorization, 'content-type': 'application/json' },

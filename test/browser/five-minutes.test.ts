@@ -19,7 +19,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     const steps = front.getByRole('region', { name: 'The first five minutes' });
     const height = () => front.evaluate(() => document.documentElement.scrollHeight);
     const heightBefore = await height();
-    /** Opens a link on the front page in a new tab, as with the middle mouse button. */
+    /** Opens a link on the front page in a new tab, by clicking it with the middle mouse button. */
     const open = async (name: string): Promise<Page> => {
       const [opened] = await Promise.all([
         context.waitForEvent('page'),
@@ -83,7 +83,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(curl).toContain('Timeline');
 
     await front.bringToFront();
-    // The front page lists the latest status changes in space that it has reserved for them.
+    // The front page has reserved the space for the latest status changes, so its height does not change.
     const moved = front.getByRole('list', { name: 'Payments that have moved' });
     await moved.getByText('PROCESSING → FAILED').waitFor();
     expect(await moved.getByRole('listitem').count()).toBe(3);

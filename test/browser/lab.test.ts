@@ -10,7 +10,7 @@ import { sandboxInBrowser } from '../setup/browser-sandbox.ts';
 import { labOf } from '../setup/lab-page.ts';
 
 test.each(journey)(
-  'the document of $title is valid against the schema, names its operation and is prettified',
+  'the document for $title is valid against the schema, names its operation and is prettified',
   async ({ query, operation }) => {
     const document = parse(query);
     expect(validate(buildSchema(readFileSync('schema.graphql', 'utf8')), document)).toEqual([]);
@@ -47,8 +47,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.open('Quote');
     expect(await lab.run('totalReceivingAmount')).toContain('Quote:');
 
-    // The tab's stream starts before the payment and continues while other tabs and the docs are open, without losing
-    // messages.
+    // The Watch tab's stream starts before the payment, and loses no messages while other tabs and the docs are open.
     await lab.open('Watch');
     expect(await lab.run('"status": "')).not.toContain('errors');
     const docs = page.context().waitForEvent('page');
@@ -108,7 +107,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.open('Limit payments');
     expect(await lab.run('"policy"')).toContain('Policy:');
     await lab.open('Limits left');
-    await page.getByText('payments made before the policy do not count').waitFor();
+    await page.getByText('payments made before the policy was set do not count').waitFor();
     expect(await lab.run('"leftAmount"')).toContain('$5,000.00');
     await lab.open('Lift limits');
     await lab.run('"replayed": false');
@@ -208,7 +207,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     }
   });
 
-  test('says what is missing when an operation is sent too early or the service is unreachable, and keeps the focus on the tabs', async () => {
+  test('says why an operation could not be sent, and keeps the focus on the tabs', async () => {
     const page = await started.open('/lab', { viewport: { width: 1024, height: 768 } });
     const lab = labOf(page);
     // A later visit begins with the same tabs, even if only GraphiQL has saved its state.
@@ -219,7 +218,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(await page.getByRole('tab', { name: 'New tab' }).count()).toBe(0);
     // Nothing is sent without the id that another tab provides.
     for (const [tab, name, other] of [
-      ['Watch', 'transaction', 'the tab First'],
+      ['Watch', 'transaction', 'the “First payment” tab'],
       ['Execute', 'quote', 'the tab before'],
     ] as const) {
       await lab.open(tab);
@@ -248,7 +247,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
       await lab.isOpen('Remove the endpoint');
       await expect.poll(hasFocus).toBe(true);
     }
-    // After the last step, the focus moves to the button that sends the operation. No hint may have moved this button.
+    // Hints do not move the button that sends the operation. When the last step opens, this button gets the focus.
     const execute = page.locator('.graphiql-execute-button');
     const place = await execute.boundingBox();
     await lab.open('Deliveries');
@@ -256,7 +255,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.getByRole('button', { name: 'Next: Remove the endpoint' }).press('Enter');
     await lab.isOpen('Remove the endpoint');
     expect(await execute.evaluate((button) => button === document.activeElement)).toBe(true);
-    // With the events next to them, the tabs leave enough room for the document. Its editor's outline is not cut off.
+    // The tabs beside the events leave enough room for the document, and the editor's outline is not cut off.
     const tabs = await page.getByRole('tablist').boundingBox();
     expect(tabs?.height).toBeLessThan(150);
     await page.keyboard.press('Tab');
@@ -293,7 +292,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
       await lab.isOpen('Timeline');
       await lab.run('"final"');
     }
-    // A step also keeps its tab if another tab is added right after the step was opened.
+    // A step keeps its tab even if another tab is added right after the step has been opened.
     await lab.open('Quote');
     await page.getByRole('tab', { name: 'Execute' }).evaluate((tab: HTMLElement) => {
       tab.click();
@@ -303,7 +302,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.open('Execute');
   });
 
-  test('a copied request has the headers of its tab and the name of its operation, and errors name an invalid header', async () => {
+  test("a copied request has its tab's headers and its operation's name, and errors name an invalid header", async () => {
     const query = 'query Kind { viewer { kind } } query Time { viewer { serverTime } }';
     const page = await started.open(`/lab#${new URLSearchParams({ query })}`);
     const lab = labOf(page);
@@ -332,7 +331,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await page.getByText('Not sent').waitFor();
   });
 
-  test('resumes its stream of events after a pause, and misses nothing', async () => {
+  test('resumes its event stream after a pause, and misses nothing', async () => {
     const page = await started.open('/lab');
     const lab = labOf(page);
     await lab.events.first().waitFor();
@@ -417,7 +416,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
       query: 'query Mine($id: ID!) {\n  accounts(filter: { customerId: $id }) {\n    totalCount\n  }\n}\n',
       variables: '{\n  "id": "Customer:1",\n  "source": "InternalAccount:1"\n}',
     });
-    // The dialog does not block the page. Its button, Escape or a click outside closes it and returns the focus.
+    // The dialog does not block the page. Its Close button, Escape or a click outside closes it and returns the focus.
     const share = page.getByRole('button', { name: 'Share' });
     for (const close of [
       () => lab.copy.getByRole('button', { name: 'Close' }).click(),
@@ -577,7 +576,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await screenshot(page, 'console-phone-dark');
     await filter.fill('nothing like this');
     await page.getByRole('status').getByText('No operation matches; webhooks are always listed.').waitFor();
-    // Each focused element has a visible outline, in the dark theme, too.
+    // Focused elements have visible outlines in the dark theme as well.
     await filter.fill('updateCustomer');
     await page.locator('.opblock[id$="-updateCustomer"]').waitFor();
     for (const selector of ['.expand-operation', '.opblock-summary-control', '.copy-to-clipboard button']) {
@@ -621,7 +620,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await search.fill('');
     await search.pressSequentially('rotate /key');
     expect(await search.inputValue()).toBe('rotate /key');
-    // Pages for users rank above the log of measurements.
+    // Pages for users rank above the measurement log.
     await search.fill('idempotency key');
     await search.press('Enter');
     await page

@@ -40,7 +40,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
     await expect.poll(() => completed.textContent()).toBe(String(payments + 1));
     await page.getByRole('link', { name: /^Lab/ }).click();
     const lab = labOf(page);
-    // The tab key stops once at the list of tabs, and the arrow keys move between them.
+    // The tab list is a single stop for the Tab key. The arrow keys move between the tabs.
     const openTab = page.getByRole('tab', { selected: true });
     const focused = () => page.evaluate(() => document.activeElement?.textContent);
     await page.locator('.graphiql-execute-button').waitFor();
@@ -81,7 +81,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
       if (status) await lab.eventOf(answer, status).waitFor();
     }
     await page.getByText('whoever registered it').waitFor();
-    // The tabs still pay as the sample customer, although the Look around tab has shown another customer with money.
+    // Although the Look around tab has shown another customer with money, the payer is still the sample customer.
     await lab.open('Limit payments');
     const { customerId } = await payerOf(started.gateway.url);
     await page.locator('.lab-variables').getByText(customerId).waitFor();
@@ -134,7 +134,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
       }
     }
     expect(wanted.length).toBeGreaterThan(60);
-    // Lines of code fit their column. Only drawings may scroll, because they cannot wrap.
+    // Lines of code fit the column they are in. Only drawings may scroll, because they cannot wrap.
     const page = await started.open(undefined, { viewport: { width: 1440, height: 900 } });
     for (const address of wanted.filter((one) => one.endsWith('.md'))) {
       await page.goto(address);
@@ -154,7 +154,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
     ['light', 390],
     ['dark', 390],
   ] as const)('axe finds no faults, and no page overflows, in %s mode at %i px', async (colorScheme, width) => {
-    // A number that is fading in has too little contrast for a moment.
+    // Without reduced motion, numbers fade in, and their contrast is too low for a moment.
     const viewport = { width, height: 844 };
     const page = await started.open(undefined, { colorScheme, reducedMotion: 'reduce', viewport });
     const found: Record<string, unknown> = {};
@@ -166,7 +166,7 @@ describe.skipIf(browserPath === undefined)('on a sandbox that others have used',
       const wide = await page.evaluate(() =>
         Math.max(
           document.documentElement.scrollWidth,
-          // Tables with four columns or more scroll sideways.
+          // Tables with four or more columns scroll sideways.
           ...[...document.querySelectorAll('table:not(:has(td:nth-child(4)))')].map(
             (table) => table.getBoundingClientRect().left + table.scrollWidth,
           ),

@@ -71,7 +71,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     // StrictMode runs every effect twice. Even so, the wallet has only two streams, and the payment only one.
     await expect.poll(() => subscriptions.size).toBeLessThanOrEqual(3);
     const incoming = await announce(started.sandbox);
-    // Once the payment is open, the entries below it are list items with this amount, too.
+    // Once the payment is expanded, the entries below it are also list items with this amount.
     const waiting = history.getByRole('listitem').filter({ hasText: '$7.77' }).first();
     await waiting.getByText('PENDING').waitFor();
     await page.getByRole('button', { name: 'Cut the network' }).click();
@@ -116,7 +116,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await screenshot(page, 'wallet-dark', { fullPage: true });
     expect(await faultsOf(page)).toEqual([]);
     expect(await isTooWide(page)).toBe(false);
-    // The payment's stream has ended together with the payment.
+    // The payment's stream ended when the payment did.
     await expect.poll(() => subscriptions.size).toBe(2);
     expect(problems).toEqual([]);
   });
@@ -338,7 +338,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await page.getByText('live', { exact: true }).waitFor();
     await expect.poll(() => page.getByText('There is no connection.').count()).toBe(0);
 
-    // While the socket stays open, the next request that succeeds shows that the connection is back.
+    // If the socket has stayed open, the next successful request shows that the connection is back.
     await page.keyboard.press('Escape');
     await page.route('**/graphql', (route) => route.abort());
     await quote('1.00');
@@ -401,7 +401,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await pay.getByRole('button', { name: /^Pay/ }).isDisabled()).toBe(true);
   });
 
-  test('the wallet says why a payment is refused, with amounts in the format of the reader’s language', async () => {
+  test('the wallet says why a payment is refused, with amounts formatted for the reader’s language', async () => {
     const { sandbox } = started;
     const customerId = await sampleCustomer(sandbox);
     const { page, pay, quote, quoted } = await openWallet({ locale: 'de-DE' });
@@ -469,7 +469,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await newest.textContent()).toMatch(/^Refund.*To Paula Closed.*[^-]\$1\.00$/);
   });
 
-  test('even a payee’s very long name does not make the page wider than a phone', async () => {
+  test('even a very long payee name does not make the page wider than a phone', async () => {
     const { sandbox } = started;
     const name = 'Wolfeschlegelsteinhausenbergerdorff'.repeat(4);
     await newPayee(sandbox, name, '000123001');
@@ -520,14 +520,14 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     for (const added of ['The payee is added.', 'You have this payee already: Ada Waiting •••• 3204.']) {
       const form = await fillPayee(page, 'Ada Waiting', '000123204');
       await form.getByText(added).waitFor();
-      await form.getByText('Its bank is still checking the account. It can be paid once that is done.').waitFor();
+      await form.getByText('The bank is still checking the account. It can be paid once that is done.').waitFor();
       expect(await options.filter({ hasText: 'Ada Waiting' }).count()).toBe(0);
     }
     await options.filter({ hasText: 'Ada Waiting' }).waitFor({ state: 'attached' });
     expect(await page.getByLabel('To').locator('option:checked').textContent()).toMatch(/· Ada Waiting$/);
   });
 
-  test('a payee whose account is being reviewed keeps a note that says so', async () => {
+  test('the note that a new payee’s account is being reviewed does not disappear after a payment', async () => {
     const { sandbox } = started;
     const { page } = await openWallet();
     await fillPayee(page, 'Ada Reviewed', '000123202');
@@ -545,7 +545,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     ['102', 'The bank knows the owner of this account by another name. Check the name before you pay.'],
     ['103', 'The bank knows the owner of this account as “A. Muster”. Check the name before you pay.'],
   ])(
-    'a payee whose bank knows another name (%s) is shown with a warning, when added and before a payment',
+    'a payee whom the bank knows by another name (%s) is shown with a warning, both when added and before a payment',
     async (suffix, warning) => {
       const { page, pay, quoted } = await openWallet();
       const form = await fillPayee(page, 'Ada Muster', `000123${suffix}`);
@@ -612,7 +612,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     const { sandbox } = started;
     const [from, to] = await accountsIn(sandbox, await sampleCustomer(sandbox), 'USD');
     const payOne = () => sandbox.succeed('transferOut', moving(from, to, 1));
-    // On a busy machine, the service may refuse requests, so they are repeated.
+    // On a busy machine, the service may refuse requests, so each payment is retried.
     for (let number = 0; number < 25; number += 1) await vi.waitFor(payOne, { timeout: 30_000 });
     const { page, history } = await openWallet();
     const more = history.getByRole('button', { name: 'More' });
@@ -642,7 +642,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await end.evaluate(isFocused)).toBe(true);
   });
 
-  test('on a phone, a new payee’s refused detail gets the focus, and the outcome comes into view', async () => {
+  test('on a phone, a rejected field in the payee form gets the focus, and the outcome comes into view', async () => {
     const { page } = await openWallet({ viewport: phone });
     const form = await fillPayee(page, 'Ada Short', '12');
     await form.getByText('the value must be 4 to 17 digits; it has 2 characters.').waitFor();
@@ -706,13 +706,13 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await hints('GBP_ACCOUNT')).toContain('6 digits such as 20-00-00');
     expect(await hints('US_ACCOUNT')).toEqual(expect.arrayContaining(['4 to 17 digits', '9 digits']));
     expect(await form.getByLabel('Account category').locator('option').allTextContents()).toContain('Checking');
-    // The button is below the last field, not beside its label.
+    // The button is below the last field, not beside that field's label.
     const boxOf = (part: Locator) => part.evaluate((element) => element.getBoundingClientRect());
     const [last, button] = [await boxOf(form.getByRole('textbox').last()), await boxOf(form.getByRole('button'))];
     expect(button.top).toBeGreaterThan(last.bottom);
     expect(await hints('LAYER2_WALLET')).toEqual(['20 to 120 letters or digits']);
     expect(await hints('NGN_ACCOUNT')).toContain(
-      'as on an account statement. It helps identify the account; 1 to 140 characters',
+      'as shown on account statements. It helps identify the account; 1 to 140 characters',
     );
     expect(await hints('LIGHTNING')).toContain('can be paid once; starting with ln');
   });
@@ -800,7 +800,7 @@ async function sampleCustomer(sandbox: TestPlatform): Promise<string> {
   return id ?? expect.fail('the sandbox has no sample customer');
 }
 
-/** Returns the ids of the customer's internal account in a currency, and of its newest payee in that currency. */
+/** Returns the ids of the customer's internal account and newest payee in the given currency. */
 async function accountsIn(sandbox: TestPlatform, customerId: string, currency: string) {
   const [payee = ''] = await sandbox.idsIn('accounts', { kind: 'EXTERNAL', customerId, currency });
   return [await sandbox.internalAccount(customerId, currency), payee] as const;
@@ -829,13 +829,13 @@ const isFocused = (element: Element) => element.contains(document.activeElement)
 /** Returns whether the page is wider than its window. */
 const isTooWide = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
 
-/** Adds a bank account in the United States as a payee of the wallet's customer. */
+/** Adds a US bank account as a payee of the wallet's customer. Returns its id. */
 async function newPayee(sandbox: TestPlatform, fullName: string, accountNumber: string): Promise<string> {
   const beneficiary = { individual: { fullName } };
   return sandbox.externalAccount(await sampleCustomer(sandbox), 'USD', usAccount(accountNumber), { beneficiary });
 }
 
-/** Adds a bank account in the United States through the form. Returns the form. */
+/** Uses the form to add a US bank account. Returns the form. */
 async function fillPayee(page: Page, owner: string, accountNumber: string): Promise<Locator> {
   const form = page.getByRole('form', { name: 'New payee' });
   if (!(await form.isVisible())) await page.getByText('New payee').click();

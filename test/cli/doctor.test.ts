@@ -61,7 +61,7 @@ interface Broken {
   /** SQL to run as a superuser in the test's own database. */
   readonly sql?: readonly string[];
   readonly settings?: (url: string) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
-  /** Injects a fault that SQL in the database cannot inject. Returns the function that ends it. */
+  /** Injects a fault that SQL in the test's own database cannot. Returns a function that ends the fault. */
   readonly during?: (url: string) => Promise<() => Promise<unknown>>;
   readonly after?: readonly string[];
   /** Limits for the doctor that are exceeded immediately, so that the test need not wait. */
@@ -108,7 +108,7 @@ const waitingEvent = row(
   `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot) values (${id}, ${id}, 'TEST', now() - interval '1 minute', 1, '{}')`,
 );
 
-/** For each check, SQL statements that each cause a fault only this check reports, and the wording of the report. */
+/** SQL statements by check, each with the expected report. Each causes a fault that only that check reports. */
 const statements: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   migrations: {
     "update _prisma_migrations set migration_name = '0_before'": /created by an earlier series/,
@@ -163,7 +163,7 @@ const statements: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   },
 };
 
-/** More faults, by check and by name. Each has the wording of its report, and its cause. */
+/** More faults, by check and name, each with the expected report and a way to cause the fault. */
 const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: RegExp, how: Broken]>>>> = {
   settings: {
     'an unknown setting': [/PORT must be a whole number/, set({ PORT: 'eighty' })],
@@ -397,7 +397,7 @@ describe('the doctor reports, with exactly one check,', () => {
     expect(named.map(({ detail }) => detail).join('\n')).toMatch(words);
   });
 
-  test('more than forty faults, covering all checks that are not tested elsewhere', () => {
+  test('each of more than forty faults, covering every check that is not tested elsewhere', () => {
     expect(faults.length).toBeGreaterThan(40);
     const elsewhere = ['version', 'encoding', 'clock', 'orders', 'suspense', 'cases', 'deposits', 'differences'];
     expect(new Set([...faults.map(([, check]) => check), ...elsewhere])).toEqual(new Set(checkNames));
@@ -438,7 +438,7 @@ test('the doctor names a lock that a check is waiting for, and runs the other ch
   ]);
 });
 
-test('"blocked" says that a commit is waiting for a synchronous standby, and that ending its session does not help', async () => {
+test('"blocked" says that a commit is waiting for a synchronous standby, and that ending the session would not help', async () => {
   const [committing, waiting] = [await openClient(template.url), await openClient(template.url)];
   let isOver = false;
   const again = async (client: pg.Client, text: string) => {

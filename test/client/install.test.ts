@@ -11,7 +11,7 @@ import { testGateway } from '../setup/gateway.ts';
 
 /**
  * Tests the client package as users get it, packed and then installed by npm into an empty project. The soak also tests
- * it in Chromium and on the other Node versions that it supports, which are installed from npm.
+ * it in Chromium and on the other supported versions of Node, which are installed from npm.
  */
 
 const t = await testGateway({ CORS_ORIGINS: ['null'] });
@@ -19,7 +19,7 @@ const scene = await t.platform.makeScene();
 const root = path.resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-/** The other packages of an app: the libraries that the client supports, and their types. */
+/** An app's other packages: the libraries that the client supports, and their types. */
 const beside = [
   ...['@apollo/client', '@urql/core', '@urql/exchange-graphcache', 'graphql', 'graphql-ws'],
   ...['react', 'relay-runtime', 'rxjs'],
@@ -124,7 +124,7 @@ const snippets = [
   ...readFileSync(path.join(root, 'src/apps/client/README.md'), 'utf8').matchAll(/^```(tsx?)\n(.*?)^```$/gms),
 ].map(([, kind = '', code = '']) => ({ kind, code }));
 
-/** The example that changes the types of Apollo Client for a whole app. */
+/** Returns whether an example changes Apollo Client's types for a whole app. */
 const declares = ({ code }: { readonly code: string }) => code.includes('declare module');
 
 async function argumentsOfApp(): Promise<string[]> {

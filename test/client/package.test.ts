@@ -57,7 +57,7 @@ async function pays(count: number): Promise<string[]> {
   return ids;
 }
 
-test('a stream can be stopped regardless of what it is waiting for, and then no callback runs and nothing stays open', async () => {
+test('a stream can be stopped whatever it is waiting for, after which no callback runs and nothing stays open', async () => {
   const [paid] = await pays(1);
   const steps = ['token', 'load', 'begin', 'save'] as const;
   for (const stopAt of steps) {
@@ -139,7 +139,7 @@ test('stopping everything at any moment throws nothing and opens no further sock
 
 const silent = { next: () => undefined, error: () => undefined, complete: () => undefined };
 
-/** A subscription written by the app itself, which passes `after`. */
+/** An app's own subscription, which passes `after`. */
 const Own = operation<{ transactionUpdates: { cursor: string; transaction: Data } }, { after: string }>(
   'subscription ($after: String) { transactionUpdates(after: $after) { cursor transaction { id status } } }',
 );
@@ -197,6 +197,15 @@ test('a failed request reports its code, status and retry time, and any data tha
   expect(
     await asked(new Response('<html>', { status: 502, statusText: 'Bad Gateway', headers: { 'retry-after': '7' } })),
   ).toMatchObject({ name: 'RequestError', code: 'UNKNOWN', status: 502, retryAfter: 7, message: '502 Bad Gateway' });
+  const past = 'Thu, 01 Jan 2026 00:01:00 GMT';
+  for (const [header, seconds] of [
+    ['3600.5', 3_601],
+    [past, 0],
+    ['soon', undefined],
+  ] as const) {
+    const { retryAfter } = (await asked(new Response('', { status: 503, headers: { 'retry-after': header } }))) as Data;
+    expect([header, retryAfter]).toEqual([header, seconds]);
+  }
   const errors = [{ message: 'later', path: ['b'], extensions: { code: 'RATE_LIMITED', retryAfter: 2 } }];
   expect(await asked(Response.json({ data: { a: 1, b: null }, errors }, { status: 429 }))).toMatchObject({
     ...{ code: 'RATE_LIMITED', status: 429, retryAfter: 2, message: 'later', data: { a: 1, b: null }, errors },
@@ -225,7 +234,7 @@ test('without a WebSocket class an app can send requests, and the first stream r
       variables: { id: String(paid) },
       onMessage: () => undefined,
     }),
-  ).toThrow('There is no global WebSocket: give openPayments a class as webSocketImpl.');
+  ).toThrow('There is no global WebSocket: pass a class to openPayments as webSocketImpl.');
 });
 
 test('an app with a socket and six operations contains no GraphQL parser, and is small', async () => {
@@ -246,7 +255,7 @@ test('an app with a socket and six operations contains no GraphQL parser, and is
   expect(gzipSync(outputFiles[0]?.contents ?? '', { level: 9 }).length).toBeLessThan(12_000);
 });
 
-test('operations, including streams, can be sent as hashes with a token for registered documents only', async () => {
+test('operations, including streams, can be sent as hashes with a token that permits only registered documents', async () => {
   const [paid] = await pays(1);
   const id = String(paid);
   const manifest = Object.entries(hashes).map(([name, hash]) => [hash.slice('sha256:'.length), texts[name]]);
@@ -398,7 +407,7 @@ function compiled(operationKind: 'query' | 'subscription', field: object, text: 
   } as unknown as ConcreteRequest;
 }
 
-test('Relay: a query and a stream write into its store', async () => {
+test('Relay: a query and a stream write to the store', async () => {
   const [id = ''] = await pays(1);
   const { Environment, Network, RecordSource, Store, fetchQuery, requestSubscription } = relay;
   const network = relayNetwork(open(), relay.Observable);
@@ -424,7 +433,7 @@ test('Relay: a query and a stream write into its store', async () => {
   expect(store.getSource().get(id)).toMatchObject({ status: 'COMPLETED' });
 });
 
-test('a list applies changes by their versions, and never exceeds the requested length', () => {
+test('a list applies changes according to their versions, and never exceeds the requested length', () => {
   const row = (id: string, version: number) => ({ id, version });
   const list = applyChanges(
     undefined,

@@ -10,12 +10,12 @@ import { resumingClient } from '../../src/apps/client/resume.ts';
 import { type Data, ownGateway, testGateway } from '../setup/gateway.ts';
 import { nextOf, openEventStream, openRawSocket, subscribed } from '../setup/streams.ts';
 
-/** With the packaged helpers, unmodified clients miss and repeat nothing, no matter when their connection is cut. */
+/** With the packaged helpers, unmodified clients miss nothing and repeat nothing, whenever their connection is cut. */
 
 const t = await testGateway();
 const scene = await t.platform.makeScene();
 
-/** The document of an app, with neither `after` nor `cursor`. */
+/** An app's document, with neither `after` nor `cursor`. */
 const query = `subscription Payments($id: ID!) { transactionUpdates(of: { customerId: $id }) { status transaction { id version } } }`;
 
 /** Delays reconnects until they are released. */
@@ -37,7 +37,7 @@ const sink = (next: (result: Data) => void) => ({
 });
 
 interface Stock {
-  /** Subscribes with the client. Returns the function that unsubscribes. */
+  /** Subscribes with the client. Returns a function that unsubscribes. */
   readonly subscribe: (next: (result: Data) => void) => () => void;
   /** Cuts the connection. */
   readonly cut: () => void;
@@ -148,7 +148,7 @@ test.each(Object.entries(clients))(
   },
 );
 
-/** Returns the changes to payments in the feed after a cursor. */
+/** Returns the payment changes in the feed after a cursor. */
 async function changesAfter(cursor: string): Promise<string[]> {
   const { events } = await t.platform.ask(
     `query ($after: String, $filter: EventFilter) { events(first: 100, after: $after, filter: $filter) { edges { node {

@@ -253,7 +253,7 @@ test('quote with countdown: refusals say what is missing, in readable words and 
   });
 });
 
-test('pay in: each way to pay a quote from outside, with the details that the payer needs', async () => {
+test('pay in: each way to fund a quote from outside the platform, with the details that the payer needs', async () => {
   const source = { realtimeFunding: { customerId: scene.customerId, currency: 'USD' } };
   const { createQuote } = await show(app, 'create-quote', { input: usdToEur(scene, { source }) });
   expect(createQuote.quote.paymentInstructions).toContainEqual({
@@ -331,7 +331,7 @@ test('history: payments are filtered, sorted by creation or last change, and pag
   expect(times).toEqual(times.toSorted().toReversed());
 });
 
-test('statement: the entries add up to the difference between the two balances, and have readable names', async () => {
+test('statement: the entries add up to the difference between the opening and closing balances, and have readable names', async () => {
   await t.platform.fund(scene.usd, 555n);
   const period = { accountId: scene.usd, from: start, to: new Date(Date.parse(await now()) + 1).toISOString() };
   const { account } = await show(app, 'statement', { ...period, first: 100 });
@@ -356,7 +356,7 @@ test('statement: the entries add up to the difference between the two balances, 
   expect([...page.edges, ...next.edges]).toEqual(account.ledgerEntries.edges.slice(0, 2));
 });
 
-test('support view: a platform finds the customer and sees what happened to each payment, its money and its webhooks', async () => {
+test('support view: a platform finds the customer and sees what happened to each payment, its funds and its webhooks', async () => {
   const receiver = await ownReceiver(answer(500));
   const endpoint = await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
   const id = await payQuote(app);
@@ -410,6 +410,6 @@ test('every operation was sent in this file, and an app may request pages of the
     statement: { first: 100, accountId: scene.usd, from: start, to: await now() },
   };
   for (const [name, variables] of Object.entries(most)) await show(app, name, variables);
-  // The page of the support view is smaller, because it also shows each payment's history, counts and sums.
+  // The support view's pages are smaller, because it also shows each payment's history, counts and sums.
   await show(t.platform, 'support-view', { first: 30, customerId: scene.customerId });
 });

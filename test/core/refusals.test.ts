@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { translatePath } from '../../src/core/refusal.ts';
 
-test('a path is mapped once, using the longest entry that is its prefix', () => {
+test('a path is mapped once, using the entry that is its longest prefix', () => {
   const table = [
     [['details'], ['customerType']],
     [['details', 'address'], ['address']],

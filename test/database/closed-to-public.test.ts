@@ -28,7 +28,7 @@ const namesOf = async (on: pg.Client, text: string): Promise<string[]> =>
 const attempts = () =>
   namesOf(
     owner,
-    // The arguments come from a subquery, because the planner would fold a strict function called with literal nulls.
+    // The arguments come from a subquery, because the planner would fold calls of strict functions with literal nulls.
     `select format('select %I.%I(%s) from (select %s offset 0) a', s.nspname, p.proname,
        (select string_agg('a' || n, ', ' order by n) from unnest(p.proargtypes::oid[]) with ordinality a (t, n)),
        (select string_agg(format('null::%s as a%s', format_type(t, null), n), ', ' order by n) from unnest(p.proargtypes::oid[]) with ordinality a (t, n))) as name
@@ -88,7 +88,7 @@ test('PUBLIC has no privileges on any object or column', async () => {
   expect(granted).toEqual([]);
 });
 
-test('the page lists every security definer function with its callers, and each such function has a fixed search path', async () => {
+test('docs/database-roles.md lists every security definer function with its callers, and each has a fixed search path', async () => {
   const { rows } = await owner.query<{ name: string; callers: string; settings: string[] }>(
     `select p.proname as name, p.proconfig as settings, case
        when p.prorettype = 'trigger'::regtype then 'a trigger'

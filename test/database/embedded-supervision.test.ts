@@ -28,7 +28,7 @@ test('a server that someone else kills or stops comes back at the same address w
   expect(warnings.filter((line) => /closed its connection/.test(line))).toHaveLength(1);
   expect(warnings.filter((line) => /running again/.test(line))).toHaveLength(1);
 
-  // A server that is stopped in this way waits for its open connections.
+  // With SIGTERM alone, Postgres would wait for the client to disconnect.
   const client = await openClient(url);
   const ended = new Promise((resolve) => client.once('end', resolve));
   process.kill(server.pid, 'SIGTERM');
@@ -39,7 +39,7 @@ test('a server that someone else kills or stops comes back at the same address w
   await isDown(url);
 });
 
-test('a failed start is retried until it succeeds, and each reason for a failure is logged once', async () => {
+test('a failed start is retried until it succeeds, and each reason for failure is logged once', async () => {
   const { server, warnings } = await startHeard();
   const { url } = server;
   const reasons = (reason: RegExp) => warnings.filter((line) => reason.test(line));
@@ -48,7 +48,7 @@ test('a failed start is retried until it succeeds, and each reason for a failure
   const other = await occupied(url);
   await repair();
   await vi.waitFor(() => expect(reasons(/Address already in use/)).toHaveLength(1), soon);
-  // The first reason was logged only once, and the server does not count as running while another program has its port.
+  // The first reason was logged only once, and the server is not considered running while its port is taken.
   expect(reasons(/PG_VERSION/)).toHaveLength(1);
   expect(reasons(/running again/)).toHaveLength(0);
   other.close();
@@ -94,7 +94,7 @@ test('stopping a server that cannot start completes immediately and leaves no se
   expect(await query(next.url, 'select 1 as one')).toEqual([{ one: 1 }]);
 });
 
-test('stopping a server at any point of its restart leaves no server running', async () => {
+test('stopping a server at any point during its restart leaves no server running', async () => {
   for (const waitFor of [/closed its connection/, /running again/]) {
     const { server, warnings } = await startHeard();
     process.kill(server.pid, 'SIGKILL');
@@ -127,7 +127,7 @@ test('after a backend has crashed, the server keeps running when another process
   const first = await servers.startInProcess();
   const started = await startedAt(first.url);
   await crashBackend(first.url);
-  // The old server may respond until it has noticed the crash.
+  // The old server may respond until it notices the crash.
   await vi.waitFor(async () => expect(await startedAt(first.url)).not.toEqual(started), soon);
   await vi.waitFor(async () => expect(await usersOf(first.url)).toBe(1), soon);
   const second = await servers.start();
@@ -167,7 +167,7 @@ async function startHeard(options: { durable?: boolean } = {}) {
   return { server: await servers.start({ ...options, warn: (line) => warnings.push(line) }), warnings };
 }
 
-/** Kills the server in such a way that it cannot start. Returns a function that repairs it. */
+/** Removes a file that the server needs to start, then kills it. Returns a function that puts the file back. */
 async function broken({ dataDirectory, pid }: EmbeddedPostgres, warnings: readonly string[]) {
   const version = join(dataDirectory, 'data', 'PG_VERSION');
   await rename(version, `${version}.away`);

@@ -7,7 +7,7 @@ import { EmbeddedServers, isDown, query } from '../setup/embedded-servers.ts';
 
 const servers = new EmbeddedServers();
 
-test('the first start creates an empty database named payments, in UTF-8 and UTC, reachable from localhost only', async () => {
+test('the first start creates an empty database named payments that uses UTF-8 and UTC and is reachable only from localhost', async () => {
   const { url } = await servers.start();
   const [row] = await query(
     url,

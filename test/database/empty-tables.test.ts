@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { testDatabase } from '../setup/database.ts';
 import { testClient } from '../setup/gateway.ts';
 
-// While a table is empty, all its indexes have the same cost, and sessions keep the plans made then until the table is
-// analyzed. A plan with the wrong index would later read all of a platform's rows.
+// While a table is empty, all its indexes have the same cost. Sessions keep the plans they made at that time until the
+// table is analyzed, and a plan with the wrong index would later read all of a platform's rows.
 
 const client = await testClient({ databaseUrl: (await testDatabase()).url });
 

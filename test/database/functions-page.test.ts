@@ -52,7 +52,7 @@ test("the page's diagram shows which function calls which", () => {
   expect([...drawnCalls()].toSorted()).toEqual(calls.toSorted());
 });
 
-/** Reads the arrows of the diagram, `a --> b & c`, which may form chains and have labels. */
+/** Reads the diagram's arrows, such as `a --> b & c`, which may form chains and have labels. */
 function drawnCalls(): Set<string> {
   const drawing = /^```mermaid\n(.*?)^```/ms.exec(page)?.[1] ?? '';
   const calls = new Set<string>();
@@ -78,7 +78,7 @@ test('the page says which functions the application calls, and from where', () =
   expect(said.toSorted()).toEqual(calls.toSorted());
 });
 
-test('the page says which locks each function takes and in which order, and the functions that it does not list take none', () => {
+test('the page says which locks each function takes and in which order, and functions that it does not list take no locks', () => {
   const said = rowsOf('Lock order').map(([name = '', locks = '']) => [
     quotedIn(name)[0],
     [...locks.matchAll(/\((advisory)|`(\w+)` ((?:no key update|share|update)(?: skip locked)?)/g)].map(

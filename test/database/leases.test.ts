@@ -33,7 +33,7 @@ interface LeasedRows {
   readonly lease: (on: Queryable, limit: number, leaseMs: number) => Promise<readonly Lease[]>;
   /** The field that contains a leased row's key. */
   readonly field: string;
-  /** The statement that inserts three rows, if they do not exist yet. */
+  /** The statement that inserts the rows, if the setup above has not created them all. */
   readonly insert?: string;
 }
 
@@ -95,7 +95,7 @@ test.each(leasedRows)(
       expect(await take(database.pool, 10)).toEqual([keys[2]]);
     });
     expect(await take(database.pool, 10)).toEqual([]);
-    // The first worker has died, and its lease expires. Times are stored in whole milliseconds, rounded up.
+    // The first worker has died, and its lease has expired. Times are stored in whole milliseconds, rounded up.
     await t.owner.query(`update ${table} set ${until} = clock_timestamp() - interval '1 ms' where ${key} = $1`, [
       keys[0],
     ]);

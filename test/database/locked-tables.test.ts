@@ -11,7 +11,7 @@ import { testGateway, whileLocked } from '../setup/gateway.ts';
 const t = await testGateway({}, undefined, { pace: { lockMs: 150 } });
 const scene = await t.platform.makeScene(1_000_000n);
 
-/** Runs `work` while a psql session has executed `text` in a transaction that is still open. Then rolls it back. */
+/** Opens a transaction as psql, executes `text` in it, runs `work`, and then rolls the transaction back. */
 const holding = (text: string, work: (pid: number) => Promise<void>) =>
   whileLocked(t.databaseUrl, [`set application_name = 'psql'; ${text}`], async (person) => {
     await work((person as pg.Client & { processID: number }).processID);

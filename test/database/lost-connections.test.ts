@@ -44,8 +44,7 @@ test('silent connections are dropped, and the service and its streams recover', 
   const frozen = proxy.freeze();
   expect(frozen).toBeGreaterThanOrEqual(12);
   await askUntilAnswered('{ customers { edges { node { id } } } }');
-  // No request has to wait for a second silent connection, because the idle connections were closed along with the
-  // first.
+  // No request waits for another silent connection, because the idle ones were closed along with the first.
   await vi.waitFor(() => expect(proxy.givenUp).toBeGreaterThanOrEqual(10), 60_000);
   await Promise.all(Array.from({ length: 20 }, () => platform.ask('{ customers { edges { node { id } } } }')));
 
@@ -76,7 +75,7 @@ describe('a command whose response from the database is lost in transit', () => 
     expect(await platform.receiptOf('createWebhookEndpoint', 'lost-3')).toMatchObject({ outcome: 'SUCCEEDED' });
   });
 
-  test('has an unknown outcome even if only the reads of its result fail', async () => {
+  test('has an unknown outcome even if only reading its result fails', async () => {
     const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 };
     proxy.loseAnswer(planWithKey('partly'), true);
     const answer = await platform.send(

@@ -16,7 +16,7 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { type PrismaFolder, prismaFolder } from './prisma-folder.ts';
 
-/** Tests migrating a database in use. It has its own server, because autovacuum is configured per server. */
+/** Tests migrating a database in use, on a separate server, because autovacuum is configured per server. */
 
 const server = await startThrowawayPostgres();
 afterAll(() => server.stop());
@@ -145,7 +145,7 @@ test('a migration killed after any statement leaves nothing half done, and the n
   const name = new URL(database.url).pathname.slice(1);
   const state = `select string_agg(relname, ' ' order by relname) as tables from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`;
   const before = (await client.query(state)).rows;
-  // Statements are counted from 1. The first one creates the migrations table, which already exists.
+  // The migration's statements are numbered from 2, because number 1 creates the migrations table if it is missing.
   for (const dies of statements.keys()) {
     await client.query(`alter database ${name} set test.dies_at = ${dies + 2}`);
     await client.query(`select setval('reached', 1, false)`);

@@ -78,7 +78,7 @@ test('a migration that needs a lock lets other sessions through, and retries unt
   await prisma.write('migrations/20250104000000_fourth/migration.sql', 'alter table a add column w int;');
   await reader.query('begin; select from a');
   await expect(migrate(database.url, { prismaDirectory: prisma.path, patienceMs: 1_000 })).rejects.toThrow(
-    /20250104000000_fourth failed and was rolled back: canceling statement due to lock timeout\. It was waiting for process \d+ \(a dump, .*\. End it, and run the command again/,
+    /20250104000000_fourth failed and was rolled back: canceling statement due to lock timeout\. It was waiting for process \d+ \(a dump, .*\. End whatever is blocking it and run the command again/,
   );
 });
 
@@ -180,7 +180,7 @@ async function rows(sql: string): Promise<unknown[]> {
   return (await client.query(sql)).rows;
 }
 
-/** Returns the migrations in the form in which Prisma's command line passes them to its engine. */
+/** Returns the migrations as Prisma's command line passes them to its engine. */
 async function prismaMigrationList(prismaDirectory: string) {
   const migrations = await readMigrations(prismaDirectory);
   return {

@@ -64,7 +64,7 @@ describe('after the first migration', () => {
     expect(await read(folder)).toBe('-- AlterTable\nALTER TABLE "child" ALTER COLUMN "weight" SET NOT NULL;\n');
   });
 
-  test('objects that a migration adds by hand, and that Prisma does not know, are kept', async () => {
+  test('objects that were added to a migration by hand and are unknown to Prisma are kept', async () => {
     await addToMigration(`
       create unique index only_heavy on child (weight) where weight > 100;
       create index by_length on parent (length(name));

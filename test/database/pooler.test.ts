@@ -64,7 +64,7 @@ describe.each([
       expect((await platform.ended(paid[at].id)).status).toBe('COMPLETED');
     const second = { name: 'second', permissions: ['VIEW'], idempotencyKey: 'one-key' };
     for (const platform of platforms) await platform.succeed('createApiToken', second);
-    // Both platforms take turns on the same connection, with many concurrent reads.
+    // The two platforms take turns on the same connection, with many concurrent reads.
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, turn) => listed(platforms[turn % 2] as TestPlatform)),
     );

@@ -7,7 +7,7 @@ import { statementTexts } from '../../src/infra/database/statement.ts';
 
 const read = (path: string) => readFileSync(path, 'utf8');
 
-/** Returns the cells, row by row, of the page's table whose first column has this heading. */
+/** Returns the cells, row by row, of the page's table whose first column has the given heading. */
 function tableOf(page: string, column: string): string[][] {
   const lines = page.split('\n');
   const start = lines.findIndex((line) => line.startsWith(`| ${column} |`));
@@ -63,7 +63,7 @@ function throughPrisma(kind: RegExp): Set<string | undefined> {
 }
 
 describe('the page about Prisma and SQL', () => {
-  test('says for each table how it is written, and whether Prisma reads it', () => {
+  test('says how each table is written to, and whether Prisma reads it', () => {
     const texts = [...statements().map(([, text]) => text), ...functions];
     const bySql = new Set(texts.flatMap((text) => [...text.matchAll(sqlWrite)].map(([, table]) => table)));
     const byPrisma = throughPrisma(writing);
@@ -93,14 +93,14 @@ describe('the page about Prisma and SQL', () => {
   });
 });
 
-/** These files may name forbidden calls, because they prevent them. */
+/** Files that may name the forbidden calls, because they guard against them. */
 const guards = [
   'src/infra/database/connections/prisma-driver.ts',
   'src/api/graphql/reading/stock.ts',
   'src/api/graphql/reading/words.ts',
 ];
 
-test('Prisma starts no transactions, sends no SQL, writes one table at a time and reads for one caller', () => {
+test('Prisma starts no transactions, sends no SQL, writes one table at a time and reads for one caller at a time', () => {
   // `findUnique` calls in the same tick share a statement, which runs on behalf of the first caller.
   const forbidden = [
     /\bfindUnique/,

@@ -11,7 +11,7 @@ import { freePort, listen } from '../setup/free-port.ts';
 const server = inject('server').url;
 const withParts = (parts: Partial<URL>) => Object.assign(new URL(server), parts).href;
 
-/** Starts a program that is not Postgres, and that closes each connection at the first byte. */
+/** Starts a server that is not Postgres and closes each connection at the first byte. */
 async function noPostgres(): Promise<string> {
   const other = createServer((socket) => socket.once('data', () => socket.destroy()));
   onTestFinished(() => void other.close());

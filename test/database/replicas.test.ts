@@ -38,7 +38,7 @@ async function answered(): Promise<Readonly<Record<'replica' | 'primary', number
   return { replica: of('replica'), primary: of('primary') };
 }
 
-/** Runs `work`. Returns how many reads the replica and the primary have served in the meantime. */
+/** Runs `work`, and returns how many reads the replica and the primary served while it ran. */
 async function readsOf(work: () => Promise<unknown>) {
   const before = await answered();
   await work();
@@ -83,7 +83,7 @@ const caughtUp = () =>
     expect(places).toEqual({ replica: 1, primary: 0 });
   }, 60_000);
 
-/** Waits until both instances consider the replica to be in this state. */
+/** Waits until both instances consider the replica to be in the given state. */
 const seen = (state: { readonly isUsable: boolean; readonly keepsUp: boolean }) =>
   vi.waitFor(() => {
     for (const { gateway } of [one, two]) {

@@ -38,7 +38,7 @@ const restored = await createThrowawayDatabase(inject('server').url, new URL(ori
 afterAll(() => restored.drop());
 gateway = await startTestGateway({}, original.url);
 const lostOnes = connect(gateway.url, platformId, authorization);
-/** The orders of the payments made after the backup, by payment. */
+/** The ids of the orders for the payments made after the backup, by kind of payment. */
 const lostOrders = await payAll(gateway, lostOnes, 'first');
 await sequenced(gateway);
 const lost = await lostOnes.feedEnd();
@@ -50,7 +50,7 @@ await gateway.stop();
 const t = await testGateway({ METRICS_PORT: 0 }, restored.url);
 const platform = connect(t.url, platformId, authorization);
 
-/** Makes a payment of each kind through a rail, with `attempt` as the key of the execution. Returns the order ids. */
+/** Makes a payment of each kind. `attempt` is the idempotency key for executing the quote. Returns the order ids. */
 async function payAll(gateway: TestGateway, through: TestPlatform, attempt: string) {
   const { outsideUsd, outsideEur } = scene;
   const atOnce = (idempotencyKey: string) => ({ immediatelyExecute: true, idempotencyKey });
@@ -83,7 +83,7 @@ describe('orders sent to rails after a restore', () => {
     expect(new Set(ids).size).toBe(6);
   });
 
-  test('a key whose record has expired creates a new payment with a separate order', async () => {
+  test('reusing a key whose record has expired creates a new payment with a separate order', async () => {
     const again = moving(scene.usd, scene.outsideUsd, 100, { idempotencyKey: 'again' });
     const ordersOf = async (): Promise<string[]> => {
       const { transaction, replayed } = await platform.succeed('transferOut', again, 'transaction { id }');
@@ -112,7 +112,7 @@ async function listed(after: string): Promise<string[]> {
 
 const stream = 'subscription ($after: String) { events(after: $after) { cursor type } }';
 
-/** Returns the code and the message of a stream's first message. */
+/** Returns the code and text of the error in a stream's first message. */
 async function refusal(subscription: string, variables: object): Promise<Data> {
   const messages = platform.watch(subscription, variables);
   const { errors } = await nextOf(messages);
@@ -127,7 +127,7 @@ const undone = {
 
 describe('feed cursors after a restore', () => {
   beforeAll(async () => {
-    // Makes the feed grow past the numbers of all lost events, so that these numbers are in use again.
+    // Makes the feed grow past the numbers of all lost events, so that those numbers are used again.
     do {
       await platform.fund(scene.usd, 1n);
       await sequenced(t);
@@ -210,7 +210,7 @@ describe('feed cursors after a restore', () => {
     // The resume point is written once more when the connection ends.
     const isWritten = async () => (await t.owner.query('select from resume_point where sent is not null')).rowCount;
     await vi.waitFor(async () => expect(await isWritten()).toBe(1), { timeout: 60_000 });
-    // An instance that has survived the restore may still write this position.
+    // An instance that kept running during the restore may still write this position.
     await t.owner.query('update resume_point set position = $1, epoch = null', [String(sequenceIn(lost))]);
     const third = await start();
     const { payload: refused } = await third.receive('next');
@@ -220,12 +220,12 @@ describe('feed cursors after a restore', () => {
 });
 
 describe('subscribers of an instance that stays connected during a restore', () => {
-  /** Returns SQL that writes events. Nothing else writes events in the meantime. */
+  /** Returns SQL that writes `count` events. Nothing else writes events during these tests. */
   const write = (count: number) =>
     `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
      select '${platformId}', uuid_v7(), 'TEST', now(), 1, '{}' from generate_series(1, ${count});`;
 
-  /** Removes the events after a number, as a restore does, and runs `meanwhile` before anyone can read the feed. */
+  /** Removes the events after `sequence`, as a restore does, and runs `meanwhile` before anyone can read the feed. */
   const undoAfter = (sequence: bigint, meanwhile = '') =>
     t.owner.query(`begin; set local session_replication_role = replica;
       delete from event where platform_id = '${platformId}' and sequence > ${sequence};
@@ -253,7 +253,7 @@ describe('subscribers of an instance that stays connected during a restore', () 
     expect(await next()).toMatchObject(ended);
   });
 
-  test('are told why their streams end even if the feed has passed its former end, and miss no event', async () => {
+  test('are told why their streams end even if the feed has grown past its former end, and miss no event', async () => {
     const { before, next } = await follow();
     await undoAfter(before, `insert into feed_epoch (epoch) values (1234567); ${write(3)}`);
     expect(await next()).toMatchObject(ended);
@@ -266,7 +266,7 @@ describe('the operator after a restore', () => {
   const finding = async () =>
     JSON.parse((await runOps(t.databaseUrl, ['--json', 'doctor'])).out).find(({ check }: Data) => check === 'restore');
 
-  /** Returns the warnings of a sequencer that starts now. */
+  /** Starts a sequencer and returns the warnings it logs. */
   async function warnings(): Promise<unknown[]> {
     const said: unknown[] = [];
     const log = pino({ level: 'warn' }, { write: (line: string) => void said.push(JSON.parse(line).msg) });
@@ -276,7 +276,7 @@ describe('the operator after a restore', () => {
     return said;
   }
 
-  test('is warned that the database has changed until the restore is marked', async () => {
+  test('is warned, until the restore is marked, that the database has changed', async () => {
     const unmarked = async () =>
       /^payments_database_restores_unmarked (\d+)$/m.exec(
         await (await fetch(`${t.gateway.metricsUrl}/metrics`)).text(),
@@ -298,7 +298,7 @@ describe('the operator after a restore', () => {
     expect((await finding()).result).toBe('ok');
     expect(await unmarked()).toBe('0');
 
-    // Cursors from before the mark stay valid, and later cursors are in the new epoch.
+    // Cursors from before the mark stay valid, and later ones belong to the new epoch.
     const before = await platform.feedEnd();
     await commitEvents({ ...t, platform });
     await vi.waitFor(async () => expect(await platform.feedEnd()).not.toBe(before), { timeout: 60_000 });
@@ -306,7 +306,7 @@ describe('the operator after a restore', () => {
     expect(await listed(before)).toEqual([await platform.feedEnd()]);
   });
 
-  test('finds each restore in the feed by its epoch, even if several were not marked', async () => {
+  test('finds a separate epoch in the feed for each restore, even if several were not marked', async () => {
     const epochs = async () => (await t.owner.query('select epoch, server from feed_epoch order by id')).rows;
     const before = await epochs();
     for (const timeline of ['1/00000002/3', '1/00000003/3']) {

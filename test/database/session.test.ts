@@ -112,7 +112,7 @@ test('migrations find the host, too', async () => {
   await proxies[0].startListening();
 });
 
-test('the hosts in an address are written as in libpq', () => {
+test('the hosts in an address are read as libpq reads them', () => {
   expect(serversOf('postgres://user:p%40ss@one:5433,two,[::1]:5434/payments?sslmode=verify-full')).toEqual([
     { host: 'one', port: 5433 },
     { host: 'two', port: 5432 },

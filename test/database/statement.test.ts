@@ -60,7 +60,7 @@ test("an event's columns are enough to build the event that Prisma reads", async
   expect(events).not.toHaveLength(0);
 });
 
-// Reads of lists are tested in both-apis.test.ts, with every filter and order.
+// Reading lists is tested in both-apis.test.ts, with every filter and order.
 test('readRow returns one row, or null if no row meets the conditions', async () => {
   const { platformId } = t.platform;
   const id = uuidIn(scene.customerId);
@@ -120,7 +120,7 @@ test('only a statement whose read requests a generic plan uses one', async () =>
     const of =
       'select generic_plans::int as any, custom_plans::int as own from pg_prepared_statements where position($1 in statement) > 0';
     return asPlatform(t.platform.platformId, async () => {
-      // From the second run on, the statement has a name, and each connection prepares it.
+      // From the second run on, the statement has a name, so each connection prepares it.
       for (let time = 0; time < 12; time += 1) expect(await read()).toBe('1');
       const { rows } = await serving.pool.query(of, [text]);
       return rows[0];
@@ -141,7 +141,7 @@ test('a connection keeps the last two hundred repeated reads prepared, and no mo
   );
   const page = (take: number) => readRows(own, 'Transaction', { where: {}, orderBy: [{ id: 'desc' }], take });
   for (let turn = 0; turn < 10; turn++) await page(1);
-  // Only nine runs use the name, because the first ran before the statement was known to repeat.
+  // The first run did not use a prepared statement, because the read was not yet known to repeat.
   expect(await prepared()).toEqual([{ calls: 9 }]);
   for (let turn = 0; turn < 2; turn++) {
     for (let take = 2; take <= 300; take++) {
@@ -151,7 +151,7 @@ test('a connection keeps the last two hundred repeated reads prepared, and no mo
   }
   expect((await prepared()).length).toBe(200);
   expect(await prepared()).not.toContainEqual({ calls: 9 });
-  // The first statement was evicted and is prepared again, like any new statement.
+  // The first statement has been evicted, so it is prepared again.
   for (let turn = 0; turn < 3; turn++) await page(1);
   expect(await prepared()).toContainEqual({ calls: 3 });
   expect((await prepared()).length).toBe(200);

@@ -7,7 +7,7 @@ import { testGateway } from '../setup/gateway.ts';
 const t = await testGateway();
 const { platformId } = t.platform;
 
-/** Returns a function that runs a statement for the platform, after two runs that measure its duration. */
+/** Runs a statement for the platform twice, so that its duration is known. Returns a function that runs it again. */
 async function known(text: string, ...first: unknown[]) {
   const read = (...values: unknown[]) =>
     asPlatform(platformId, () => t.gateway.serving.readText(text, { values, planning: undefined }));
@@ -38,7 +38,7 @@ test("reads by two platforms in the same turn each see only their own platform's
   for (let time = 0; time < 3; time += 1) expect(await Promise.all(ids.map(read))).toEqual(ids);
 });
 
-test('a connection that another platform has used, in a transaction or for a read, now reads for the current platform', async () => {
+test('a connection last used by another platform, in a transaction or for a read, reads for the current platform', async () => {
   const database = openDatabase({ url: t.gateway.serving.url, role: 'gateway_serving', poolSize: 1 });
   const text = "select current_setting('gateway.platform')";
   const others = [1, 2, 3].map((digit) => platformId.replace(/^./, String(digit)));
@@ -62,7 +62,7 @@ test('a server that has not replayed a position serves none of the reads that re
   }
 });
 
-test('when a read fails, the other reads of its turn still succeed', async () => {
+test('when a read fails, the other reads from the same turn still succeed', async () => {
   const read = await known('select (10 / $1::int)::text', 1);
   const settled = await Promise.allSettled([2, 0, 5, 0, 10].map((by) => read(by)));
   const failed = { status: 'rejected', reason: expect.objectContaining({ code: '22012' }) };

@@ -18,7 +18,7 @@ const database = openAsOwner({ url });
 const hasty = openAsOwner({ url, poolSize: 1, transactionMs });
 const single = openAsOwner({ url, poolSize: 1 });
 afterAll(() => Promise.all([database, hasty, single].map((one) => one.close())));
-// Normally, domains and thus their platforms cannot be deleted. Here, both are deleted after each test.
+// Domains, and therefore their platforms, cannot normally be deleted. Here, both are deleted after each test.
 await database.pool.query('alter table uma_domain disable trigger append_only; create table note (text text)');
 
 describe('Prisma and SQL in one transaction', () => {
@@ -45,14 +45,14 @@ describe('Prisma and SQL in one transaction', () => {
   const names = async () =>
     (await database.prisma.platform.findMany({ orderBy: { name: 'asc' } })).map(({ name }) => name);
 
-  /** Runs `work` while another transaction holds the row of a platform named `before`. */
+  /** Runs `work` while another transaction locks the row of a platform named `before`. */
   async function whileHeld(work: (holder: pg.Client, letGo: () => Promise<unknown>) => Promise<void>): Promise<void> {
     await database.prisma.platform.create({ data: named('before') });
     const rows = ['select from platform for update'] as const;
     await whileLocked(url, rows, (holder) => work(holder, () => holder.query('rollback')));
   }
 
-  /** Renames the platform and gives it a token. Only the first of these statements has to wait for the row. */
+  /** Renames the platform and gives it a token. Of the two statements, only the first has to wait for the row. */
   const renameWithToken = (prisma: Prisma.TransactionClient) =>
     prisma.platform.update({
       where: { name: 'before' },
@@ -90,8 +90,8 @@ describe('Prisma and SQL in one transaction', () => {
     const asked = Array.from({ length: 8 }, (_, place) =>
       inTransaction(database, async ({ client, prisma }) => {
         const { id } = await prisma.platform.create({ data: withToken(`platform-${place}`) });
-        // Prisma batches lookups of the same tick into one statement. Each lookup must see only its own transaction's
-        // rows.
+        // Prisma batches lookups made in the same tick into one statement. Each lookup must see only its own
+        // transaction's rows.
         const [again, , [seen]] = await Promise.all([
           prisma.platform.findUnique({ where: { id } }),
           database.prisma.platform.findUnique({ where: { id } }).then((outside) => expect(outside).toBe(null)),
@@ -122,7 +122,7 @@ describe('Prisma and SQL in one transaction', () => {
     expect(await names()).toEqual(['taken']);
   });
 
-  test('if Prisma’s time limit passes during a command, its later statements are not executed', async () => {
+  test('if Prisma’s time limit expires during a command, the command’s remaining statements are not executed', async () => {
     await whileHeld(async (holder, letGo) => {
       const late = inTransaction(hasty, ({ prisma }) => renameWithToken(prisma));
       const failed = expect(late).rejects.toMatchObject({ code: 'P1018' });

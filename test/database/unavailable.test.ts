@@ -8,7 +8,7 @@ import { restTransfer } from '../setup/rest.ts';
 import { withNewCredentials } from '../setup/scene.ts';
 
 const { database, proxy } = await testProxy();
-/** A superuser's connection to another database of the same server. */
+/** A superuser connection to another database on the same server. */
 const server = await testClient({ databaseUrl: database.url.replace(/\/[^/]*$/, '/postgres') });
 const t = await testGateway({}, proxy.url);
 const platform = await t.newPlatform('shaken');
@@ -16,7 +16,7 @@ const scene = await platform.makeScene(1_000_000n);
 
 const name = () => new URL(database.url).pathname.slice(1);
 
-/** Ends all sessions of the database, as a server does when it shuts down. */
+/** Ends all sessions in the database, as a server does when it shuts down. */
 const endSessions = () =>
   server.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name()]);
 
@@ -29,7 +29,7 @@ interface HttpCall {
   readonly authorization?: string | undefined;
 }
 
-/** A request to a path of the service, with the platform's credentials unless others are given. */
+/** A request to the given path, with the platform's credentials unless others are given. */
 const overHttp =
   (method: string, path: string, { body, accept, authorization }: HttpCall = {}): Call =>
   async (by) => {
@@ -56,7 +56,7 @@ const overRest = (method: string, path: string, body?: object) => overHttp(metho
 const stranger = `Basic ${btoa('nobody:nothing')}`;
 const document = '{ customers { edges { node { id } } } }';
 
-/** All forms of a query over HTTP. A request whose credentials must be looked up is refused before its query runs. */
+/** Every way to query over HTTP. A request whose credentials must be looked up is refused before its query runs. */
 const overEachForm = (authorization?: string): readonly Call[] => [
   ...['application/json', 'application/graphql-response+json', 'text/event-stream'].map((accept) =>
     overHttp('POST', '/graphql', { body: { query: document }, accept, authorization }),
@@ -139,7 +139,7 @@ test('while the database is read-only, commands report that nothing happened, an
   expect(await otherwiseAnswered(writes(), platform)).toEqual([]);
   for (const call of reads()) expect(await call(platform)).toMatchObject({ unavailable: false });
   await server.query(`alter database ${name()} reset default_transaction_read_only`);
-  // No session is ended here: the service itself must drop the sessions opened in the meantime, which cannot write.
+  // Sessions opened while the database was read-only still cannot write, so the service must drop them on its own.
   await untilRecovered();
   await Promise.all(Array.from({ length: 20 }, () => platform.pay(scene)));
 });

@@ -3,13 +3,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-// During a rolling upgrade, the previous version runs on the migrated database. A migration must therefore not remove
-// anything that this version uses, or require a value that it does not write. The version's sources are read from the
-// repository.
+// During a rolling upgrade, the previous version runs on the migrated database. A migration must therefore keep
+// everything that the previous version uses, and must not require values that the previous version does not write. The
+// source code of that version is read from the repository.
 
 const root = path.resolve(import.meta.dirname, '../..');
 const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' });
-/** Whether the sources of earlier versions are available. Archives of a version and shallow clones lack them. */
+/** Whether the source code of earlier versions is available. Source archives and shallow clones lack it. */
 const hasHistory =
   existsSync(path.join(root, '.git')) && git('rev-parse', '--is-shallow-repository').trim() === 'false';
 

@@ -11,7 +11,7 @@ const one = await testGateway({ STREAMS_PER_API_TOKEN: 20 });
 const two = await testGateway({ ROLE: 'serve', COMPRESS_STREAMS: true }, one.databaseUrl);
 
 /** test/soak/streams.soak.ts runs the same test for longer. */
-test('unmodified clients that are repeatedly disconnected lose nothing, and get repeats only with `resume: true`, which marks them', async () => {
+test('unmodified clients that are repeatedly disconnected miss nothing, and receive repeats only with `resume: true`, marked as possible repeats', async () => {
   const { changes, fewestConnections } = await torture(one, two, { clients: 12, customers: 3, seconds: 4, rate: 100 });
   expect(changes).toBeGreaterThan(100);
   expect(fewestConnections).toBeGreaterThan(1);
@@ -30,7 +30,7 @@ const query = 'subscription ($filter: EventFilter) { events(filter: $filter) { c
 const follow = (customerId: string, resumeKey: string, at?: TestGateway, by?: TestPlatform) =>
   resume(resumeKey, { query, variables: { filter: { customerId, types: ['CUSTOMER_CHANGE'] } } }, at, by);
 
-/** Reads the next message of a stream of changes. Returns the version that it shows and its extensions. */
+/** Reads the next message of a stream of changes. Returns the customer's version and the message's extensions. */
 async function next(raw: RawSocket): Promise<Data> {
   const { payload } = await raw.receive('next');
   return [payload.data.events.customer.version, payload.extensions];
@@ -61,7 +61,7 @@ async function stored(isExpected: (rows: Data[]) => boolean): Promise<Data[]> {
   );
 }
 
-/** Whether exactly this many streams with resume keys have started. From then on, they receive every change. */
+/** Checks that exactly `count` streams with resume keys exist and have started, so that they receive every change. */
 const haveBegun = (count: number) => (rows: Data[]) =>
   rows.length === count && rows.every(({ position }) => position !== null);
 const isBegun = haveBegun(1);
@@ -85,14 +85,14 @@ test('a stream resumes after its last acknowledged message, on any instance, and
   expect(await next(first)).toEqual([version + 1, undefined]);
   expect(await next(first)).toEqual([version + 2, undefined]);
 
-  // The old connection is half-open, and neither side has noticed.
+  // The client reconnects while the old connection still looks open to the service.
   const second = await follow(customerId, resumeKey, two);
   expect(await next(second)).toEqual([version + 1, { resumed: true, mayRepeat: true }]);
   expect(await next(second)).toEqual([version + 2, { mayRepeat: true }]);
   await change(customerId);
   expect(await next(second)).toEqual([version + 3, undefined]);
 
-  // The way the old connection ends does not show how far its client has read.
+  // How the old connection ends says nothing about how far its client has read.
   expect(await next(first)).toEqual([version + 3, undefined]);
   first.socket.terminate();
   await subscribed(one, 0);

@@ -6,7 +6,7 @@ import { type Data, ownGateway, type TestPlatform } from '../setup/gateway.ts';
 import type { Scene } from '../setup/scene.ts';
 import { nextOf, openEventStream } from '../setup/streams.ts';
 
-/** A stream of one payment completes when the payment has reached a final state, wherever the stream starts. */
+/** A stream of one payment completes once the payment is terminal (or, if requested, final), wherever it starts. */
 
 const streams = {
   untilFinal: `subscription ($id: ID!, $after: String) {
@@ -73,7 +73,7 @@ test("a finished payment is shown immediately; the stream completes when the pay
     { done: true, value: undefined },
     { done: true, value: undefined },
   ]);
-  // The cursor of a current state is the end of the feed at that time, so it precedes all later events.
+  // The cursor of a message about the current state is the feed's end at that time, so all later events follow it.
   expect((await resumed).at(-1)).toMatchObject({ status: 'COMPLETED', terminal: true });
 });
 
@@ -119,7 +119,7 @@ test('a stream with `until: FINAL` stays open while a bank may return the money,
   expect(last).toMatchObject({ status: 'COMPLETED', transaction: { final: false } });
   expect(await finalityOf(t.platform, watched.transaction.id)).toEqual({ terminal: true, final: false });
   const resumed = messages(t.platform, 'untilFinal', { id: watched.transaction.id, after: last.cursor });
-  // Simulates a report by the rail that the money was not returned.
+  // Simulates the rail reporting that the money was not returned.
   await t.gateway.payments.database.pool.query('update rail_order set due_at = null where transaction_id = $1', [
     uuidOf(watched.transaction.id, 'Transaction'),
   ]);

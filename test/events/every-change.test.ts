@@ -12,11 +12,11 @@ const events = `subscription ($after: String, $filter: EventFilter) { events(aft
   cursor id type customer { id version isDeleted name kycStatus }
   subject { id __typename ... on WebhookDelivery { status event { id type } attempts { responseStatus } } } } }`;
 
-/** Reads the changes after a position in the feed, up to the one that the test expects. */
+/** Reads the changes after a position in the feed, up to the first for which `isLast` is true. */
 const changesUntil = (after: string, filter: object, isLast: (event: Data) => boolean) =>
   t.platform.followed(events, { after, filter }, isLast);
 
-test('the feed has each version of a customer once, from the pending check to the deletion', async () => {
+test('the feed contains each version of a customer once, from the pending check to the deletion', async () => {
   const after = await t.platform.feedEnd();
   const customerId = await t.platform.newCustomer('Grace Hopper 001');
   const change = (fullName: string) =>

@@ -43,7 +43,7 @@ test('a feed that loses its listener while the database hangs misses nothing and
   expect(seen.size).toBe(1);
   proxy.freezeNew(application);
   listeners()[0]?.client.destroy();
-  // Polling finds each of these changes. The changes continue until several attempts to listen have failed.
+  // Polling finds every change that is made while attempts to listen keep failing.
   while (seen.size < 3) {
     await follow(stream);
     for (const listener of listeners()) seen.add(listener);

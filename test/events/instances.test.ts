@@ -42,7 +42,7 @@ test('an instance reads only the events of platforms that its own subscribers fo
   for (const stream of [here, elsewhere]) await stream.return?.();
 });
 
-test('an update between subscribing and the first read is delivered, and callers see only their own state', async () => {
+test('an update between subscribing and the first read is delivered, and each stream shows only its own account', async () => {
   const [mine, theirs] = [
     await a.platform.internalAccount(scene.customerId, 'EUR'),
     await a.platform.internalAccount(scene.customerId, 'GBP'),
@@ -52,7 +52,7 @@ test('an update between subscribing and the first read is delivered, and callers
     return updates.map(({ newBalance }) => Number(newBalance.amount));
   };
   // The test does not wait until the streams are open, so the first message may show the state before or after a
-  // change. A missing change would still be noticed.
+  // change. A lost change would still be noticed.
   const seen = Promise.all([follow(mine, 5), follow(theirs, 500)]);
   for (let times = 1; times <= 5; times += 1) {
     await a.platform.fund(mine, 1n);
@@ -64,7 +64,7 @@ test('an update between subscribing and the first read is delivered, and callers
   }
 });
 
-test('the feed continues if any one process is paused', async () => {
+test('the feed continues while any single process is paused', async () => {
   const serving = await ownGateway({ ROLE: 'serve' });
   const sequencers = await startSequencers(serving.databaseUrl);
   const after = await serving.platform.feedEnd();

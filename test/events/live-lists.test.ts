@@ -126,7 +126,7 @@ test('a row that enters, leaves and enters again within `waitMs` is sent as ENTE
   expect(isListed).toBe(true);
 });
 
-test('the error names a filter that cannot be followed or whose id does not exist', async () => {
+test('the error names a filter that streams do not support or whose id does not exist', async () => {
   const nobody = 'Customer:00000000-0000-7000-8000-000000000000';
   const refusals = [
     ['transactionChanges', 'TransactionFilter', { senderAccountIdentifier: '$ada@example.com' }, 'INVALID_INPUT'],
@@ -323,7 +323,7 @@ test("a payload with a quote includes the payment's edge, and a change in a live
   await stream.return();
 });
 
-test('one stream sends the current states and all changes of several payments, and completes only once', async () => {
+test('one stream sends the current states and all changes of several payments, and completes once all have ended', async () => {
   const paid = await t.platform.pay(scene);
   await t.platform.ended(paid.id);
   const open = await t.platform.quote(usdToEur(scene));

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { RecentEvents } from '../../src/domain/events/reads.ts';
 import type { Event } from '../../src/infra/database/generated/client/client.ts';
 
-/** Tests the cache of the newest events, which is kept in memory. */
+/** Tests the in-memory cache of the newest events. */
 
 const event = (sequence: number, text = '', platformId = 'a', epoch: number | null = null): Event =>
   ({ platformId, epoch, sequence: BigInt(sequence), snapshot: { text } }) as unknown as Event;
@@ -19,7 +19,7 @@ test('the events read from memory have no gaps, and older ones can be added late
   expect(sequences(recent.after(hub(9), 8n, 9))).toEqual([9]);
 });
 
-test('events of another platform, of another epoch, and beyond the end of the feed are not read from memory', () => {
+test('events of another platform or epoch, or beyond the end of the feed, are not read from memory', () => {
   const recent = new RecentEvents();
   for (const one of [event(1, '', 'b'), event(2), event(2, '', 'a', 7), event(3)]) recent.add(one);
   expect(recent.after(hub(9), 0n, 9)).toEqual([]);

@@ -26,7 +26,7 @@ const ofQuotes = { types: ['QUOTE_STATUS'] };
 
 const newQuote = () => t.platform.quote(usdToEur(scene, { lockedCurrencyAmount: 10_000 }));
 
-/** Subscribes on a socket, once for each of these variables. An operation's id is its index in the list. */
+/** Subscribes on a socket once for each element of `variables`. An operation's id is its index in that list. */
 async function follow(raw: RawSocket, query: string, variables: readonly object[]): Promise<void> {
   for (const [at, one] of variables.entries())
     raw.send({ id: String(at), type: 'subscribe', payload: { query, variables: one } });
@@ -37,7 +37,7 @@ async function messages(raw: RawSocket, count: number): Promise<Data[]> {
   return received.sort((a, b) => a.id - b.id);
 }
 
-test('an event with all its objects is read in one statement for all followers of the same object', async () => {
+test('an event and all its objects are read in one statement for all followers of the same object', async () => {
   for (const [query, variables] of [
     [events, { filter: ofQuotes }],
     [updates, { customerId: scene.customerId }],
@@ -62,7 +62,7 @@ test('an event with all its objects is read in one statement for all followers o
   }
 });
 
-test('streams that open together share statements, which check the access of each caller separately', async () => {
+test("streams that open together share statements, which check each caller's access separately", async () => {
   const [other, token] = [await t.platform.newCustomer(), await t.platform.appOf({ customerId: scene.customerId })];
   const platform = await openRawSocket(serving.url, t.platform.authorization);
   const app = await openRawSocket(serving.url, token.authorization);

@@ -19,7 +19,7 @@ type Table = 'transaction' | 'quote' | 'account';
 
 const run = async (text: string, values: unknown[] = []): Promise<Data[]> => (await sql.query(text, values)).rows;
 
-/** Returns SQL for a different value of the column. JSON values contain a null, because nulls must be kept, too. */
+/** Returns SQL for a different value of the column. JSON values contain a null, because nulls must be kept. */
 function otherValue(column: string, type: string): string {
   switch (type) {
     case 'uuid':

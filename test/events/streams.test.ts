@@ -19,7 +19,7 @@ const events = `subscription ($after: String, $filter: EventFilter) { events(aft
 
 const newQuote = () => t.platform.quote(usdToEur(scene, { lockedCurrencyAmount: 10_000 }));
 
-test('a stream of an account first shows its balance, and then each change with the balance before and after', async () => {
+test("an account's stream first shows the balance, and then each change with the balances before and after", async () => {
   const id = await t.platform.internalAccount(scene.customerId, 'GBP');
   const stream = t.platform.valuesOf(accountUpdates, { id });
   const first = await nextOf(stream);
@@ -43,7 +43,7 @@ test('a stream of an account first shows its balance, and then each change with 
   expect(await resumed(second.cursor)).toEqual([third]);
 });
 
-test('a stream of a quote starts with the current state, which has no previous status, and shows its expiry once', async () => {
+test("a quote's stream starts with the current state, which has no previous status, and shows the expiry once", async () => {
   const { id } = await newQuote();
   const seen: Data[] = [];
   for await (const update of t.platform.valuesOf(quoteUpdates, { id })) {
@@ -193,7 +193,7 @@ test('payer and payee each get only the events of their own side of a payment', 
   expect((await nextOf(arrives)).newBalance.amount).toBe('10000');
   await arrives.return();
 
-  // Each customer's feed contains only events of its own account.
+  // Each customer's feed contains only that customer's own events.
   for (const [device, scene] of [
     [from, payer],
     [to, payee],
@@ -204,7 +204,7 @@ test('payer and payee each get only the events of their own side of a payment', 
   }
 });
 
-test('the feed of each platform has every number from 1 to its end, despite concurrent writes', async () => {
+test("each platform's feed contains every number from 1 to its end, despite concurrent writes", async () => {
   const platforms = [await t.newPlatform('one'), await t.newPlatform('other')];
   const scenes = await Promise.all(platforms.map((platform) => platform.makeScene(100_000n)));
   await Promise.all(

@@ -91,7 +91,7 @@ const withChange = (at: number, other: Change) => ({ feed: feed.with(at, other) 
 const received = (...messages: readonly string[]) => ({ followers: new Map([['socket', messages]]) });
 const counted = (payments: number, amount: bigint) => ({ usage: new Map([['A', { payments, amount }]]) });
 
-/** Returns evidence of a payment held for approval, with the outcome of the decision and these statuses. */
+/** Returns evidence of a held payment with the given statuses, and of an approval command with the given outcome. */
 const decided = (outcome: 'succeeded' | 'refused', ...statuses: readonly string[]): Partial<Evidence> => {
   const changes = statuses.map((status, at) => change(14n + BigInt(at), 'T-held', status, at + 1));
   const status = statuses.at(-1) ?? '';

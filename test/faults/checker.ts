@@ -91,7 +91,7 @@ export function executedIn(feed: readonly Change[]): ReadonlySet<string> {
   );
 }
 
-/** Returns the payments that waited for approval and then got one of these statuses. */
+/** Returns the payments that waited for approval and then reached one of the given statuses. */
 function decidedIn(feed: readonly Change[], statuses: readonly string[]): ReadonlySet<string> {
   const waits = new Set<string>();
   return new Set(

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const root = '/sys/fs/cgroup';
 
-/** Whether this user may use control groups (version 1) to limit processes' memory and disk access. */
+/** Whether the current user may use control groups (version 1) to limit processes' memory and disk access. */
 export const hasControlGroups = () =>
   process.getuid?.() === 0 && ['memory', 'blkio'].every((part) => existsSync(join(root, part, 'cgroup.procs')));
 
@@ -17,7 +17,7 @@ function makeGroup(part: 'memory' | 'blkio'): string {
 
 const enter = 'echo $$ > "$0/cgroup.procs" && exec "$@"';
 
-/** A group whose processes share this much memory. If they need more, the kernel kills one of them. */
+/** A group whose processes share the given amount of memory. If they need more, the kernel kills one of them. */
 export function memoryGroup(mebibytes: number) {
   const group = makeGroup('memory');
   writeFileSync(join(group, 'memory.limit_in_bytes'), String(mebibytes * 1024 ** 2));
@@ -31,7 +31,7 @@ export function memoryGroup(mebibytes: number) {
   };
 }
 
-/** A group that can limit its processes' writes to the disk of a folder. */
+/** A group that can limit its processes' writes to the disk that contains `folder`. */
 export function diskGroup(folder: string) {
   const group = makeGroup('blkio');
   const { dev } = statSync(folder);

@@ -1,7 +1,7 @@
 import { test } from 'vitest';
 import { survive } from './survive.ts';
 
-test('killing the service and Postgres loses and duplicates nothing', { timeout: 600_000 }, () =>
+test('killing the service and Postgres neither loses nor duplicates anything', { timeout: 600_000 }, () =>
   survive({
     seed: 17,
     instances: 2,

@@ -37,7 +37,7 @@ export interface Fault {
 const met = 3;
 /** How many commands must be acknowledged during a stall before it ends. */
 const past = 5;
-/** How many writes per second a slow disk can make. A commit needs one or two of them. */
+/** How many writes per second a slow disk allows. A commit needs one or two. */
 const slowWrites = 10;
 
 const nothing: Heal = () => undefined;
@@ -93,7 +93,7 @@ const clockGoesBack = (by?: string): Fault => ({
   },
 });
 
-/** A fault of the name server while the instances have to reconnect. */
+/** A failure of the name server while the instances have to reconnect. */
 const nameServerThat = (mode: 'knows nothing' | 'silent'): Fault => ({
   unavailable: ({ names }) => (names ? undefined : 'only root, on Linux, can replace the name server'),
   async inject({ names, load, databaseUrl }) {

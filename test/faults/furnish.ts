@@ -14,12 +14,12 @@ export const environment = {
   // Long enough that no quote abandoned by a client expires while the evidence is read.
   SANDBOX_QUOTE_SECONDS: '7200',
   LOG_LEVEL: 'silent',
-  // Leases last two seconds, and no endpoint is disabled within seven minutes.
+  // At this scale, leases last two seconds, and no endpoint is disabled within seven minutes.
   WEBHOOK_TIME_SCALE: '1000',
-  // A compile cache halves the CPU time of startup.
+  // A compile cache halves the CPU time needed to start.
   NODE_COMPILE_CACHE: path.resolve('node_modules/.cache/faults'),
 };
-/** More than a client spends on all of its payments. */
+/** More than a client spends in total. */
 export const money = 10_000_000_000n;
 
 /** Creates the tables, a platform with a webhook endpoint, tokens, and a customer for each client. */

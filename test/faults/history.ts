@@ -22,15 +22,15 @@ export interface Command {
     'transferOut' | 'transferIn' | 'createQuote' | 'executeQuote' | 'approveTransaction' | 'rejectTransaction'
   >;
   readonly accountId: string;
-  /** How the completed payment changes the balance of the account, in the currency's smallest unit. */
+  /** How much the completed payment changes the account's balance, in the currency's smallest unit. */
   readonly change: bigint;
-  /** The final statuses that the command's payment may have. The default is only COMPLETED. */
+  /** The final statuses that the command's payment may have. By default, only COMPLETED is allowed. */
   readonly ends?: readonly string[];
   readonly outcome: Outcome;
   readonly code?: string;
   /** The transactions named in responses to the command: several if a repeated request returned a different one. */
   readonly transactionIds: readonly string[];
-  /** The transaction that the command executes or decides on. Another command has created it. */
+  /** The transaction that the command executes or decides on, created by an earlier command. */
   readonly transactionId?: string;
   /** The latest fault that was injected before the command ended. */
   readonly during: string;
@@ -59,7 +59,7 @@ export interface Usage {
 /** Everything that is visible from the outside after the faults have ended. */
 export interface Evidence {
   readonly history: readonly Command[];
-  /** The texts of responses that report no outcome of a command, not even that it is unknown. */
+  /** Wrong responses, such as those that report neither a command's outcome nor that it is unknown. */
   readonly internalErrors: readonly string[];
   /** The receipts read at the end, by idempotency key. */
   readonly receipts: ReadonlyMap<string, Receipt>;

@@ -69,7 +69,7 @@ export async function startInstance(
       const code = await old.end('SIGTERM');
       if (code !== 0) throw new Error(`a graceful shutdown ended with ${code}:\n${old.output()}`);
     },
-    /** Freezes the process without its noticing. `goOn` lets it continue. */
+    /** Freezes the process with a signal that it cannot handle. `goOn` lets it continue. */
     pause: () => void child.process.kill('SIGSTOP'),
     goOn: () => void child.process.kill('SIGCONT'),
     async stop() {

@@ -16,7 +16,7 @@ type Attempt =
   | { readonly kind: 'unknown' };
 
 interface LoadOptions {
-  /** Returns the current addresses of the instances, and the last known address of an instance that is down. */
+  /** Returns each instance's address, or its last known address if it is down. */
   readonly urls: () => readonly string[];
   readonly authorization: string;
   /** The credentials of a second person, who decides on payments waiting for approval. */
@@ -25,7 +25,7 @@ interface LoadOptions {
   readonly scenes: readonly Scene[];
   readonly seed: number;
   readonly during: () => string;
-  /** Returns the acts of the client with this index. The client repeatedly chooses one of them at random. */
+  /** Returns the acts of the client with the given index. The client repeatedly chooses one of them at random. */
   readonly acts?: (position: number) => readonly Act[];
 }
 
@@ -48,21 +48,21 @@ export function startLoad(options: LoadOptions) {
     get internalErrors(): readonly string[] {
       return clients.flatMap(({ internalErrors }) => internalErrors);
     },
-    /** Describes the attempts that `disturbed` counts, except those at an address where nothing was listening. */
+    /** Describes the attempts counted by `disturbed`, except those at an address where nothing was listening. */
     get troubles(): readonly string[] {
       return clients.flatMap(({ troubles }) => troubles);
     },
     get acknowledged(): number {
       return sum(({ acknowledged }) => acknowledged);
     },
-    /** The number of failed attempts: refused as unavailable, cut off or unanswered. */
+    /** The number of failed attempts: unable to connect, refused as unavailable, cut off or unanswered. */
     get disturbed(): number {
       return sum(({ disturbed }) => disturbed);
     },
     more: (count: number): Promise<void> => grown(() => load.acknowledged, count, latest),
     moreDisturbed: (count: number): Promise<void> => grown(() => load.disturbed, count, latest),
     /**
-     * Repeats the acknowledged command that has this key until it succeeds. Records the new payment, because the
+     * Repeats the acknowledged command with the given key until it succeeds. Records the new payment, because the
      * previous one no longer exists.
      */
     async repeat(key: string): Promise<void> {
@@ -105,7 +105,7 @@ export class Client {
   readonly troubles: string[] = [];
   acknowledged = 0;
   disturbed = 0;
-  /** The result of the latest attempt, which explains why there is no progress. */
+  /** The result of the latest attempt, reported if there is no progress. */
   latest = 'no answer yet';
   readonly scene: Scene;
   readonly index: number;
@@ -143,8 +143,8 @@ export class Client {
   };
 
   /**
-   * Creates a quote. If the quote is acknowledged and was not executed immediately, executes it. Returns the id of its
-   * transaction if the execution is acknowledged.
+   * Creates a quote, and executes it unless the input requests immediate execution. Returns the transaction's id if the
+   * execution is acknowledged.
    */
   readonly quote = async (input: object, expected: Expected): Promise<string | undefined> => {
     const selection = 'quote { id transaction { id } }';
@@ -180,8 +180,8 @@ export class Client {
   }
 
   /**
-   * Sends a command until its outcome is known or the client gives up, and records it. If the command succeeded,
-   * returns the success.
+   * Sends a command until its outcome is known or the client gives up, and records it. Returns the response's data if
+   * the command succeeded.
    */
   async #run(
     operation: Command['operation'],

@@ -13,7 +13,7 @@ const address = '127.7.7.7';
 
 export const databaseName = 'database.internal';
 
-/** Whether this user may give processes their own name server. */
+/** Whether the current user may give processes their own name server. */
 export const canServeNames = () =>
   spawnSync('unshare', ['-m', 'mount', '--bind', '/etc/hostname', '/etc/resolv.conf']).status === 0;
 

@@ -14,7 +14,7 @@ import { diskGroup, hasControlGroups } from './control-groups.ts';
 /** An embedded Postgres in a separate process and, if possible, on a separate disk. */
 export type DoomedPostgres = Awaited<ReturnType<typeof startDoomedPostgres>>;
 
-/** Returns why the disk of Postgres cannot be made full or read-only, or undefined if it can. */
+/** Returns why the Postgres disk cannot be made full or read-only, or undefined if it can. */
 export const needsDisk = ({ disk }: DoomedPostgres): string | undefined =>
   disk ? undefined : 'only root, on Linux, can mount a disk that becomes full or read-only';
 
@@ -53,9 +53,9 @@ export async function startDoomedPostgres(durable = true, canBeSlow = false) {
       return pid();
     },
     back,
-    /** Undefined if this user may not mount a file system. */
+    /** Undefined if `canBeSlow` is set or the current user may not mount a file system. */
     disk,
-    /** Undefined if it was not requested or this user may not limit a disk. */
+    /** Undefined if it was not requested or the current user may not limit a disk. */
     slowDisk,
     async stop() {
       await disk?.heal();
@@ -91,9 +91,9 @@ function diskOf({ supervisor, lines, folder, url, pid, back }: Mounted) {
     for await (const [line] of on(lines, 'line')) if (line.includes(part)) return;
   };
   return {
-    /** Shrinks the disk to little more than the space in use, and writes until it is full. */
+    /** Shrinks the disk to little more than the space in use, then writes until it is full. */
     async fill() {
-      // The margin is necessary because the used space is growing.
+      // The margin is necessary because the space in use keeps growing.
       await remount(`size=${usedBytes() + 2 * 1024 ** 2}`);
       const change = `select pg_logical_emit_message(true, 'filler', repeat('x', 1000000))`;
       try {
@@ -108,8 +108,8 @@ function diskOf({ supervisor, lines, folder, url, pid, back }: Mounted) {
       // The supervisor must not restart it before the disk is read-only.
       supervisor.kill('SIGSTOP');
       process.kill(postmaster, 'SIGKILL');
-      // The disk stays busy while any process may write to it, and the last child process exits shortly after the
-      // postmaster.
+      // The disk stays busy until no process has it open for writing, and the last child process exits shortly after
+      // the postmaster.
       while (
         !(await remount('ro').then(
           () => true,

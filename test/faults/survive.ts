@@ -53,7 +53,7 @@ async function injectAll(
   }
   await Promise.all(healing);
   return names.map((name) => {
-    // The number of faults after which commands were acknowledged again, and the longest time until then.
+    // The number of faults after which commands were acknowledged again, and the longest time this took.
     const count = survived.filter((one) => one === name).length;
     return { name, survived: count, backSeconds: back.get(name) ?? 0, skipped: reasons.get(name) };
   });

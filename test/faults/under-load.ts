@@ -37,9 +37,9 @@ export interface Scenery {
   /** The number of server connections of a PgBouncer in transaction mode, if one is used. */
   readonly poolerSize?: number;
   readonly hasReplica?: boolean;
-  /** Whether the disk of Postgres can be made slow, instead of full and read-only. */
+  /** Whether the Postgres disk can be made slow, rather than full or read-only. */
   readonly slowDisk?: true;
-  /** Whether the instances reach Postgres by its name, using a name server that can fail. */
+  /** Whether the instances connect to Postgres by host name, which they resolve with a name server that can fail. */
   readonly namedDatabase?: true;
   readonly wrappers?: readonly (readonly string[])[];
   /** Whether policies limit the clients: one always reaches its limit, and another's payments wait for approval. */
@@ -50,8 +50,8 @@ export interface Scenery {
 export type Outcome<Told> = Awaited<ReturnType<typeof underLoad<Told>>>;
 
 /**
- * If no message arrives for this long, those that are still missing are lost. After losing its connection, a background
- * work item may take up to its time limit of 30 s, so this is longer.
+ * If no message arrives for this long, those still missing are considered lost. A background work item that has lost
+ * its connection may take up to its time limit of 30 s, so this is longer.
  */
 const silenceMs = 60_000;
 

@@ -5,7 +5,7 @@ import { lockedCustomers, patient, waitForLocks } from '../setup/locks.ts';
 import { Statements } from '../setup/statements.ts';
 import { openRawSocket, subscribed } from '../setup/streams.ts';
 
-// Once a client has disconnected, the gateway starts no further mutations from its document and stops reading for it.
+// Once a client has disconnected, the gateway starts no further mutations from its document and no further reads.
 
 const t = await testGateway({ MAX_IN_FLIGHT: 1 }, undefined, { pace: patient });
 const hasty = await testGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { ...patient, operationMs: 1_500 } });
@@ -108,7 +108,7 @@ test.each<readonly [what: string, runAndLeave: Parameters<typeof amountsPaid>[0]
   expect(await amountsPaid(runAndLeave)).toEqual([11, 13]);
 });
 
-test('a subscription that its client completes while it opens is released', async () => {
+test('a subscription is released if the client completes it while it is being opened', async () => {
   const { socket, send, receive } = await openSocket();
   const { id } = await t.platform.pay(scene, 14);
   const lock = await lockedCustomers(t.databaseUrl);

@@ -13,7 +13,7 @@ const page = '{ edges { node { id } } pageInfo { hasNextPage } }';
 
 const uuid = '00000000-0000-7000-8000-000000000000';
 
-/** Expects a GraphQL error with the code INVALID_INPUT, this argument and this path. */
+/** Expects a GraphQL error with the code INVALID_INPUT, the given argument as its field, and the given path. */
 function expectInvalid({ data, errors }: Answer, field: string, path: (string | number)[]): void {
   expect(errors).toEqual([
     {
@@ -48,7 +48,7 @@ describe.each(lists)('the list %s', (list) => {
 });
 
 test.each([page, '{ __typename }'])(
-  'ledger entries selected with %s are refused for a period that ends before it begins',
+  'a period that ends before it begins is refused for ledger entries selected with %s',
   async (read) => {
     const query = `query ($id: ID!) { account(id: $id) { ... on InternalAccount {
     ledgerEntries(from: "2026-02-01T00:00:00Z", to: "2026-01-01T00:00:00Z") ${read} } } }`;
@@ -89,7 +89,7 @@ describe('an amount', () => {
   test.each([
     ...['1.5', '"1.5"', '"1e3"', '"01"', '"-0"', '""', '" 1"', '"abc"', 'true', '[1]'],
     ...['"9223372036854775808"', '"123456789012345678901234567890"'],
-  ])('of %s is refused as a mutation error, in a variable and in the document', async (amount) => {
+  ])('of %s is refused with a mutation error, both in a variable and in the document', async (amount) => {
     const query = `mutation ($amount: BigInt!) { ${transfer('$amount')} }`;
     const asVariable = await t.platform.send(query, { amount: JSON.parse(amount) });
     const inDocument = await t.platform.send(`mutation { ${transfer(amount)} }`);

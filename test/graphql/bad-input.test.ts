@@ -52,7 +52,7 @@ const funding = (changes: object) => ({
 /** The fault, the mutation, the changes to its valid input, the refusal's code, and its path. */
 type Case = readonly [what: string, mutation: Mutation, changes: () => object, code: string, path: string];
 
-/** Malformed variants of an account's id. The matrix (test/attack/matrix.test.ts) tries other platforms' ids. */
+/** Malformed variants of an account id. The matrix (test/attack/matrix.test.ts) tries other platforms' ids. */
 const ids = (
   [
     ['without its type', uuidIn],

@@ -133,7 +133,7 @@ describe('the gateway', () => {
     expect(errors[0]?.extensions).toMatchObject({ budget: limit, limit: size, actual: size + 1 });
   });
 
-  test('names the most expensive list, by its path and with its cost', () => {
+  test('gives the path and the cost of the most expensive list', () => {
     const inner = (size: number) => `friends(first: ${size}) { edges { node { id name } } }`;
     const query = `query ($n: Int) { version few: customers(first: 5) { edges { node { ${inner(5)} } } }
       all: customers(first: 100) { edges { node { id ...F accounts(first: 2) { edges { node { id } } } } } } }
@@ -149,7 +149,7 @@ describe('the gateway', () => {
     ]);
   });
 
-  test('names the outer list if its rows cost the most, and not one of the many lists below it', () => {
+  test('names the outer list, rather than one of the many lists below it, if its own rows cost the most', () => {
     const query = `{ customers(first: 1000) { edges { node { ${repeat(10, (i) => `a${i}: friends(first: 1) { edges { node { id } } }`)} } } } }`;
     expect(messages(check({ query }))).toEqual([
       'The document exceeds the cost limit of 27500: it costs 42001, 42001 of that for customers.',
@@ -195,7 +195,7 @@ describe('the standard introspection query', () => {
     ...(['inputValueDeprecation', 'experimentalDirectiveDeprecation'] as const),
   ];
 
-  test('fits into the budget with any combination of its options and the default type depth', () => {
+  test('is within the budget for any combination of options and the default type depth', () => {
     for (let bits = 0; bits < 2 ** flags.length; bits++) {
       const options = Object.fromEntries(flags.map((flag, bit) => [flag, (bits & (1 << bit)) !== 0]));
       expect(check({ query: getIntrospectionQuery(options) })).toEqual([]);

@@ -29,9 +29,9 @@ await quiet(t);
 /** A connection anywhere in the schema. */
 interface List {
   readonly name: string;
-  /** The fields that lead to the connection, with their arguments. */
+  /** The field that contains the list, with its id argument and, if its type is abstract, the type of its result. */
   readonly around?: readonly [field: string, id: () => string, type?: string];
-  /** Filters that match some of its rows. */
+  /** The filters with which to read the list. Some match none of its rows. */
   readonly filters?: readonly string[];
   readonly sorted?: boolean;
 }
@@ -194,6 +194,6 @@ test('pages between cursors are found by key, not by offset, and rows are counte
   expect(rows).not.toMatch(/exists|count\(\*\)::text/);
   const [existence, ...more] = await statementsFor('{ edges { node { id } } pageInfo { hasPreviousPage } }');
   expect([existence, more]).toEqual([expect.stringMatching(/exists/), []]);
-  // `offset 0` skips nothing. It only serves as an optimization fence for the planner.
+  // `offset 0` skips nothing; it serves only as an optimization fence for the planner.
   expect((await statementsFor(page)).join('\n')).not.toMatch(/offset (?!0\b)/i);
 });

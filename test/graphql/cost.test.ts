@@ -177,7 +177,7 @@ describe('a field that reads all matching rows', () => {
     expect(errors).toMatchObject([{ extensions: { code: 'COST_LIMIT_EXCEEDED', budget: 'cost' } }]);
   });
 
-  test('is charged once, and not for each row of the page', async () => {
+  test('is charged once, not for each row of the page', async () => {
     const rows = (first: number) =>
       `{ transactions(first: ${first}) { edges { node { id } } totalCount pageInfo { hasNextPage } } }`;
     const [one, hundred] = [await costOf(rows(1)), await costOf(rows(100))];
@@ -232,7 +232,7 @@ describe('the cost of a filtered or sorted list', () => {
     ['accounts', 'filter: { kind: EXTERNAL }', 'Customer'],
     ['transactions', 'filter: { createdBefore: "2020-01-01T00:00:00Z" }', 'InternalAccount'],
     ['events', 'filter: { customerId: "Customer:x" }'],
-  ])('includes no search if one index returns its rows in order: %s(%s)', async (list, args, parent?: string) => {
+  ])('includes no search if a single index returns the rows in order: %s(%s)', async (list, args, parent?: string) => {
     expect(await searches(list, args, parent)).toBeCloseTo(0, 2);
   });
 
@@ -254,12 +254,12 @@ describe('the cost of a filtered or sorted list', () => {
     ['transactions', 'orderBy: UPDATED', 'InternalAccount'],
     ['transactions', 'filter: { reference: "x" }', 'InternalAccount'],
     ['quotes', 'filter: { status: [PENDING] }', 'Customer'],
-  ])('otherwise includes a search for each way to find the rows: %s(%s)', async (list, args, parent?: string) => {
+  ])('otherwise includes one search for each way of finding the rows: %s(%s)', async (list, args, parent?: string) => {
     // An account's payments are found in two parts: payments from it, and payments to it.
     expect(await searches(list, args, parent)).toBeCloseTo(parent === 'InternalAccount' ? 2 : 1, 2);
   });
 
-  test('takes into account variables, their defaults, and parts of variables', async () => {
+  test('takes into account variables, their defaults, and variables inside a filter', async () => {
     const list = (variables: string, filter: string) =>
       `query (${variables}) { transactions(first: 1, filter: ${filter}) { edges { node { id } } } }`;
     const both = { status: ['FAILED'], type: ['INCOMING'] };

@@ -196,10 +196,10 @@ function sizeOf({ query, ...request }: Params): DocumentSize {
   return measureDocument({ schema, document: parse(query), ...request }).size;
 }
 
-/** A selection on a customer, and then fragments. Each part spreads only fragments that come later. */
+/** A selection on a customer, followed by fragments. Each part spreads only fragments that come later. */
 type RandomDocument = readonly (readonly Selection[])[];
 
-/** Prints a selection in the part of a document at index `from`. If `isExpanded`, spreads become inline fragments. */
+/** Prints a selection of the document's part at index `from`. If `isExpanded`, spreads become inline fragments. */
 type Selection = (document: RandomDocument, from: number, isExpanded: boolean) => string;
 
 const setOf = (inner: readonly Selection[], ...at: Parameters<Selection>): string =>

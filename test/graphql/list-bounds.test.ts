@@ -8,7 +8,7 @@ import { nextOf } from '../setup/streams.ts';
 
 const t = await testGateway();
 
-/** All lists in arguments, each with its root field, its argument, and a value whose list has one element too many. */
+/** All lists in arguments, each with its root field, its argument, and a value in which it has one element too many. */
 const lists = (['Query', 'Mutation', 'Subscription'] as const).flatMap((typeName) => {
   const type = schema.getType(typeName);
   if (!isObjectType(type)) throw new Error(`no type ${typeName}`);

@@ -22,7 +22,7 @@ describe.each(['then', 'catch', 'finally', 'constructor', 'toString', 'toJSON', 
       expect(await t.platform.ask(document)).toEqual(expected);
     });
 
-    test('over a socket, which stays open for its other operations', async () => {
+    test('over a socket, which stays open for other operations', async () => {
       const socket = t.platform.socket();
       const answers = [];
       for (const query of [`{ ${name}: viewer { ${name}: kind } }`, '{ viewer { kind } }']) {

@@ -19,7 +19,7 @@ const getters: Record<string, readonly (typeof types)[number][]> = {
   account: ['InternalAccount', 'ExternalAccount'],
 };
 
-/** Sends a query, and returns its data and errors. */
+/** Sends a query and returns its data and errors. */
 async function send(query: string, variables: object): Promise<{ data: Data; errors?: Data }> {
   const { status: _status, ...answer } = await t.platform.send(query, variables);
   return answer;
@@ -54,7 +54,7 @@ function strangeIds(): string[] {
     `ExternalAccount:${uuidIn(ours.InternalAccount)}`,
     `InternalAccount:${uuidIn(ours.ExternalAccount)}`,
     `Account:${uuidIn(ours.InternalAccount)}`,
-    // The correct UUID in the format that REST uses for the id of settings.
+    // The correct UUID in the format that REST uses for the settings' id.
     `PlatformConfig:${t.platform.platformId}`,
     `Platform:${uuidIn(ours.Quote)}`,
     `Event:${uuidIn(ours.WebhookDelivery)}`,
@@ -91,7 +91,7 @@ test('nodes returns objects in the order of the ids, with null for each unknown 
   expect(answer).toEqual({ data: { nodes: [...known, ...strange.map(() => null), { id: ours.Quote }] } });
 });
 
-test('callers can read their own platform by its id, which looks unknown to everyone else', async () => {
+test('callers can read their own platform by its id, while everyone else gets null', async () => {
   const { platform } = await t.platform.ask('{ platform { id umaDomain supportedCurrencies { currency { code } } } }');
   expect(platform.id).toBe(`Platform:${t.platform.platformId}`);
   const query = `query ($id: ID!, $ids: [ID!]!) { node(id: $id) { id ... on Platform { umaDomain supportedCurrencies { currency { code } } } }
@@ -104,7 +104,7 @@ test('callers can read their own platform by its id, which looks unknown to ever
   expect(await foreign.ask(query, asked)).toEqual({ node: null, nodes: [null, null] });
 });
 
-test('an event and a delivery are read by id as their lists show them, and look unknown to the apps of other customers', async () => {
+test("events and deliveries read by id match those in their lists, and other customers' apps cannot read them", async () => {
   const fields = { event: 'id type cursor', delivery: 'id event { id }' };
   const lists = `query ($endpoint: ID!) { events(last: 100) { nodes { ${fields.event} } }
     node(id: $endpoint) { ... on WebhookEndpoint { deliveries { nodes { ${fields.delivery} } } } } }`;

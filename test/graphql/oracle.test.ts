@@ -6,12 +6,12 @@ const world = await openWorld();
 afterAll(() => world.close());
 
 /**
- * How many random documents to try. `ORACLE_SEED` repeats a run. If several processes share the work, each tries fewer
- * documents, with its own seed.
+ * How many random documents to try. Setting `ORACLE_SEED` repeats a run. If several processes share the work, each
+ * tries fewer documents, with its own seed.
  */
 const documents = Number(process.env.ORACLE_DOCUMENTS ?? 2_000);
 
-test(`${documents} random documents, repeated by every caller, get the same results as with standard execution`, async () => {
+test(`${documents} random documents, each sent by several callers, get the same results as with standard execution`, async () => {
   const figures = await runOracle(world, documents);
   if (process.env.ORACLE_DOCUMENTS) console.log(figures);
   expect(figures.withRows).toBeGreaterThan(figures.documents / 3);

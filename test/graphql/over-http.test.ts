@@ -57,12 +57,12 @@ const mediaTypes: readonly Row[] = [
   ['what the draft recommends', { accept: `${response}, ${json};q=0.9` }, ok(response)],
   ['the preferred type last', { accept: `${json};q=0.9, ${response}` }, ok(response)],
   ['the less preferred type first', { accept: `${response};q=0.1, ${json};q=0.2` }, ok(json)],
-  ['equal weights in their order', { accept: `${response}, ${json}` }, ok(response)],
-  ['equal weights in the other order', { accept: `${json}, ${response}` }, ok(json)],
+  ['equal weights, with the response type first', { accept: `${response}, ${json}` }, ok(response)],
+  ['equal weights, with the JSON type first', { accept: `${json}, ${response}` }, ok(json)],
   ['a refused type and another one', { accept: `${response};q=0, ${json}` }, ok(json)],
   ['a refused type and a wildcard', { accept: `${json};q=0, */*` }, ok(response)],
-  ['a type and a wildcard of lower weight', { accept: `${response}, */*;q=0.1` }, ok(response)],
-  ['an unknown type and a known one of lower weight', { accept: `text/html, ${json};q=0.5` }, ok(json)],
+  ['a type and a wildcard with a lower weight', { accept: `${response}, */*;q=0.1` }, ok(response)],
+  ['an unknown type and a known one with a lower weight', { accept: `text/html, ${json};q=0.5` }, ok(json)],
   ['names in capitals', { accept: 'Application/GraphQL-Response+JSON' }, ok(response)],
   ['spaces around everything', { accept: ` ${response} ; q=1 , ${json} ; q=0.5 ` }, ok(response)],
   ['the charset of the response', { accept: `${response}; charset=utf-8` }, ok(response)],
@@ -162,6 +162,11 @@ const outcomes: readonly Row[] = [
     wrong(400, 'INVALID_INPUT'),
   ],
   [
+    "a mutation with REST's header for the expected version",
+    { headers: { 'if-match': '"1"' }, body: { query: mutation } },
+    wrong(400, 'INVALID_INPUT'),
+  ],
+  [
     'an unknown hash',
     { body: { documentId: `sha256:${'0'.repeat(64)}` } },
     wrong(400, 'PERSISTED_QUERY_NOT_SUPPORTED'),
@@ -238,7 +243,7 @@ const methods: readonly Row[] = [
   ['OPTIONS', { method: 'OPTIONS' }, { status: 204, headers: { ...allowed, 'accept-query': json } }],
 ];
 
-/** Sends the request of a row, by default a POST with a query. Omits the parts of the response that always differ. */
+/** Sends a row's request, by default a POST with a query. Omits the response headers that always differ. */
 async function send(
   url: string,
   { method = 'POST', accept = response, headers, search, body = { query: kind } }: Sent,
@@ -354,7 +359,7 @@ test.each([
   ['@defer', { query: '{ viewer { kind ... @defer { serverTime } } }' }, 'GRAPHQL_VALIDATION_FAILED'],
   ['@stream', { query: '{ accounts { nodes @stream { id } } }' }, 'GRAPHQL_VALIDATION_FAILED'],
   ['a batch', [{ query: kind }], 'BAD_REQUEST'],
-  ['_service of a federation', { query: '{ _service { sdl } }' }, 'GRAPHQL_VALIDATION_FAILED'],
+  ["federation's _service", { query: '{ _service { sdl } }' }, 'GRAPHQL_VALIDATION_FAILED'],
 ])('%s is refused, as the compatibility page says', async (_name, body, code) => {
   const { errors } = await (await t.platform.post(JSON.stringify(body))).json();
   expect(errors).toMatchObject([{ extensions: { code } }]);

@@ -49,7 +49,7 @@ interface List {
 const same = (column: string, turn: (value: Data) => Data = (value) => value) =>
   [(row: Row) => turn(row[column]), (row: Row, value: Data) => turn(row[column]) === value] as const;
 const id = (type: string, column: string) => same(column, (uuid) => `${type}:${uuid}`);
-/** A filter with a list of values: another value and, if the row has one, the row's own value. */
+/** A filter with a list of values: the row's own value, if it has one, and another value. */
 const anyOf = (column: string, other = 'COMPLETED') =>
   [
     (row: Row) => (row[column] === null ? [other] : [row[column], other]),
@@ -66,7 +66,7 @@ const uma = [
   (row: Row) => row.uma_address.toUpperCase(),
   (row: Row, value: Data) => row.uma_address === value.toLowerCase(),
 ] as const;
-/** An account's id or, for some of the payments in the direction `type`, the customer's UMA address. */
+/** An account's id or, for some of the payments of the given type, the customer's UMA address. */
 const party = (column: string, kind: string, type: string) =>
   [
     (row: Row) => (row.type === type && row.odd ? row.uma_address : `${row[kind]}Account:${row[column]}`),
@@ -230,13 +230,12 @@ describe.each(lists)('$name', (list) => {
     strays: fc.nat({ max: 5 }),
   });
 
-  test('filters can be combined, in every order and in the lists of a customer', async () => {
+  test("filters can be combined, in every sort order and in a customer's lists", async () => {
     await fc.assert(
       fc.asyncProperty(asked, async ({ sortOrder, orderBy, nested, chosen, subject, other, strays }) => {
         const owner = nested ? scenes[subject % scenes.length]?.customerId : undefined;
         const { rows } = await t.gateway.payments.database.pool.query(list.rows, [t.platform.platformId]);
-        // Uses one row's values and sometimes a value of another row, so that some filters match the row and some do
-        // not.
+        // Uses one row's values and sometimes a value from another row, so that only some filters match the row.
         const filter = Object.fromEntries(
           chosen.map((name, index) => [
             name,
@@ -302,7 +301,7 @@ test('a page has 20 rows by default, and two nested lists of the same field keep
   expect(found.in).toEqual({ edges: Array(2).fill({ node: { type: 'INCOMING' } }), totalCount: 4 });
 });
 
-test('sorted by last change, ascending pages miss no row, and descending pages repeat none', async () => {
+test('when sorted by last change, ascending pages miss no rows, and descending pages repeat none', async () => {
   const customers = lists.find(({ name }) => name === 'customers') ?? expect.fail('no customers');
   const change = (id: string) => t.owner.query('update customer set tax_id = tax_id where id = $1', [uuidIn(id)]);
   for (const sortOrder of ['ASC', 'DESC']) {

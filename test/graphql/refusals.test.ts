@@ -138,7 +138,7 @@ describe('an amount', () => {
   });
 
   test.each([undefined, {}, { units: '100', decimal: '1' }, { decimal: null }])(
-    'given as %j does not fit the schema, which demands exactly one of two forms',
+    'given as %j does not match the schema, which requires exactly one of two forms',
     async (amount) => {
       const input = transfer({ amount, idempotencyKey: 'fits' });
       const { status, errors } = await t.platform.send(mutationDocument('transferOut'), { input });
@@ -146,7 +146,7 @@ describe('an amount', () => {
     },
   );
 
-  test('in major units has the decimal places of its currency, in every input that has an amount', async () => {
+  test("in major units has its currency's decimal places, in every input that takes an amount", async () => {
     const locked = async (rest: object) => {
       const input = usdToEur(scene, { lockedCurrencyAmount: undefined, ...rest });
       const success = 'quote { totalSendingAmount { decimal } totalReceivingAmount { decimal } }';
@@ -178,7 +178,7 @@ describe('an amount', () => {
     expect(received.transaction.receivedAmount).toEqual({ amount: '321' });
   });
 
-  test('may be repeated in its other form with the same key, but a different amount is refused', async () => {
+  test('may be repeated in the other form with the same key, but a different amount is refused', async () => {
     const internal = { ...transfer({}), destinationAccountId: await t.platform.ownAccount('USD') };
     const pulled = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd };
     const quoted = usdToEur(scene, { lockedCurrencyAmount: undefined });

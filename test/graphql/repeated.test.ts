@@ -30,7 +30,7 @@ test('a repeated document uses the current variables in its arguments and direct
         }
 });
 
-test('a repeated list also works if the kinds or number of its filter values change, or a value is repeated', async () => {
+test('a repeated list query also works if it filters on other fields, on more or fewer values, or on a value given twice', async () => {
   const payments = `query ($filter: TransactionFilter) { transactions(filter: $filter) {
     nodes { id createdAt reconciliationReference customer { platformCustomerId } } } }`;
   const accounts = 'query ($filter: AccountFilter) { accounts(filter: $filter) { nodes { id __typename } } }';
@@ -72,7 +72,7 @@ test('a repeated list also works if the kinds or number of its filter values cha
   }
 });
 
-test('a document that another caller has sent repeatedly is still refused without the required permission', async () => {
+test('a document that another caller has sent repeatedly is still refused for callers without the required permission', async () => {
   const query = '{ customers { totalCount } apiTokens { totalCount } }';
   const reader = await t.platform.serverOf('VIEW');
   for (let again = 0; again < often; again += 1) {

@@ -84,8 +84,8 @@ test('every mutation takes one input with an idempotency key, and returns its su
     const input = schema.getType(`${name}Input`);
     const result = schema.getType(`${name}Result`);
     if (!isInputObjectType(input) || !isUnionType(result)) throw new Error(`${name} has another shape`);
-    // For transfers, only a key distinguishes a repeated request from a second payment. A quote is executed only once
-    // anyway.
+    // For transfers, only a key distinguishes a repeated request from a second payment. A quote can be executed only
+    // once anyway.
     const isKeyRequired = field.name.startsWith('transfer');
     expect(String(input.getFields().idempotencyKey?.type)).toBe(isKeyRequired ? 'String!' : 'String');
     const [success, ...others] = result.getTypes();
@@ -119,7 +119,7 @@ test('every list is a connection with the same arguments and fields', () => {
       // A subscription to a list returns only its first page. Clients read the other pages with a query.
       if (field.name === 'snapshot') expect(args).toEqual({ first: 'Int', sortOrder: 'SortOrder' });
       else expect(args).toMatchObject({ first: 'Int', after: 'String', last: 'Int', before: 'String' });
-      // Logs and lists of settings have a single order. Lists that grow with the volume of business offer a choice.
+      // Logs and lists of settings have a single order. Lists that grow with business volume offer a choice.
       if (args.filter && field.name !== 'events') expect(args.sortOrder).toBe('SortOrder');
       const connection = schema.getType(String(field.type).replace('!', ''));
       if (!isObjectType(connection)) throw new Error(`${field.type} is not an object`);

@@ -36,7 +36,7 @@ const refusal = () => {
 /** The possible outcomes of the guarded part. */
 const ends = [() => '', () => 'refused', refusal] as const;
 
-/** Casts this test's decisions to those of a run. */
+/** Casts a run to this test's decisions. */
 const of = (run: Run) => run as unknown as Decisions;
 
 /** A piece of SQL, and the text that it would have in a run without caches. */

@@ -15,7 +15,7 @@ const scene = await payer();
 // Each quote has a transaction, so the last customer now has four transactions.
 const quoteId = (await t.platform.quote(usdToEur(scene))).id;
 
-/** Runs a query. Returns its data and its statements, and checks that these are the same once its plan is cached. */
+/** Runs a query. Returns its data and statements, and checks that both are the same once its plan is cached. */
 async function counted(query: string, variables: object = {}): Promise<{ data: Data; statements: string[] }> {
   const ask = async () => {
     const { result, statements } = await counting.statements.during(() => counting.platform.ask(query, variables));
@@ -118,7 +118,7 @@ test.each<readonly [what: string, query: string, shown: (data: Data) => unknown,
 
 describe('the statement for the rows also reads', () => {
   test.each(['transactions', 'quotes', 'customers', 'accounts'])(
-    'totalCount and whether there are rows before a cursor, in %s',
+    'the totalCount of %s, and whether there are rows before a cursor',
     async (list) => {
       const rows = 'edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage } totalCount';
       const first = (await inOne(`{ ${list}(first: 1) { ${rows} } }`))[list];
@@ -132,14 +132,14 @@ describe('the statement for the rows also reads', () => {
 
   test('the timelines of all transactions in a list', async () => {
     const query = '{ transactions(first: 20) { edges { node { id version timeline { status } } } } }';
-    // Once all events are sequenced, no read has to wait and be repeated.
+    // After this read, all events are sequenced, so the next read need not wait and be repeated.
     await t.platform.ask(query);
     const data = await inOne(query);
     expect(data.transactions.edges).toHaveLength(20);
     for (const { node } of data.transactions.edges) expect(node.timeline).toHaveLength(node.version);
   });
 
-  test('whether there are more rows, if nothing else of a page is requested', async () => {
+  test('whether there are more rows, if nothing else about a page is requested', async () => {
     const asked = [
       ['(first: 2)', 'hasNextPage', true],
       ['(first: 2)', 'hasPreviousPage', false],

@@ -46,9 +46,9 @@ describe.each([
     );
   });
 
-  test('errors in several items of a list are reported as one error, and none is left unhandled', async () => {
+  test('errors in several list items are reported as one error, and none is left unhandled', async () => {
     await t.platform.makeScene();
-    // The newest accounts come first: external ones, whose error is found later than that of an internal account.
+    // The newest accounts come first. They are external, and their errors are found later than those of internal ones.
     const { errors = [] } = await t.platform.at(url).send(`{ accounts(first: 50) { nodes {
       ... on ExternalAccount { transactions(first: 1, after: "no cursor") { nodes { id } } }
       ... on InternalAccount { balance { formatted(locale: "no such locale") } }

@@ -116,10 +116,10 @@ describe('a socket', () => {
     expect((await closed).code).toBe(4429);
   });
 
-  test('carries 20 operations, even if all start together, and a refused one makes room for another', async () => {
+  test('carries 20 operations, even if all start together, and refused ones do not count', async () => {
     const client = t.platform.socket();
-    // These requests do not name the operation to run. They are sent one after another, because 21 at once are too
-    // many.
+    // Refused, because they do not name the operation to run. They are sent one after another, because 21 at once
+    // would be too many.
     for (let index = 0; index < 30; index++) {
       expect(await read(client, `query A ${kind} query B ${kind}`).catch(codesIn)).toEqual([
         'OPERATION_RESOLUTION_FAILURE',

@@ -26,7 +26,7 @@ const appWith = (more: object) => t.platform.appOf({ customerId: scene.customerI
 const ended = (await t.platform.pay(scene)).id;
 await t.platform.ended(ended);
 await register(queryText, streamText);
-/** An app that may only send registered documents. */
+/** An app that may send only registered documents. */
 const bound = await appWith({ trustedDocumentsOnly: true });
 
 /** Sends an operation, and returns its result or the first message of its stream. */
@@ -62,7 +62,7 @@ describe.each(transports)('over %s', (_name, send, text, data) => {
     expect(await send(bound, { query: text.replace('{', '{\n  # the same\n') })).toMatchObject({ data });
   });
 
-  test('a token limited to registered documents can send no others, as text or by hash', async () => {
+  test('a token limited to registered documents can send no others, either as text or by hash', async () => {
     const other = text.replace('{ ', '{ other: ');
     expect(await send(bound, { query: other })).toMatchObject(notInSafelist);
     expect(await send(bound, { documentId: sha256(other) })).toMatchObject(notInList);
@@ -82,7 +82,7 @@ describe('a token with its own documents', () => {
   const bearerOf = ({ apiToken, secret }: Data) =>
     connect(t.url, t.platform.platformId, basicAuthorization({ clientId: apiToken.clientId, secret }));
 
-  test.each(transports)('sends its own documents over %s, and no other documents', async (_name, send, text, data) => {
+  test.each(transports)('can send only its own documents over %s', async (_name, send, text, data) => {
     await register(otherText);
     const server = bearerOf(await create(t.platform, { documents: hashes }));
     const app = await appWith({ documents: hashes });
@@ -266,7 +266,7 @@ test("urql's persisted exchange sends a manifest's hashes, and never the text of
 });
 
 describe('automatic persisted queries', () => {
-  test.each(automaticClients)('of %s are not stored, so it stops sending hashes', async (_name, sendTwice) => {
+  test.each(automaticClients)('are not stored, so %s stops sending hashes', async (_name, sendTwice) => {
     const query = 'query Automatic { viewer { platformId } }';
     const sent = await sendTwice({ url: t.url, authorization: t.platform.authorization }, query);
     expect(sent.map(({ text, hash }) => ({ text, hash }))).toEqual([

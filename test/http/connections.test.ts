@@ -6,7 +6,7 @@ import { testDatabase } from '../setup/database.ts';
 import { startTestGateway } from '../setup/gateway.ts';
 import { exchange, openConnection } from '../setup/raw-http.ts';
 
-/** Tests clients that do not speak proper HTTP, and clients that send nothing. */
+/** Tests the gateway with clients that do not speak proper HTTP or that send nothing. */
 
 const database = await testDatabase();
 /** Runs in a separate process, so that a crash would be noticed. */
@@ -36,7 +36,7 @@ const upgrade = (path: string) =>
 
 const alive = async () => expect((await fetch(`${gateway.url}/health/live`)).status).toBe(200);
 
-test('an idle connection stays open longer than load balancers keep it, as the Keep-Alive header says', async () => {
+test('according to the Keep-Alive header, an idle connection stays open longer than load balancers keep it', async () => {
   const told = /^timeout=(\d+)$/.exec((await fetch(`${gateway.url}/health/live`)).headers.get('keep-alive') ?? '');
   expect(Number(told?.[1])).toBeGreaterThan(75);
 });
@@ -50,7 +50,7 @@ describe('an upgrade', () => {
     },
   );
 
-  test('to HTTP/2, which HTTP clients in Java ask for, is ignored, and the request is served', async () => {
+  test('to HTTP/2, which Java HTTP clients request, is ignored, and the request is served', async () => {
     const request = upgrade('/health/live').replace('websocket', 'h2c').replace(': Upgrade', ': Upgrade, close');
     expect(await exchange(gateway.url, request)).toMatch(/^HTTP\/1\.1 200 /);
   });
@@ -88,7 +88,7 @@ test('shutdown does not wait for unresponsive sockets or for connections without
   const socket = await openConnection(t.url);
   socket.write(upgrade('/graphql').replace('Origin: http://localhost\r\n', ''));
   await once(socket, 'data');
-  // From here on, the socket reads nothing, so it does not respond to a close.
+  // From here on, the socket reads nothing, so it does not respond to a close frame.
   socket.pause();
   await t.stop();
   // A warning is logged for requests that are still in progress after five seconds. These connections have sent none.

@@ -117,7 +117,7 @@ test('an address over the limit is logged once a minute, without the credentials
   ]);
   time += 60_000;
   for (let sent = 0; sent < 61; sent += 1) attempt('198.51.100.8');
-  // Counts the 39 requests refused since the first log line, and also the request that caused the second line.
+  // Counts the 39 requests refused since this address was last logged, and the request that caused this line.
   expect(lines[2]).toMatchObject({ level: 40, address: '198.51.100.8', refused: 40 });
   expect(lines[2]?.msg).toBe(
     'too many wrong credentials from an address: further unknown credentials from it are refused without a lookup',

@@ -32,7 +32,7 @@ async function codeOf(sent: Promise<Response>): Promise<unknown> {
   return body.code ?? body.errors?.[0]?.extensions?.code ?? body.data;
 }
 
-/** Sends requests, all at once, while the database is silent. Returns the codes in their responses. */
+/** Sends requests all at once while the database is silent. Returns the codes in their responses. */
 async function codesInSilence(send: () => Promise<unknown>[]): Promise<unknown[]> {
   proxy.stallOn(/./s);
   const codes = await Promise.all(send()).finally(() => proxy.goOn());
@@ -40,7 +40,7 @@ async function codesInSilence(send: () => Promise<unknown>[]): Promise<unknown[]
   return codes;
 }
 
-/** Sends so many requests that some must wait for a connection, a turn or a lane. */
+/** Sends enough requests that some must wait for a connection, a turn or a lane. */
 const many = (send: () => Promise<Response>) => Array.from({ length: 6 }, () => codeOf(send()));
 
 // Tests one kind at a time, because a limit that ends one request also closes the other requests' connections.

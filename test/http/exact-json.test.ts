@@ -35,7 +35,7 @@ const ways: readonly [string, Send][] = [
   ['a socket', overSocket],
 ];
 
-/** Returns the input of a transfer as JSON, with the amount exactly as given. */
+/** Returns a transfer's input as JSON, with the amount exactly as given. */
 function transfer(amounts: string): string {
   const { usd, outsideUsd } = scene;
   return `{"sourceAccountId":"${usd}","destinationAccountId":"${outsideUsd}","idempotencyKey":"exact",${amounts}}`;

@@ -196,7 +196,7 @@ describe('a socket whose client breaks the protocol', () => {
     ...['{"type":"connection_ack"}', '{"type":"nope"}', '{"type":1}', '{"type":"complete"}', '{"type":"subscribe"}'],
     ...['{"type":"ping","payload":1}', '{"id":"1","type":"subscribe","payload":{}}', '{}', 'null', '1', '"ping"', '[]'],
     ...['[{"type":"connection_init"}]', '', '{', '{"type":"ping","type":"ping"}', '\u0000'],
-  ])('is closed with 4400, with one line in the log: %j', async (message) => {
+  ])('is closed with 4400 and causes one line in the log: %j', async (message) => {
     expect(await closeAfter([message])).toBe(4400);
   });
 
@@ -269,7 +269,7 @@ describe('connections', () => {
   const most = 40;
   const openAt = async (url: string, localAddress = '127.0.0.1') =>
     (await openConnection(url, { localAddress })).resume();
-  /** Opens idle connections from one address. Returns those still open once another address has got a response. */
+  /** Opens idle connections from one address. Returns those still open once another address has been served. */
   async function idle(url: string, count: number): Promise<readonly Socket[]> {
     const sockets: Socket[] = [];
     for (let opened = 0; opened < count; opened += 1) sockets.push(await openAt(url));
@@ -281,14 +281,14 @@ describe('connections', () => {
   const crowded = (settings: Parameters<typeof ownGateway>[0] = {}) =>
     ownGateway({ ROLE: 'serve', ...settings }, t.databaseUrl, { pace: { connections: most } });
 
-  test('without credentials from one address get at most a quarter of the places, and other addresses are served', async () => {
+  test('from one address and without credentials get at most a quarter of the places, and other addresses are served', async () => {
     const gateway = await crowded();
     const left = await idle(gateway.url, 3 * most);
     expect(left).toHaveLength(most / 4);
     for (const socket of left) socket.destroy();
   });
 
-  test('without credentials are closed once they exceed half of the places, starting with the oldest from the busiest address', async () => {
+  test('without credentials are closed once they occupy more than half of the places, starting with the oldest from the busiest address', async () => {
     const gateway = await crowded();
     const sockets: Socket[] = [];
     for (let address = 10; address < 16; address += 1) {
@@ -301,7 +301,7 @@ describe('connections', () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  test('with credentials are not counted among those without, over HTTP and over sockets', async () => {
+  test('with credentials are not counted among those without credentials, over HTTP or over sockets', async () => {
     const { url } = await crowded();
     const agents = Array.from({ length: most / 4 }, () => new Agent({ keepAlive: true }));
     const { authorization } = t.platform;

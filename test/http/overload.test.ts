@@ -41,7 +41,7 @@ test('one request too many is refused with 503 and Retry-After, and is served on
   expect(await (await post('{ viewer { kind } }')).json()).toEqual({ data: { viewer: { kind: 'PLATFORM' } } });
 });
 
-test('excess requests are refused immediately if theirs is the only active platform, and otherwise with a delay', async () => {
+test('excess requests are refused immediately if no other platform is active, and otherwise with a delay', async () => {
   const one = await startTestGateway({ MAX_IN_FLIGHT: 1 }, undefined, { pace: { ...pace, now: () => 0 } });
   const other = await one.newPlatform('other');
   const release = await heldTransfer(one);
@@ -116,7 +116,7 @@ test('stalled bodies do not count as slow responses', async () => {
   await hanging.breakOff();
 });
 
-/** Returns a function that admits a tenant's request to an instance with this many places, if a place is free. */
+/** Returns a function that admits a tenant's request to an instance with `maxInFlight` places, if one is free. */
 function admission(maxInFlight: number) {
   const inFlight = new InFlight({ maxInFlight, slowMs: 200, turns: new Turns(maxInFlight, maxInFlight) });
   return (key: string) => {
@@ -125,7 +125,7 @@ function admission(maxInFlight: number) {
   };
 }
 
-test('a response that its client abandons does not count as slow', () => {
+test('a response abandoned by its client does not count as slow', () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const admit = admission(8);
   const { response } = admit('one');
@@ -203,7 +203,7 @@ test('the platform with the most slow uploads loses one of them', async () => {
   expect(String(await few.body)).toBe('ok');
 });
 
-/** Opens connections without credentials that request long responses and read none of them. */
+/** Opens connections without credentials, and never reads from them. */
 async function readNothing(of: TestGateway): Promise<Socket[]> {
   const sockets = await Promise.all(Array.from({ length: 4 }, () => openConnection(of.url)));
   return sockets.map((socket) => socket.pause());
@@ -224,7 +224,7 @@ test('unread responses occupy no place', async () => {
   for (const socket of sockets) socket.destroy();
 });
 
-test('responses queued behind a stream on their connection occupy no place, even when the stream breaks off', async () => {
+test('responses queued behind a stream on the same connection occupy no place, even after the connection is closed', async () => {
   const few = await ownGateway({ MAX_IN_FLIGHT: 4 });
   const socket = await openConnection(few.url);
   const body = JSON.stringify({ query: 'subscription { transactionUpdates { status } }' });
@@ -256,7 +256,7 @@ test('requests that wait for a webhook’s receiver do not slow other requests',
   const test = 'mutation ($input: SendTestWebhookInput!) { sendTestWebhook(input: $input) { __typename } }';
   const waiting = Array.from({ length: 16 }, async () => {
     for (;;) {
-      // Only requests already waiting for a receiver make room, so some of the sixteen may be refused at first.
+      // A request frees its place only once it is waiting for the receiver, so some may be refused at first.
       const { status, data } = await few.platform.send(test, { input: { endpointId: id } });
       if (status === 200) return data.sendTestWebhook.__typename;
     }
@@ -280,7 +280,7 @@ const other = await few.newPlatform('other');
 describe('with three connections to the database', () => {
   const query = '{ customers { totalCount } }';
 
-  /** Runs six reads of locked customers while another platform reads. Only `count` of the six wait in the database. */
+  /** Checks that another platform can read while six reads of locked customers wait, `count` of them in Postgres. */
   async function besideOther(count: number, run: () => Promise<Promise<unknown>[]>): Promise<void> {
     const lock = await lockedCustomers(few.databaseUrl);
     let ended = 0;
@@ -292,12 +292,12 @@ describe('with three connections to the database', () => {
     await Promise.all(answers);
   }
 
-  test('the only active platform leaves one connection to newcomers, however slow its reads are', async () => {
+  test('the only active platform leaves one connection for newcomers, however slow its reads are', async () => {
     await few.platform.send(query);
     await besideOther(2, async () => Array.from({ length: 6 }, () => few.platform.send(query)));
   });
 
-  test('if several platforms are active, each has one turn, including for queries on sockets and for subscription messages', async () => {
+  test('if several platforms are active, each has one turn, even if it queries and subscribes on a socket', async () => {
     const raw = await openRawSocket(few.url, few.platform.authorization);
     // Caches the other platform's credentials, so that it counts as active.
     for (let asked = 0; asked < 2; asked += 1) await other.send('{ viewer { kind } }');
@@ -318,7 +318,7 @@ test('places are shared equally by the tenants with requests in flight, and boun
     Array.from({ length: 20 }, () => admit(tenant)).filter(({ request }) => request !== undefined);
   const first = admitted('a');
   expect(first).toHaveLength(8);
-  // The tenants get a half, a third, a quarter and so on, until there are twice as many requests as the limit allows.
+  // The next tenants get a half, a third, and so on, until there are twice as many requests as the limit allows.
   expect(['b', 'c', 'd', 'e', 'f'].map((tenant) => admitted(tenant).length)).toEqual([4, 3, 1, 0, 0]);
   for (const { response } of first) response.emit('close');
   // Once there is room again, the refused tenant is admitted.
@@ -336,7 +336,7 @@ test("slow responses to one tenant do not cause another tenant's requests to be 
   const storm = Array.from({ length: 16 }, () => admit('storm'));
   vi.advanceTimersByTime(10_000);
   storm[0]?.onEnd();
-  // Only an eighth of the places is now available, and the first tenant occupies more than seven times as many.
+  // Only two places (an eighth) are now available, but the first tenant still occupies fifteen.
   expect([admit('storm'), admit('calm') !== undefined]).toEqual([undefined, true]);
   vi.useRealTimers();
 });

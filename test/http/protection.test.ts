@@ -205,7 +205,7 @@ test('production hides GraphiQL and the OpenAPI document from unauthenticated vi
 
 /**
  * Sends the request that a browser sends before a page calls another origin.
- * @returns the headers of the response
+ * @returns the response headers
  */
 async function preflight(url: string, origin: string, headers: readonly string[] = []): Promise<Headers> {
   const answer = await fetch(`${url}/graphql`, {
@@ -227,7 +227,7 @@ test('outside the sandbox, a page from localhost is treated like a page from any
   expect((await preflight(t.url, t.url)).get('access-control-allow-origin')).toBe(t.url);
 });
 
-test('pages of other origins may call the service and open sockets only if the settings allow it', async () => {
+test('pages from other origins may call the service and open sockets only if the settings allow it', async () => {
   const app = 'https://app.example';
   const { url } = await ownGateway({ ROLE: 'serve', CORS_ORIGINS: [app] }, t.databaseUrl);
   const answer = await t.platform.at(url).post({ query: '{ viewer { kind } }' }, { origin: app });
@@ -340,7 +340,7 @@ describe('the sandbox, whose credentials are public,', async () => {
   );
 
   test.each(['rebound.example', '192.0.2.7:4000', 'localhost.example', '127.0.0.1.example', '[::ffff:192.0.2.7]'])(
-    'does not respond at %s, a name that another site could point at it',
+    'refuses requests for %s, a host that another site could point at this service',
     async (host) => {
       for (const path of ['/graphql', '/mcp', '/2025-10-13/docs', '/health/live'])
         expect(await statusAt(path, host)).toBe(421);

@@ -5,7 +5,7 @@ import { parseRailSettings } from '../../src/rails/rail-settings.ts';
 import { openConnections } from '../../src/server/gateway.ts';
 import { testGateway } from '../setup/gateway.ts';
 
-/** Sends webhooks without a valid signature. Six requests are served at a time, and refusals are delayed by an hour. */
+/** Tests refusals of webhooks. The gateway serves six requests at a time and delays refusals by an hour. */
 
 const key = randomBytes(32);
 const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
@@ -59,7 +59,7 @@ test('a refused webhook gets its response only after the delay, and does not blo
       () => undefined,
     ),
   );
-  // As many webhooks are refused as the gateway serves at a time. While they await their responses, others are served.
+  // Six refused webhooks, as many as the gateway serves at a time, await their responses. Others are still served.
   for (let count = 0; count < 5; count += 1) {
     await vi.waitFor(async () => expect(await send(`Platform:${connected}`, secret)).toBe(200), 20_000);
   }

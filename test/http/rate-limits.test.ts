@@ -31,7 +31,7 @@ const said = ({ status, headers }: Response) => ({
   state: headers.get('ratelimit'),
 });
 
-describe('a platform with 1 request per second, in bursts of up to 3', () => {
+describe('a platform limited to 1 request per second, in bursts of up to 3', () => {
   const policy = '"api-token";q=40000;w=2, "platform";q=3;w=3';
   const stateOf = (left: number) => `"platform";r=${left};t=${3 - left}`;
   const served = (left: number) => ({ status: 200, retryAfter: null, policy, state: stateOf(left) });
@@ -76,7 +76,7 @@ describe('a platform with 1 request per second, in bursts of up to 3', () => {
     for (const { body } of streams) await body?.cancel();
   });
 
-  test('can neither start an operation on its socket, which stays open, nor open another', async () => {
+  test('can neither start an operation on its socket, which stays open, nor open another socket', async () => {
     const platform = await limitedTo({ platform: slow });
     const raw = await openRawSocket(t.url, platform.authorization);
     const ask = (id: string) => raw.send({ id, type: 'subscribe', payload: { query } });
@@ -133,7 +133,7 @@ describe('a document that costs more than 800 counts as one more request for eac
     expect(said(refused)).toMatchObject({ status: 429, retryAfter: '1', state: '"platform";r=1;t=3' });
     const message = 'this platform has made too many requests: at most 1 a second, in bursts of up to 4';
     expect(await refused.json()).toEqual({ errors: [{ message, extensions: refusal }] });
-    // The refused document did not count, so a small one is served, and so is the large one after the stated time.
+    // The refused document did not count, so a small one is served at once, and the large one two seconds later.
     expect((await post(platform)).headers.get('ratelimit')).toBe('"platform";r=0;t=4');
     now += 2_000;
     expect((await post(platform, {}, { query: two })).headers.get('ratelimit')).toBe('"platform";r=0;t=4');
@@ -143,7 +143,7 @@ describe('a document that costs more than 800 counts as one more request for eac
     const platform = await limitedTo({ platform: { perSecond: 1, burst: 3 } });
     const raw = await openRawSocket(t.url, platform.authorization);
     raw.send({ id: '1', type: 'subscribe', payload: { query: three } });
-    // Opening the socket was one request, so two are left.
+    // Opening the socket counted as one request, so two are left.
     expect(await raw.receive('next')).toMatchObject({ id: '1', payload: { errors: [{ extensions: refusal }] } });
     raw.send({ id: '2', type: 'subscribe', payload: { query: two } });
     expect(await raw.receive('next')).toMatchObject({ id: '2', payload: { data: { customers: {} } } });
@@ -239,7 +239,7 @@ test('a refusal says when to try again, and does not count against the limit', (
 
 test.each([
   ['is not JSON', '/graphql', { 'content-type': 'text/plain' }, 415],
-  ['has a wrong path', '/nothing', {}, 404],
+  ['has an unknown path', '/nothing', {}, 404],
 ])(
   'a request that %s does not count against any limit, but repeated ones are refused with a delay',
   async (_what, path, more, status) => {
@@ -268,7 +268,7 @@ test('an instance sends its delayed refusals before it shuts down', async () => 
   const stopping = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { now: () => time } });
   const nothing = () => fetch(`${stopping.url}/nothing`).then(({ status }) => status);
   await Promise.all(Array.from({ length: 51 }, nothing));
-  // The clock is set back, so the next refusal would be delayed by nine seconds.
+  // With the clock set back, the next refusal would normally be delayed by nine seconds.
   time = -9_000;
   const late = nothing();
   expect((await fetch(`${stopping.url}/health/live`)).status).toBe(200);

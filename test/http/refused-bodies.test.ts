@@ -7,13 +7,14 @@ import { changeRates } from '../../src/domain/platforms/platforms.ts';
 import { type TestPlatform, tester, testGateway } from '../setup/gateway.ts';
 import { heardOn, openConnection } from '../setup/raw-http.ts';
 
-/** Tests how much of a body the gateway reads when it refuses the request. The tests control the rate limits' clock. */
+/** Tests how much of a request's body the gateway reads when it refuses the request. */
 
+/** The rate limiter's clock. */
 let now = 10_000;
 
 const t = await testGateway({}, undefined, { pace: { now: () => now } });
 
-/** The gateway's socket for each connection that has sent a request, by the client's port. */
+/** The gateway's socket for each connection that has sent a request, keyed by the client's port. */
 const accepted = new Map<number | undefined, Socket>();
 const accept = (message: unknown) => {
   const { socket } = (message as { request: IncomingMessage }).request;
@@ -26,7 +27,7 @@ beforeEach(() => {
 afterEach(() => diagnostics.unsubscribe('http.server.request.start', accept));
 
 let platforms = 0;
-/** Creates a platform that has already used up its only request. */
+/** Creates a platform that has used up its limit of one request. */
 async function exhausted(): Promise<TestPlatform> {
   platforms += 1;
   const platform = await t.newPlatform(`exhausted ${platforms}`);

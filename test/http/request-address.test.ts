@@ -67,12 +67,12 @@ const noHosts: readonly (readonly string[])[] = [
   ..."[ ::1 [::1 [::1]x [:::::] :80 a:b a:-1 a:65536 a:80:80 256.1.1.1 ä \u00ff a'b".split(' '),
 ].map((hosts) => (typeof hosts === 'string' ? [hosts] : hosts));
 
-describe('a Host that is not an authority is refused before the request is processed:', () => {
+describe('a request whose Host is not an authority is refused before it is processed:', () => {
   test.each(requests)('$name', async (request) => {
     for (const hosts of noHosts) {
       const answer = await send(request, hosts);
       expect([hosts, statusOf(answer)]).toEqual([hosts, 400]);
-      // A request without a Host gets Node's own response, which has no body. A refused upgrade gets no body either.
+      // Neither Node's own response to a request without a Host nor the response to a refused upgrade has a body.
       if (hosts.length > 0 && !request.first.startsWith('HEAD') && !request.more.includes('Upgrade: websocket')) {
         expect(answer).toMatch(/Host/);
       }

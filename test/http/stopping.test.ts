@@ -62,14 +62,14 @@ function busyClient(client: ReturnType<typeof keepAliveClient>, isLast: (exchang
   };
   return {
     last: run().finally(() => client.end()),
-    /** Resolves once this many responses have arrived. */
+    /** Resolves once `wanted` responses have arrived. */
     async answered(wanted: number) {
       while (count < wanted) await once(answers, 'answer');
     },
   };
 }
 
-/** Stops a child process. It must exit within ten seconds of SIGTERM, before Docker would kill it. */
+/** Stops a child process. It must exit within ten seconds of SIGTERM, because after that, Docker would kill it. */
 async function endsInTime(child: ChildGateway): Promise<void> {
   const begun = performance.now();
   expect(await child.end('SIGTERM')).toBe(0);
@@ -158,7 +158,7 @@ test('clients that have no other instance are served until their connections are
   });
   await Promise.all(clients.map(({ busy }) => busy.answered(5)));
   await endsInTime(child);
-  // If a connection opens just as the port closes, it is reset instead, and the next one is refused.
+  // A connection that opens just as the port closes may be reset instead of refused, but the next one is refused.
   for (const { client, busy } of clients) {
     const last = await busy.last;
     expect([last, await client.ask('/health/live')]).toContainEqual({ error: 'ECONNREFUSED' });
@@ -172,7 +172,7 @@ test.each([
 ])(
   'a request in progress at %s gets its response after the port has closed, and its connection is closed',
   async (path, options) => {
-    // Only this request waits for the locked customers.
+    // This instance has its own database, so that only the request below waits for the locked customer table.
     const stopping = await startTestGateway({ ROLE: 'serve' }, undefined, { pace: patient });
     const { authorization } = stopping.platform;
     const client = keepAliveClient(stopping.url, { authorization, 'content-type': 'application/json' });
@@ -298,7 +298,7 @@ describe('during the delay', () => {
     const { ended, until } = heardOn(socket);
     socket.write(post('/graphql', subscription, ['Accept: text/event-stream']));
     expect(endsIn(await until('\r\n\r\n'))).toBe(1);
-    // By the time the server has closed its side, it has read everything that the client sent before.
+    // By the time the server has closed its side, it has read everything that the client sent.
     socket.end(post('/2025-10-13/customers', JSON.stringify(customer)));
     expect(answersIn(await ended)).toBe(1);
     expect(await t.platform.ask('{ customers { totalCount } }')).toEqual({ customers: { totalCount: 0 } });

@@ -30,7 +30,7 @@ test('while several platforms are active, each may have a few requests in progre
   begin(turns, platform('b'), 1);
   const first = begin(turns, platform('a'), 3);
   const second = begin(turns, platform('a'), 2);
-  // The backlog of one platform does not delay another.
+  // One platform's backlog does not delay another platform.
   expect([first.count, second.count, begin(turns, platform('b'), 2).count]).toEqual([3, 0, 2]);
   turns.end(platform('a'));
   await settled();
@@ -48,7 +48,7 @@ test("a platform counts as alone until another sends a request, and again one se
   expect(areAlone()).toEqual([true, false]);
   begin(turns, platform('b'), 1);
   expect(areAlone()).toEqual([false, false]);
-  // No request of the first platform has been admitted for five seconds, so only the other one is active.
+  // No request from the first platform has been admitted for five seconds, so only the other one is active.
   vi.advanceTimersByTime(5_000);
   begin(turns, platform('b'), 1);
   expect(areAlone()).toEqual([false, true]);

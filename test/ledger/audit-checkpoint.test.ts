@@ -33,7 +33,7 @@ async function setClock(by: string): Promise<void> {
   }
 }
 
-/** Starts a journal that breaks a rule (a fee without a payment). Returns a function that commits it. */
+/** Inserts a journal that breaks a rule (a fee without a payment). Returns a function that commits it. */
 async function moveStrangely(): Promise<() => Promise<void>> {
   const client = await openClient(t.databaseUrl);
   const account = uuidIn(scene.usd);
@@ -83,7 +83,7 @@ describe('an audit from a checkpoint', () => {
     await (await moveStrangely())();
     const found = [{ rule: expect.stringMatching(strange) }];
     expect(await run()).toMatchObject({ breaches: found, coversFrom: expect.any(Date), isCheckpoint: false });
-    // Regardless of the checkpoint, every audit reads all rows until an audit finds no breach.
+    // Regardless of the checkpoint, every audit reads all rows until one finds no breach.
     const whyAll = 'the last audit found broken rules';
     expect(await run()).toMatchObject({ breaches: found, coversFrom: null, whyAll, isCheckpoint: false });
   });

@@ -132,7 +132,7 @@ const plants: Readonly<Record<string, readonly string[]>> = {
     // A payment whose outcome is missing from the ledger, and a payment with a different outcome in the ledger.
     `update transaction set status = 'PROCESSING' where status = 'COMPLETED'`,
     `update transaction set status = 'COMPLETED', settled_at = now() where status = 'FAILED'`,
-    // A difference whose amount does not match the provider's.
+    // A difference that does not match the amount debited by the provider.
     'update rail_case set moved_out = moved_out + 1 where moved_out is not null',
   ],
   'a payment takes at most one deposit': [
@@ -146,7 +146,7 @@ const plants: Readonly<Record<string, readonly string[]>> = {
     `update transaction set refund_reference = null, refund_amount = null, refund_initiated_at = null, refund_settled_at = null
      where refund_reference is not null`,
   ],
-  'a transfer between internal accounts is one journal': [
+  'a transfer between internal accounts has one journal': [
     // A transfer that arrived with a different amount, and one booked as a different kind.
     `update transaction t set received_amount = received_amount - 1 from arrival a
      where a.platform_id = t.platform_id and a.transaction_id = t.id`,
@@ -161,7 +161,7 @@ const plants: Readonly<Record<string, readonly string[]>> = {
      select t.platform_id, t.id, 'there', 'there', now(), t.received_amount + 1, t.received_currency, t.destination_account_id, 'CREDITED', t.id
      from transaction t where t.destination_account_id is not null order by t.id desc limit 1`,
   ],
-  'a payment that waited for approval has begun only after it was approved': [
+  'a payment that needed approval began only after it was approved': [
     // A payment that started without its approval, and one approved by the token that requested it.
     'update transaction set decided_by_id = null',
     `update transaction t set created_by = 'ApiToken:' || a.created_by_id from api_token a where a.id = t.decided_by_id and t.created_by is not null`,
@@ -171,7 +171,7 @@ const plants: Readonly<Record<string, readonly string[]>> = {
     'update adjustment set amount = amount + 1',
     "update adjustment set status = 'PROPOSED', decided_by = null, decided_at = null, journal_id = null",
   ],
-  'DIFFERENCES has only the differences of payments that an operator settled': [
+  'DIFFERENCES has only differences from payments that an operator settled': [
     'update rail_case set moved_out = null where moved_out is not null',
     "update posting set system = 'DIFFERENCES' where system = 'FEES'",
   ],
@@ -188,7 +188,7 @@ const plants: Readonly<Record<string, readonly string[]>> = {
     `with delivered as (delete from policy_use where released_at is null)
      update policy set limit_periods = '{DAY}', limit_currencies = '{""}', limit_maxima = '{0}'`,
   ],
-  'the stored usage of a window of a policy is the sum': ['delete from policy_use'],
+  'the stored usage of a policy window is the sum': ['delete from policy_use'],
   'the statuses of a quote and its transaction agree': [`update quote set status = 'FAILED'`],
   'the feed of each platform has no gaps': [
     'delete from event e using feed_head f where f.platform_id = e.platform_id and e.sequence = f.sequence - 1',

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { divideIntoBatches } from '../../src/domain/ledger/batches.ts';
 import type { Leg, Plan, PlanGroup } from '../../src/domain/ledger/plan.ts';
 
-// test/ledger/together.test.ts runs batches on a database, and compares the results with those of single plans.
+// test/ledger/together.test.ts runs batches on a database, and compares the results with those of running the plans
+// one by one.
 
 const on = (account: string, amount = 1n): Leg => ({ account, currency: 'USD', amount });
 const pays = (account: string, requireActive = {}): Plan => ({
@@ -42,7 +43,7 @@ test("a plan that depends on an account's balance comes after earlier movements 
   }
 });
 
-test('plans for the same order go into successive batches, which other plans share', () => {
+test('plans for the same order go into successive batches, together with other plans', () => {
   expect(batchesOf(concludes('x'), pays('a'), concludes('x'), pays('b'), concludes('x'))).toBe('0 1 3 | 2 | 4');
 });
 
@@ -65,7 +66,7 @@ test('the same idempotency key on two platforms counts as two keys', () => {
   expect(divided(groups)).toBe('0 2 | 1');
 });
 
-test('a deletion does not share a batch with movements of money or with payments', () => {
+test('a deletion does not share a batch with money movements or payments', () => {
   const deletion: Plan = { customers: [{ id: 'someone', set: { isDeleted: true } }] };
   const moves: Plan = { transactions: [{ id: 'payment', from: ['PROCESSING'], to: 'COMPLETED' }] };
   const rename: Plan = { customers: [{ id: 'another', set: { name: 'Grace' } }] };
@@ -86,7 +87,7 @@ test('payments that policies may limit share a batch and keep their order', () =
   expect(batchesOf(limited, concludes('x'), { ...concludes('x'), ...limited }, limited)).toBe('0 1 | 2 3');
 });
 
-test('an alternative that changes rows that its plan does not name is refused before anything is sent', () => {
+test('an alternative is refused before anything is sent if it changes rows that its plan does not name', () => {
   const quotes: Plan['quotes'] = [{ id: 'quote', from: ['PENDING'], to: 'PROCESSING' }];
   const journals = pays('a').journals ?? [];
   expect(batchesOf({ quotes, journals, otherwise: { journals, otherwise: { expired: [{ id: 'quote' }] } } })).toBe('0');

@@ -18,7 +18,7 @@ const sql = await testClient(t);
 beforeEach(() => sql.query('begin'));
 afterEach(() => sql.query('rollback'));
 
-/** Updates a row and undoes the update. Returns the SQLSTATE of the refusal, or `done`. */
+/** Updates a row and undoes the update. Returns `done`, `no row` or the SQLSTATE of the database's refusal. */
 async function stateOf(table: string, id: string, change: string): Promise<string | undefined> {
   await sql.query('savepoint here');
   const state = await sql.query(`update ${table} set ${change} where id = $1`, [uuidIn(id)]).then(

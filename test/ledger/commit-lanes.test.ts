@@ -6,7 +6,7 @@ import { ownClient, testClient, testGateway, untilWaiting, uuidIn } from '../set
 import type { Scene } from '../setup/scene.ts';
 
 // Only one of three connections commits plans, so all plans share one lane.
-// A payment whose operation times out may still be made, so the time limit exceeds what a slow machine needs.
+// A payment whose operation times out may still be made, so the time limit is longer than even a slow machine needs.
 const settings = { SANDBOX_PACE_MS: 600_000, DATABASE_POOL: 3 };
 const t = await testGateway(settings, undefined, { pace: { operationMs: 60_000 } });
 const database = await testClient(t);
@@ -42,7 +42,7 @@ test('a payment refused because of a locked account is not made later, and does 
   const stuck = await t.platform.makeScene(10_000n);
   const free = await t.platform.makeScene(10_000n);
   const release = await hold('update', stuck.usd);
-  // With more payments than this, some would time out on a busy machine while they wait for each other.
+  // With more than twenty payments, some would time out on a busy machine while they wait for each other.
   const outcome = () => pay(stuck).then(({ code }) => code, String);
   const refused = Promise.all(Array.from({ length: 20 }, outcome));
   expect(await pay(free)).toHaveProperty('status');
@@ -141,7 +141,7 @@ function lanesByHand() {
   return { lanes, begun, end: (name = begun.at(-1) ?? '') => ends.get(name)?.() };
 }
 
-test('plans behind a slow transaction move to another lane, unless they share its account', async () => {
+test('plans behind a slow transaction move to another lane, unless they use the same account', async () => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
   const { lanes, begun, end } = lanesByHand();
   const on = (account: string): Plan => ({

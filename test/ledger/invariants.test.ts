@@ -5,7 +5,7 @@ import { usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, testClient, uuidIn } from '../setup/gateway.ts';
 
 const t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
-// Some tests write journals by hand, without a payment.
+// Some tests insert journals directly, without a payment.
 afterAll(() => t.stop([/^a journal without a payment is money that arrived from outside/]));
 const { platformId } = t.platform;
 const other = await t.newPlatform('other');
@@ -92,7 +92,7 @@ describe('a journal', () => {
     expect(await refusalOf(toAccount, leg(scene.usd, 'USD'))).toBe('done');
   });
 
-  test('accepts no leg, change, deletion or truncation once it is committed', async () => {
+  test('accepts no further leg, change, deletion or truncation once it is committed', async () => {
     const journal = await debit(10);
     await sql.query('commit');
     await sql.query('begin');
@@ -158,7 +158,7 @@ test.each([
 
 test("currencies, platforms and journals must exist, and neither rows nor events may refer to another platform's objects", async () => {
   const transactionId = uuidIn(quote.transaction.id);
-  // The copies of the quote need their own transactions, because a transaction has only one quote.
+  // A copy of the quote needs a transaction of its own, because a transaction can have only one quote.
   const spare = randomUUID();
   await run(copyOf('transaction'), [transactionId, { id: spare, quote_id: null }]);
   for (const [table, id, change] of [

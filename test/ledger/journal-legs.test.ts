@@ -8,8 +8,8 @@ import { type Data, tester, testGateway, uuidIn } from '../setup/gateway.ts';
 import { chargeFees, usAccount } from '../setup/scene.ts';
 import { settledByHand } from '../setup/settled-by-hand.ts';
 
-// The auditor checks the sum of all journals of a payment. This test checks each journal against the list in decision
-// 58, which it reads from the document rather than from the code.
+// The auditor checks the sum of all of a payment's journals. This test checks each journal against the list in decision
+// 58, which it reads from the document itself.
 
 const funded = 500_000n;
 const t = await testGateway();

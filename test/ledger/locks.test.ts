@@ -14,7 +14,7 @@ import type { Scene } from '../setup/scene.ts';
 
 // A plan locks the rows that it changes or depends on before it reads any of them. In each test, another connection
 // is changing a row when the plan arrives, and the plan must be refused because of the row's new state. Without the
-// lock, the plan would use the old state, and would be executed or violate the constraints of the tables.
+// lock, the plan would use the old state, and would either be executed or violate a table constraint.
 
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 }, undefined, { pace: patient });
 let scene: Scene;
@@ -49,7 +49,7 @@ async function refusalAfter(table: string, id: string, change: string, plan: Pla
   return outcome.kind === 'refused' ? outcome.refusal : outcome;
 }
 
-/** Expires a quote and its transaction, because the auditor requires that their statuses agree. */
+/** Expires a quote together with its transaction, because the auditor requires their statuses to agree. */
 async function expireBoth(): Promise<void> {
   const reason = `status = 'EXPIRED', failure_reason = 'QUOTE_EXPIRED'`;
   await holder.query(`update quote set status = 'EXPIRED' where id = $1`, [uuidIn(quoted.id)]);

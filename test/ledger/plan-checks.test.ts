@@ -61,13 +61,13 @@ test('a late deposit is credited for an EXPIRED quote, but not for any other', a
   expect(await outcomeOf(beside(unknown))).toEqual({ code: 'QUOTE_NOT_FOUND', id: unknown });
 });
 
-describe('the difference of a payment that an operator settles', () => {
+describe('the difference when an operator settles a payment', () => {
   const legs = [
     { system: 'OUTSIDE', currency: 'USD', amount: 4n },
     { system: 'DIFFERENCES', currency: 'USD', amount: -4n },
   ] as const;
 
-  /** Makes a payment whose order has cases of these kinds, and a plan that settles the payment. */
+  /** Makes a payment whose order has cases of the given kinds, and a plan that settles the payment. */
   async function settling(...kinds: readonly ('OTHER_AMOUNT' | 'OTHER_OUTCOME')[]) {
     const { id } = await t.platform.pay(scene, 1_000);
     const { platformId } = t.platform;

@@ -39,14 +39,14 @@ describe('the table of status changes matches the documents', () => {
       .map((cells) => `${cells[0]} > ${cells[to]}`);
   const unique = (list: readonly string[]) => [...new Set(list)].sort();
 
-  test('the status changes of a quote are exactly those that decision 50 lists', async () => {
+  test("a quote's status changes are exactly those that decision 50 lists", async () => {
     const decided = movesIn(partOf(decisions, '### Decision 50'), 2);
     expect(decided.length).toBeGreaterThan(5);
     expect(await moves('quote')).toEqual(unique(decided));
     expect(unique(decided)).toEqual(expect.arrayContaining(movesIn(partOf(specification, '### 3.1 Quote status'), 3)));
   });
 
-  test('the status changes of a transaction are exactly those that decision 57 lists', async () => {
+  test("a transaction's status changes are exactly those that decision 57 lists", async () => {
     const decided = movesIn(partOf(decisions, '### Decision 57'), 2);
     expect(decided).toHaveLength(17);
     expect(await moves('transaction')).toEqual(unique(decided));
@@ -55,7 +55,7 @@ describe('the table of status changes matches the documents', () => {
     expect(decided).toEqual(expect.arrayContaining(specified));
   });
 
-  test('the status changes of an external account are exactly those that decision 42 lists', async () => {
+  test("an external account's status changes are exactly those that decision 42 lists", async () => {
     const sentences = partOf(decisions, '### Decision 42').matchAll(
       /\b([A-Z_]+) becomes ([A-Z_]+(?:(?:, | or )[A-Z_]+)*)/g,
     );
@@ -66,7 +66,7 @@ describe('the table of status changes matches the documents', () => {
 });
 
 describe('the outcome stored under an idempotency key', () => {
-  /** The codes with which the database's functions refuse a plan. */
+  /** The codes with which the database functions refuse plans. */
   const codes = new Set(
     globSync('prisma/functions/*/*.sql')
       .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/'code', '([A-Z_]+)'/g)])

@@ -38,7 +38,7 @@ for (let i = 0; i < 3; i++) {
 }
 const { rows } = await sql.query('select platform_id from transaction limit 1');
 const platform: string = rows[0].platform_id;
-// One quote has expired. Its terms cannot change, so the triggers that enforce this are disabled for the update.
+// Makes one quote expire. Triggers prevent any change to a quote's terms, so they are disabled for the update.
 await sql.query('set session_replication_role = replica');
 await sql.query("update quote set expires_at = created_at + interval '1 millisecond' where id = $1", [quotes[2]?.id]);
 await sql.query('set session_replication_role = origin');
@@ -46,7 +46,7 @@ const much = collection(1, 4_600_000_000_000_000n, true);
 const { transaction: [made] = [], rail_order: [order] = [] } = much[0]?.plan.insert ?? {};
 /** A payment in flight to the second scene's account, worth half of an account's maximum. */
 const coming = { id: made?.id ?? '', order: order?.id ?? '' };
-// The first limits apply to one customer. The second apply to the platform, so both customers share them.
+// The first set of limits applies to one customer. The second applies to the platform, so both customers share it.
 const limits = [
   [{ period: 'DAY', currency: 'USD', amount: { units: 400 } }],
   [
@@ -261,7 +261,7 @@ const anyGroup = fc.oneof(
   { weight: 2, arbitrary: fc.tuple(either, half, fc.boolean()).map((a) => () => collection(...a)) },
   { weight: 4, arbitrary: fc.tuple(third, fc.boolean()).map((a) => () => outcome(...a)) },
   { weight: 2, arbitrary: ends },
-  // Enough payments are subject to policies for the limits to be reached.
+  // With this weight, enough payments are subject to policies for the limits to be reached.
   { weight: 8, arbitrary: either.map((of) => () => payout(of, 1n, undefined, true)) },
   { weight: 4, arbitrary: fc.constant(uncounted) },
   { weight: 4, arbitrary: third.map((of) => () => execution(of)) },

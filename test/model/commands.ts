@@ -107,7 +107,7 @@ const makeQuote = fc
 
 const quotesOf = ({ quotes }: Model) => quotes;
 
-/** Returns the error code with which the execution of a quote is refused, or undefined if it succeeds. */
+/** Returns the error code with which executing a quote is refused, or undefined if it succeeds. */
 function obstacleOf(model: Model, quote: ModelQuote): string | undefined {
   if (quote.kind === 'funded') return 'INVALID_INPUT';
   if (quote.status !== 'PENDING') return quote.status === 'EXPIRED' ? 'QUOTE_EXPIRED' : 'CONFLICT';
@@ -115,7 +115,7 @@ function obstacleOf(model: Model, quote: ModelQuote): string | undefined {
   return model.balances.aUsd < quote.send ? 'INSUFFICIENT_BALANCE' : undefined;
 }
 
-/** Waits until a payment to a UMA address has reached its receiver's platform and is awaiting approval. */
+/** Waits until a payment to a UMA address has reached the receiver's platform and is awaiting approval. */
 async function awaitArrival(model: Model, real: Real, quote: ModelQuote, outcome: Outcome): Promise<void> {
   const arriving = await real.world.until(
     `the arrival of ${quote.name}`,

@@ -14,7 +14,7 @@ export interface Model {
   readonly suspended: Suspended[];
   /** The status of A's external dollar account. */
   outside: AccountStatus;
-  /** The last command, for commands that repeat it. */
+  /** The last call, which the `replay` command repeats. */
   last: Call | undefined;
 }
 
@@ -39,8 +39,8 @@ export interface ModelQuote {
 }
 
 /**
- * The first three pay from A's dollars to A's external euro account, B's euros or B's UMA address. The last two pay to
- * A's external euro account from a deposit or from A's external dollar account.
+ * The first three pay from A's dollars: to A's external euro account, to B's euros and to B's UMA address. The last two
+ * pay to A's external euro account: from a deposit and from A's external dollar account.
  */
 export type QuoteKind = 'outside' | 'other' | 'uma' | 'funded' | 'pulled';
 

@@ -16,8 +16,8 @@ type Command = fc.AsyncCommand<Model, Real>;
 let calls = 0;
 
 /**
- * Builds a command that runs against the service and changes the model in the same way. After each run, all balances
- * are compared, and the ledger must balance.
+ * Builds a command that runs against the service and changes the model in the same way. After each run, the balances
+ * must match the model's, and the ledger must balance.
  */
 export function command(
   name: string,

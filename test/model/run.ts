@@ -7,7 +7,7 @@ import { type Model, modelOf } from './model.ts';
 import type { Real } from './play.ts';
 import { openWorld } from './world.ts';
 
-/** The number of sequences that share a gateway and its database. More rows would slow the database down. */
+/** The number of sequences that share a gateway and its database. With more, the database would become slow. */
 const perGround = 480;
 /**
  * The number of consecutive sequences in one world. Each starts from the state that the previous sequence left behind.
@@ -19,7 +19,7 @@ const maxCommands = 24;
 /** The maximum duration of a run, in milliseconds. */
 const timeLimitMs = 7_000_000;
 
-/** The number of sequences that run in parallel. Their commands are limited by background work, not by the CPU. */
+/** The number of sequences that run in parallel. Their speed is limited by background work, not by the CPU. */
 const lanes = 12;
 
 /** Settings under which no quote or approval expires by itself, so that the model can predict what happens. */
@@ -63,7 +63,7 @@ async function runOn(
   const failures: unknown[] = [];
   const stopped = () => failures.length > 0;
   const walks = Array.from({ length: lanes }, () => laneOn(gateway, stopped));
-  // The worlds are opened one after another, because a new instance has no open connections yet.
+  // The worlds are opened one after another, because a new instance would otherwise open many connections at once.
   for (const walk of walks) await walk.open();
   await Promise.all(
     walks.map(async (walk, lane) => {
@@ -97,7 +97,7 @@ function laneOn(gateway: TestGateway, stopped: () => boolean) {
   let isBroken = false;
   let runs = 0;
 
-  /** Opens a new world, and closes the current one, if any. */
+  /** Closes the current world, if any, and opens a new one. */
   async function open(): Promise<Real> {
     await close();
     const world = await openWorld(gateway);
@@ -121,8 +121,7 @@ function laneOn(gateway: TestGateway, stopped: () => boolean) {
     try {
       await play(current, sequence);
     } catch (error) {
-      // While a failing sequence is shrunk, each attempt gets a new world, so that no attempt is affected by an earlier
-      // one.
+      // While a failing sequence is shrunk, each attempt gets a new world, unaffected by earlier attempts.
       isBroken = true;
       throw error;
     }

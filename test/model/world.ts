@@ -31,7 +31,7 @@ export type World = Awaited<ReturnType<typeof openWorld>>;
 
 /**
  * Opens a new platform on which the model's commands run. Tests can query it, follow its feed and shift the timestamps
- * of its rows. Its ledger contains only a few sequences, so that summing it after every command stays fast.
+ * of its rows. Its ledger covers only a few sequences, so that summing it after every command stays fast.
  */
 export async function openWorld(on: TestGateway) {
   worlds += 1;
@@ -52,7 +52,7 @@ export async function openWorld(on: TestGateway) {
       for (const look of [...waiting]) look(change);
     }
   }
-  // If the stream breaks, the next wait for a change times out and reports it.
+  // If the stream breaks, the next wait for a change fails with a timeout.
   const followed = follow().catch(() => undefined);
 
   /** Waits for a change in the feed, past or future, that satisfies the condition. */
@@ -111,8 +111,8 @@ export async function openWorld(on: TestGateway) {
 
     /**
      * Checks that the platform's ledger has neither created nor lost money: all postings in a currency sum to zero, and
-     * each balance is the sum of its account's postings. Returns the same as `balances`, but needs only one query,
-     * because it runs after every command.
+     * each balance is the sum of its account's postings. Returns the same as `balances`, but in a single query, because
+     * it runs after every command.
      */
     async conserved({ a, b }: Pair): Promise<Balances> {
       const { rows } = await on.owner.query<{ broken: string[]; spendable: Record<string, string> }>({

@@ -38,7 +38,7 @@ describe('an amount as a decimal', () => {
     expect(formatDecimal(amount, decimals)).toBe(decimal);
   });
 
-  it('keeps every digit, so that removing the point gives the amount', () => {
+  it('keeps every digit, so that removing the decimal point gives the amount', () => {
     fc.assert(
       fc.property(fc.bigInt(), fc.constantFrom(...currencies), (amount, { decimals }) => {
         const text = formatDecimal(amount, decimals);
@@ -84,7 +84,7 @@ describe('a formatted amount', () => {
   });
 });
 
-it('an amount is an exact JSON integer, or is refused', () => {
+it('an amount becomes an exact JSON integer or is refused', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (amount) => {
       if (amount > 2n ** 53n - 1n || amount < -(2n ** 53n) + 1n) {
@@ -98,7 +98,7 @@ it('an amount is an exact JSON integer, or is refused', () => {
   expect(() => jsonInteger(9_007_199_254_740_992n)).toThrow(UnrepresentableAmount);
 });
 
-it('a rate with 15 significant digits is the same number in JSON', () => {
+it('a rate of up to 15 significant digits is unchanged as a JSON number', () => {
   const rate = fc.tuple(fc.integer({ min: 1, max: 999_999_999_999_999 }), fc.integer({ min: 0, max: 14 }));
   fc.assert(
     fc.property(rate, ([digits, places]) => {

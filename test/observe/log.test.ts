@@ -32,7 +32,7 @@ beforeEach(() => {
 
 const platform = connect(logging.url ?? '', t.platform.platformId, t.platform.authorization);
 
-/** Renames a database function during the work, so that commands fail with internal errors instead of refusals. */
+/** Renames a database function while `work` runs, so that commands fail with internal errors instead of refusals. */
 async function whileBroken(work: () => Promise<void>): Promise<void> {
   await t.owner.query('alter function commit_batches(jsonb) rename to commit_batches_away');
   try {
@@ -103,7 +103,7 @@ test('a request id that could be used to forge log lines or headers is replaced'
   expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test('the access log has each request once, without its query, credentials or body', async () => {
+test('the access log contains each request once, without its query, credentials or body', async () => {
   await platform.post(customer, {}, '/graphql?hidden-query');
   await lineWith('request');
   const [line] = parsed().filter(({ msg }) => msg === 'request');

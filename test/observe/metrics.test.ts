@@ -79,7 +79,7 @@ test.each<[string, ReturnType<typeof commands | typeof requests>, () => Promise<
   expect(await counted()).toBe(before + 1);
 });
 
-test('no label contains an id, and the number of series does not grow with the requests', async () => {
+test('no label contains an id, and the number of series does not grow with the number of requests', async () => {
   const series = async () => (await scrape()).split('\n').filter((line) => line.startsWith('payments_')).length;
   const ask = async () => {
     await Promise.all([rest(`/customers/${scene.customerId}`), rest(`/customers/${crypto.randomUUID()}`)]);
@@ -108,7 +108,7 @@ test('database metrics are current, and show the events in a stuck outbox and th
 
 test('metrics show a statement that is waiting for a connection, and count its request until the response ends', async () => {
   const { pool } = t.gateway.serving;
-  // Other tests of this process may have left some requests in flight.
+  // Other tests in this process may have left some requests in flight.
   const before = (await seriesOf('payments_requests_in_flight')) ?? 0;
   const taken = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
   const waiting = t.platform.ask('{ customers { totalCount } }');
@@ -133,7 +133,7 @@ test("metrics show the age of the login's oldest transaction", async () => {
 
 test('metrics show lock waits on any table, the retained write-ahead log and the share of transaction ids used', async () => {
   const blocked = () => seriesOf('payments_database_blocked_sessions');
-  // The gateway's own background work may wait briefly.
+  // The gateway's own background work may briefly wait for locks.
   await vi.waitFor(async () => expect(await blocked()).toBe(0), 60_000);
   const [holder, waiting] = [await ownClient(t.databaseUrl), await ownClient(t.databaseUrl)];
   // The metrics must be available even though their queries also read this table.

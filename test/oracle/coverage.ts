@@ -17,11 +17,11 @@ import { valueFor } from './values.ts';
 
 /** The fields that have no value in the scene. */
 const withoutValue: ReadonlySet<string> = new Set([
-  // No currency of this service requires any fields.
+  // None of this service's currencies requires any fields.
   'PlatformCurrency.requiredCounterpartyFields',
   'PlatformCurrency.providerRequiredCustomerFields',
   'PlatformCurrency.providerRequiredCounterpartyCustomerFields',
-  // No token of the scene expires soon.
+  // No token in the scene expires soon.
   'Event.apiTokenId',
   // These parties have no account number: they have a UMA address, or the payer is not known yet.
   'UmaSource.maskedNumber',
@@ -50,7 +50,7 @@ export function fieldsToSee(schema: GraphQLSchema): readonly string[] {
   );
 }
 
-/** Returns the exceptions that are no longer needed, because the field was seen with a value or does not exist. */
+/** Returns the exceptions that are not needed because their fields were seen with a value or do not exist. */
 export function needlessExceptions(schema: GraphQLSchema, seen: ReadonlySet<string>): readonly string[] {
   return [...withoutValue, ...moving].filter((name) => {
     const [typeName = '', field = ''] = name.split('.');
@@ -60,7 +60,7 @@ export function needlessExceptions(schema: GraphQLSchema, seen: ReadonlySet<stri
 }
 
 type Field = GraphQLField<unknown, unknown>;
-/** The path to a type: a list of fields, each with the object type that has the field. */
+/** The path to a type: a list of fields, each with the object type to which it belongs. */
 type Way = readonly { readonly field: Field; readonly on: GraphQLObjectType }[];
 
 /** The maximum number of paths that are tried for a type. */
@@ -97,8 +97,8 @@ const isMany = ({ name, args }: Field) => name === 'nodes' || args.some((arg) =>
 
 /**
  * Yields documents that select one missing field each, along the paths to its type. With two missing fields, a document
- * could exceed the cost limit, and neither field would be seen. The first documents have no optional arguments, and
- * later ones have random ones. Between documents, the caller can remove fields from `missing`.
+ * could exceed the cost limit, and neither field would be seen. The first documents have no optional arguments except
+ * `first`; later ones contain others at random. The caller can remove fields from `missing` between documents.
  */
 export function* directedDocuments(
   schema: GraphQLSchema,

@@ -66,8 +66,8 @@ const rootWeights: Readonly<Record<string, number>> = {
 const budget = { fields: 60, directives: 12, cost: 900, depth: 12 };
 
 /**
- * Writes the document for these choices. The same choices give the same document, and zeros give the simplest one. If a
- * document exceeds the service's limits, the next one is tried.
+ * Writes a document from the given choices. The same choices give the same document, and zeros give the simplest one.
+ * If the document exceeds the service's limits, another is written from the choices that follow.
  */
 export function drawDocument(schema: GraphQLSchema, choices: Choices, material: Material): DrawnDocument {
   for (;;) {
@@ -248,7 +248,7 @@ class Writer {
     return ` @${name}(if: ${this.#variable('Boolean!', draw, false)})`;
   }
 
-  /** Writes the arguments of a field. Also returns the maximum number of rows that the field can return. */
+  /** Writes a field's arguments. Also returns the maximum number of rows that the field can return. */
   #arguments(owner: string, field: Field, times: number): { readonly text: string; readonly rows: number } {
     if (field.args.length === 0) return { text: '', rows: 1 };
     const written: string[] = [];
@@ -341,7 +341,7 @@ class Writer {
   }
 }
 
-/** Writes a value as a literal. Enum values are given by name, not by their internal value. */
+/** Writes a value as a literal. Enum values must be passed as their names, not as their internal values. */
 export function literal(value: unknown, type: GraphQLInputType): string {
   if (value === null) return 'null';
   const inner = isNonNullType(type) ? type.ofType : type;

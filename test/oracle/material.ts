@@ -85,7 +85,7 @@ export async function readMaterial(
   };
 }
 
-/** Returns a row's cursor in a list ordered by last change. */
+/** Returns a row's cursor in a list ordered by the time of the last change. */
 function changeCursor(list: string, platformId: string, { id, updatedAt }: Data): string {
   return cursors.write(list, platformId, `${Date.parse(updatedAt)}:${id.split(':')[1]}`);
 }

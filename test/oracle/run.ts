@@ -14,7 +14,7 @@ export class Figures {
   documents = 0;
   /** The number of documents for which at least one caller received rows. */
   withRows = 0;
-  /** The number of first responses to callers, and how many of them had rows or were refused before execution. */
+  /** The number of first responses to callers, and how many of them had rows or refused to execute the document. */
   answers = 0;
   answersWithRows = 0;
   refused = 0;
@@ -24,14 +24,14 @@ export class Figures {
   seen = new Set<string>();
 }
 
-/** How long fast-check shrinks a document that shows a difference. */
+/** How long fast-check may spend shrinking a document that shows a difference. */
 const shrinkMs = 40_000;
 
 const numbers = fc.array(fc.nat(0x7fffffff), { minLength: 30, maxLength: 300, size: 'max' });
 
 /**
  * Sends random documents and compares the service's responses with those of the stock execution. To repeat the
- * documents of an earlier run, set `ORACLE_SEED` in the environment to its seed.
+ * documents of an earlier run, set the environment variable `ORACLE_SEED` to that run's seed.
  * @throws Error for the first difference, with the seed, the shrunk document, the caller and both responses
  */
 export async function runOracle(world: OracleWorld, documents: number): Promise<Figures> {
@@ -131,7 +131,7 @@ async function check(world: OracleWorld, asked: Case, figures: Figures): Promise
     const difference = isRefused ? undefined : differenceOf(expected.json(), answer);
     if (difference !== undefined) throw different(difference, caller.name, operation, expected, result);
     const seen = seenIn(world.schema, query, operationName, answer.data);
-    // If there are errors, fields may be null because of them, and their values were not compared.
+    // Errors may have made fields null, in which case the values of those fields were not compared.
     if (!isRefused && !answer.errors) for (const field of seen.fields) figures.seen.add(field);
     firsts.push({ caller, operation, answer: result });
     hasRows ||= seen.rows > 0;

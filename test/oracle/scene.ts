@@ -31,19 +31,19 @@ export interface Caller {
 export interface QuietScene {
   readonly databaseUrl: string;
   readonly callers: readonly Caller[];
-  /** Idempotency keys with their operations: used ones and an unused one. */
+  /** Idempotency keys with their operations: several used keys and one unused key. */
   readonly keys: readonly (readonly [operation: string, key: string])[];
   drop(): Promise<void>;
 }
 
-/** This is longer than any test that reads the scene. */
+/** Longer than any test that reads the scene takes. */
 const neverMs = 3_600_000;
 
 /** Creates the scene with its own gateway, waits until no work is in progress, and stops that gateway. */
 export async function makeQuietScene(): Promise<QuietScene> {
   const database = await freshDatabase();
   const maker = await startTestGateway({ SANDBOX_PACE_MS: 5, PAYMENT_APPROVAL_MS: neverMs }, database.url);
-  // Quotes and approvals created on this gateway expire immediately. The workers of `maker` process the expiry.
+  // Quotes and approvals created on this gateway expire immediately. The `maker` gateway's workers process the expiry.
   const late = await startTestGateway(
     { ROLE: 'serve', SANDBOX_QUOTE_SECONDS: 0, PAYMENT_APPROVAL_MS: 1 },
     database.url,
@@ -246,7 +246,7 @@ async function moreOfEverything(maker: TestGateway, platform: TestPlatform, { pa
   );
   for (const { accountType, inputField, beneficiaryRequired, currencies, fields } of forms) {
     const bank = fields.some(({ name }: Data) => name === 'bankName') && { bankName: 'Bank' };
-    // Other spellings of an account are refused, because the account already exists.
+    // Some examples spell an earlier example's account differently, and are refused because the account already exists.
     for (const [at, details] of accountExamples[accountType as ExternalAccountType].taken.entries())
       await platform.act('createExternalAccount', {
         ...{ customerId: one.customerId, currency: currencies[0].code },
@@ -322,7 +322,7 @@ async function callersOf(
   return callers;
 }
 
-/** Freezes a customer and accounts, revokes a client token, and lets a receiver disable its endpoint. */
+/** Freezes a customer and some accounts, revokes a client token, and has an endpoint disabled by a 410 response. */
 async function endSome({ gateway }: TestGateway, platform: TestPlatform, { all }: Customers): Promise<void> {
   const [, , business = '', person = ''] = all;
   const freezing = { reason: 'under investigation', by: 'Ada', frozen: true };
@@ -354,8 +354,8 @@ async function registered(platform: TestPlatform): Promise<string> {
 }
 
 /**
- * Sets policies for a customer (who then pays), for the customer's app, for an API token and, last, for the platform,
- * which makes no payments after that.
+ * Sets policies for a customer (who then pays), the customer's app, an API token and, last, the platform. The platform
+ * makes no payments after that.
  */
 async function limitSome(platform: TestPlatform, { payers }: Customers, callers: readonly Caller[]): Promise<void> {
   const [payer] = payers;

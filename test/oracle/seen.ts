@@ -21,8 +21,8 @@ interface Selected {
 /** The fields that have a value in a response, and the number of list rows and nodes in it. */
 interface Seen {
   /**
-   * Each is written as `Type.field`. A list counts only if it is not empty. A field counts only if no field of another
-   * type is selected under the same key.
+   * Each field is written as `Type.field`. A list counts only if it is not empty. A field counts only if no field of
+   * another type is selected under the same key.
    */
   readonly fields: ReadonlySet<string>;
   readonly rows: number;
@@ -50,7 +50,7 @@ export function seenIn(schema: GraphQLSchema, query: string, operationName: stri
     }
   };
 
-  /** Returns the fields of a selection, including those of its fragments. */
+  /** Returns the fields in a selection, including those in its fragments. */
   const selected = (type: GraphQLNamedType, { selections }: SelectionSetNode): Selected[] =>
     selections.flatMap((one): Selected[] => {
       if (one.kind === Kind.FIELD) return [{ on: type, field: one }];

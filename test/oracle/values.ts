@@ -41,7 +41,7 @@ type Draw = (choices: Choices, material: Material, owner: string) => unknown;
 
 const nobody = '019a0000-0000-7000-8000-000000000000';
 
-/** Draws an id of one of these types, sometimes an unknown or malformed one. */
+/** Draws an id of one of the given types, sometimes an unknown or malformed one. */
 const idOf =
   (...types: readonly string[]): Draw =>
   (choices, { ids }) => {
@@ -73,7 +73,7 @@ const idsOfFields: Readonly<Record<string, Draw>> = {
   'Query.transaction': idOf('Transaction'),
 };
 
-/** Returns the type of the rows in a field's list, under which the list's cursors are stored. */
+/** Returns the row type of a list field. The list's cursors are stored under this type. */
 function rowsOf(owner: string): string {
   const name = owner.slice(owner.indexOf('.') + 1);
   if (name === 'deliveries') return 'WebhookDelivery';
@@ -114,7 +114,7 @@ const amount: Draw = (choices) =>
 
 const odd = ['', 'nobody', 'a\u0000b', '%', "'"];
 
-/** Draws values for inputs with these names. If the result is undefined, the value depends only on the type. */
+/** Functions that draw values, keyed by input name. If one returns undefined, the value depends only on the type. */
 const byName: Readonly<Record<string, Draw>> = {
   id: (choices, material, owner) => (idsOfFields[owner] ?? anyId)(choices, material, owner),
   ids: (choices, material, owner) => {

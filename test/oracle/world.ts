@@ -22,7 +22,7 @@ export interface Operation {
 
 export type OracleWorld = Awaited<ReturnType<typeof openWorld>>;
 
-/** Opens the quiet scene, a gateway that serves it, and the oracle: a gateway that reads it with the stock libraries. */
+/** Opens the quiet scene, a gateway that serves it, and the oracle: a gateway reading it with the stock libraries. */
 export async function openWorld() {
   const scene = await makeQuietScene();
   // The gateways run no workers, so the data does not change.
@@ -49,7 +49,7 @@ export async function openWorld() {
     schema: buildSchema(readFileSync('schema.graphql', 'utf8')),
     /** By platform. */
     material: [await read(0), await read(1)] as const,
-    /** Queries the service over HTTP. With `isStock`, queries the gateway with the stock libraries instead. */
+    /** Queries the gateway over HTTP, or, with `isStock`, the oracle. */
     async ask(
       { query, variables, operationName }: Operation,
       { authorization }: Caller,

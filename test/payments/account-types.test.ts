@@ -24,7 +24,7 @@ const kinds = (Object.entries(accountTypes) as [ExternalAccountType, AccountType
   ...accountExamples[accountType],
 }));
 
-/** Registers an account for a new owner, or for the platform, over GraphQL. */
+/** Registers an account for a new customer, or for the platform, over GraphQL. */
 async function register(as: TestPlatform, type: AccountType, details: AccountDetails, isOwn = false): Promise<Data> {
   const input = {
     customerId: isOwn ? undefined : await as.newCustomer(),
@@ -35,7 +35,7 @@ async function register(as: TestPlatform, type: AccountType, details: AccountDet
   return as.act('createExternalAccount', input, 'account { id } warnings { path code message }');
 }
 
-/** Registers an account for a new owner over REST. Returns the response body. */
+/** Registers an account for a new customer over REST. Returns the response body. */
 async function registerInRest(as: TestPlatform, accountType: string, type: AccountType, details: object) {
   const rest = as === live ? liveRest : sandboxRest;
   const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
@@ -65,14 +65,14 @@ describe.each(kinds)('$accountType', ({ accountType, type, taken, refused }) => 
       const { accountType: _type, beneficiary: _owner, ...inRest } = accountInfo;
       expect(warnings).toEqual([]);
       expect(present(shown)).toEqual(inRest);
-      // The returned details are accepted as input, and produce the same details again.
+      // The returned details are accepted as input and produce the same details again.
       const again = await register(live, type, inRest);
       expect(await shownDetails(live, type, again.account.id)).toEqual(shown);
       expect(await register(t.platform, type, details)).toMatchObject({ warnings: [] });
     }
   });
 
-  test('PRODUCTION refuses it over both APIs, naming the field and the character or check digit', async () => {
+  test('PRODUCTION refuses wrong details over both APIs, naming the field and the character or check digit', async () => {
     expect(refused.length).toBeGreaterThanOrEqual(3);
     for (const details of refused) {
       const inGraphql = await register(live, type, details, true);
@@ -126,6 +126,23 @@ test('a letter in place of a digit is reported with its position and the digit t
   ] as const;
   for (const [accountType, details, message] of fields)
     expect((await register(live, accountTypes[accountType], details)).message).toMatch(message);
+});
+
+test('an IBAN needs no BIC in any country of SEPA, and one in every other country', async () => {
+  // The registry's examples (ISO 13616). The first five countries joined SEPA in 2024 and 2025.
+  const inside = [
+    ...['AL47212110090000000235698741', 'MD24AG000225100013104168', 'ME25505000012345678951'],
+    ...['MK07250120000058984', 'RS35260005601001611379', 'AD1200012030200359100100', 'VA59001123000012345678'],
+  ];
+  for (const iban of inside)
+    expect(await register(live, accountTypes.IBAN, { iban })).toHaveProperty('account.id', expect.any(String));
+  for (const iban of ['XK051212012345678906', 'BA391290079401028494', 'UA213223130000026007233566001'])
+    expect((await register(live, accountTypes.IBAN, { iban })).path).toEqual([
+      'input',
+      'accountInfo',
+      'iban',
+      'swiftBic',
+    ]);
 });
 
 const sepa = (fullName: string) => ({

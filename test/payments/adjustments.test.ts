@@ -19,7 +19,7 @@ const propose = (...amount: string[]) =>
   answer('adjust', 'propose', scene.usd, '--currency', 'USD', ...amount, ...maker);
 const balance = () => t.platform.balanceOf(scene.usd);
 
-test('a proposal moves no money until another person approves it; the correction then appears everywhere', async () => {
+test('a proposal moves no money until another person approves it; the API and the operator commands then show the correction', async () => {
   const before = await balance();
   const made = await propose('--credit', '12.50');
   expect(made).toMatchObject({ status: 'PROPOSED', amount: '12.50 USD', proposedBy: 'Ada Lovelace', decidedBy: null });

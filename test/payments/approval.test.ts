@@ -48,7 +48,7 @@ test.each([
   for (const value of wrong) expect([value, await refusalOf([name, value])]).toEqual([value, 'INVALID_INPUT']);
 });
 
-test('fact names consist of 2 to 64 capital letters and underscores and are unique, and at most 30 are accepted', async () => {
+test('fact names are unique and consist of 2 to 64 capital letters and underscores; at most 30 are accepted', async () => {
   const names = (count: number) => Array.from({ length: count }, (_, n) => [`A_${'B'.repeat(n)}C`, 'x'] as const);
   const name = (length: number) => [`A${'_'.repeat(length - 2)}Z`, 'x'] as const;
   for (const facts of [[name(2)], [name(64)], names(30)])
@@ -72,7 +72,7 @@ describe('an incoming payment', () => {
     expect(await decided('REJECT')).toEqual({ status: 'REJECTED', reasons: rejected, balance: 0n });
   });
 
-  test('is the only kind of payment whose scenario may decide on an approval', async () => {
+  test('is the only kind of payment whose scenario may decide the approval', async () => {
     const scene = await t.platform.makeScene(1_000n);
     const refused = await t.platform.transfer('transferOut', scene, 1, { sandboxScenario: { approval: 'APPROVE' } });
     expect(refused).toMatchObject({ code: 'INVALID_INPUT', path: ['sandboxScenario', 'approval'] });
@@ -162,7 +162,7 @@ describe('an incoming payment', () => {
     expect(await t.platform.balanceOf(scene.usd)).toBe(0n);
   });
 
-  test('fails with PAYMENT_APPROVAL_TIMED_OUT if not decided in time, and can then no longer be decided', async () => {
+  test('fails with PAYMENT_APPROVAL_TIMED_OUT if nobody decides in time, and accepts no later decision', async () => {
     const { transaction } = await receive(impatient);
     const timedOut = { status: 'FAILED', failureReason: 'PAYMENT_APPROVAL_TIMED_OUT' };
     expect(await impatient.platform.ended(transaction.id)).toMatchObject(timedOut);
@@ -220,7 +220,7 @@ async function lookedUp(sandboxScenario: object, gateway: TestGateway = t) {
   return { after, ...(await receive(gateway, { sandboxScenario: { step: 'PAY_REQUEST', ...sandboxScenario } })) };
 }
 
-/** Returns the events of a payment up to the event with this status. */
+/** Returns the events of a payment up to the event with the status `last`. */
 const told = (after: string, id: string, last: string) =>
   t.platform.followed(
     `subscription ($after: String, $id: ID!) { transactionUpdates(after: $after, of: { transactionId: $id }) {
@@ -230,7 +230,7 @@ const told = (after: string, id: string, last: string) =>
   );
 
 describe('an incoming UMA payment whose sender has only looked up the receiver', () => {
-  test('2.6 is CREATED without a reference, and no approval is requested yet', async () => {
+  test('is CREATED without a reference, and no approval is requested yet (specification 2.6)', async () => {
     const { transaction, scene } = await lookedUp({ delayMs: 600_000 });
     expect(transaction).toMatchObject({ status: 'CREATED', approvalDueAt: null });
     const waiting = { type: 'INCOMING', reconciliationReference: null, timeline: went('CREATED'), ledgerEntries: [] };
@@ -241,7 +241,7 @@ describe('an incoming UMA payment whose sender has only looked up the receiver',
     expect(await t.platform.balanceOf(scene.usd)).toBe(0n);
   });
 
-  test('3.2 becomes PENDING when the pay request arrives, and only then does its five-second deadline start', async () => {
+  test('becomes PENDING when the pay request arrives, which starts the five-second deadline (specification 3.2)', async () => {
     const { transaction, scene, after } = await lookedUp({ delayMs: 300 });
     expect(transaction.status).toBe('CREATED');
     const events = await told(after, transaction.id, 'PENDING');
@@ -265,7 +265,7 @@ describe('an incoming UMA payment whose sender has only looked up the receiver',
   });
 
   test.each(['LNURLP_FAILED', 'PAY_REQUEST_FAILED'])(
-    '3.2 becomes FAILED with %s when the pay request fails',
+    'becomes FAILED with %s when the pay request fails (specification 3.2)',
     async (failureReason) => {
       const { transaction, scene } = await lookedUp({ failureReason, delayMs: 50 });
       const failed = { status: 'FAILED', failureReason, timeline: went('CREATED', 'FAILED'), ledgerEntries: [] };
@@ -274,15 +274,15 @@ describe('an incoming UMA payment whose sender has only looked up the receiver',
     },
   );
 
-  test('3.2 becomes EXPIRED when no pay request arrives within the lifetime of a quote', async () => {
+  test("becomes EXPIRED when no pay request arrives within a quote's lifetime (specification 3.2)", async () => {
     const { transaction } = await lookedUp({ delayMs: 3_600_000 }, brief);
     const expired = { status: 'EXPIRED', timeline: went('CREATED', 'EXPIRED'), ledgerEntries: [] };
     expect(await brief.platform.ended(transaction.id)).toMatchObject(expired);
   });
 });
 
-describe('the step of a scenario', () => {
-  test('PULL makes the collection of the money for a quote fail or wait', async () => {
+describe("a scenario's step", () => {
+  test("PULL makes the collection of a quote's money fail or wait", async () => {
     const scene = await t.platform.makeScene(0n);
     const made = (scenario: object) => {
       const rest = { immediatelyExecute: true, sandboxScenario: { step: 'PULL', ...scenario } };
@@ -295,7 +295,7 @@ describe('the step of a scenario', () => {
     expect(await t.platform.ended(slow.transaction.id)).toMatchObject({ status: 'COMPLETED' });
   });
 
-  test('is refused if the payment has no such step, or if a field applies only to the settlement', async () => {
+  test('is refused if the payment has no such step, or if another field applies only to the settlement', async () => {
     const scene = await t.platform.makeScene(50_000n);
     const out = (sandboxScenario: object) => t.platform.transfer('transferOut', scene, 100, { sandboxScenario });
     const refused = { code: 'INVALID_INPUT', path: ['sandboxScenario', 'step'] };

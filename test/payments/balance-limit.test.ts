@@ -28,14 +28,14 @@ const fundAccount = (accountId: string, amount: bigint): Promise<Data> =>
 const paid = (from: string, to: string, amount: number, rest: object = {}) =>
   t.platform.quote(between(from, to, amount, { immediatelyExecute: true, ...rest }));
 
-/** Creates a customer whose USD account has this balance. */
+/** Creates a customer whose USD account holds `amount`. */
 async function holding(amount: bigint): Promise<Scene> {
   const scene = await t.platform.makeScene(0n);
   await t.platform.bringIn(scene, amount);
   return scene;
 }
 
-/** Raises the balance above the maximum for new money, as many refunds would. */
+/** Raises an account's balance above the maximum for new money. A large number of refunds could also do this. */
 async function heap(accountId: string, amount: bigint, currency = 'USD'): Promise<void> {
   const journal = deposit(uuidIn(accountId), currency, amount);
   const legs = journal.legs.map((leg) => ('account' in leg ? { ...leg, exempt: true as const } : leg));
@@ -113,14 +113,14 @@ describe('money in flight', () => {
     expect(await t.platform.balanceOf(crowded.usd)).toBe(most);
   });
 
-  test.each(['is debited here', 'was pulled first, and the completed pull no longer counts'])(
+  test.each(['comes from an internal account', 'was pulled first, and the completed pull no longer counts'])(
     'leaves exactly the rest of the maximum available, to the last unit, if it %s',
     async (how) => {
       const coming = 4_000_000_000_000_000n;
       const rest = { sandboxScenario: late };
       const payee = await t.platform.makeScene(0n);
       const from =
-        how === 'is debited here'
+        how === 'comes from an internal account'
           ? (await holding(5_000_000_000_000_000n)).usd
           : (await t.platform.makeScene(0n)).outsideUsd;
       const made = await paid(from, payee.usd, Number(coming), { lockedCurrencySide: 'RECEIVING', ...rest });
@@ -129,7 +129,7 @@ describe('money in flight', () => {
       const room = most - coming;
       expect(await bringIn(payee, room + 1n, rest)).toMatchObject(outOfRange('amount.units'));
       expect(await bringIn(payee, room, rest)).toMatchObject({ status: 'PENDING' });
-      // Only amounts over a tenth of the maximum are checked here. Smaller ones are refused when they arrive.
+      // Payments in flight count only for amounts over a tenth of the maximum. Smaller ones that do not fit fail later.
       expect(await bringIn(payee, most / 10n + 1n, rest)).toMatchObject({ code: 'AMOUNT_OUT_OF_RANGE' });
     },
   );
@@ -147,7 +147,7 @@ describe('money in flight', () => {
   });
 
   test.each(['another customer', 'the same customer'])(
-    'is returned to its source if a quote to an account of %s no longer fits',
+    "is returned to its source if a quote to %s's account no longer fits",
     async (whose) => {
       const scene = await t.platform.makeScene(1_000_000n);
       const receiver = whose === 'the same customer' ? scene : await t.platform.makeScene(0n);
@@ -267,7 +267,7 @@ test('in random histories near the maximum, only refunds exceed it, and every pa
   );
 });
 
-test('a delivered payment is COMPLETED, and pays the platform its fee even beyond the maximum', async () => {
+test('a delivered payment is COMPLETED and pays the platform its fee, even into an account at its maximum', async () => {
   await chargeFees(t, t.platform);
   const own = await t.platform.ownAccount('USD');
   const scene = await t.platform.makeScene(50_000n);

@@ -45,7 +45,7 @@ test('if a quote is canceled and executed concurrently, one of the two is refuse
   }
 });
 
-test('a deposit for a canceled quote is credited to its customer; a quote that was paid cannot be canceled', async () => {
+test('a deposit for a canceled quote is credited to its customer; a paid quote cannot be canceled', async () => {
   const funded = await fundedQuote(platform, await platform.makeScene(0n));
   expect(await cancel(funded.quoteId)).toMatchObject({ quote: { status: 'EXPIRED' } });
   expect(await sendDeposit(platform, funded)).toMatchObject({ transaction: { status: 'EXPIRED' } });

@@ -13,7 +13,7 @@ const quote = async (platform: TestPlatform, scene: Scene, amount: bigint): Prom
 
 /**
  * Retries commands that failed because no connection became free in time, as happens on a busy machine. These tests are
- * about races between commands, not about the speed of a connection.
+ * about races between commands, not about how soon a connection becomes free.
  */
 async function patiently(act: () => Promise<Data>): Promise<Data> {
   let answer = await act();
@@ -94,7 +94,7 @@ describe.each([DATABASE_POOL, 1])('with a database pool of %i', (poolSize) => {
     expect(await t.platform.balanceOf(scene.usd)).toBe(100_000n - BigInt(done.transaction.sentAmount.amount));
   });
 
-  test('a key belongs to its platform and its operation', async () => {
+  test('an idempotency key belongs to one platform and one operation', async () => {
     const other = await t.newPlatform(`other-${poolSize}`);
     const [here, there] = [await t.platform.makeScene(5_000n), await other.makeScene(5_000n)];
     const key = 'shared-key';

@@ -27,7 +27,7 @@ const moveOut = (from: string, amount: bigint) => platform.act('transferInternal
 const never = { sandboxScenario: { delayMs: 3_600_000 } };
 
 describe('a customer with money', () => {
-  test('cannot be deleted, and the refusal lists the balances; once the money is paid out, it can', async () => {
+  test('cannot be deleted before the money is paid out, and the refusal lists the balances', async () => {
     const scene = await platform.makeScene(12_550n);
     await platform.fund(scene.eur, 300n);
     expect(await remove(scene.customerId)).toEqual({
@@ -56,7 +56,7 @@ describe('a customer with money', () => {
     expect(await remove(scene.customerId)).toMatchObject(deleted);
   });
 
-  test('shows its balances only to callers who may read them', async () => {
+  test('has its balances listed in the refusal only if the caller may read them', async () => {
     const scene = await platform.makeScene(100n);
     const blind = await platform.serverOf('MANAGE');
     const message = 'the customer still holds money, or has payments in flight';
@@ -90,7 +90,7 @@ describe('a customer with a payment in flight', () => {
     expect(await remove(customerId)).toMatchObject(underWay(id));
   });
 
-  test('can be deleted despite quotes that were never executed; these can no longer be executed', async () => {
+  test('can be deleted despite its unexecuted quotes, which can then no longer be executed', async () => {
     const scene = await platform.makeScene(0n);
     const { id } = await platform.quote(usdToEur(scene));
     const funded = await fundedQuote(platform, scene);
@@ -129,7 +129,7 @@ describe('a deleted customer', () => {
     expect(await platform.balanceOf(late.account)).toBe(0n);
   });
 
-  test('gets no money back: a payment returned by a bank is suspended until it is released to the platform', async () => {
+  test('gets no money back: a returned payment is held in suspense until it is released to the platform', async () => {
     const scene = await platform.makeScene(500n);
     const returned = await platform.pay(scene, 500, { sandboxScenario: { returnAfterMs: 3_600_000 } });
     expect(await platform.ended(returned.id)).toMatchObject({ status: 'COMPLETED' });
@@ -181,7 +181,7 @@ describe('a concurrent deletion', () => {
     }
   });
 
-  test('keeps an external account that was registered first; one that is registered later is refused', async () => {
+  test('keeps an external account registered before it; an account registered after it is refused', async () => {
     const [first, second] = [await platform.newCustomer(), await platform.newCustomer()];
     const register = (customerId: string) => () => platform.externalAccount(customerId, 'USD', usAccount('12345678'));
     const [account, done] = await inTurn(t, ['customer', first], register(first), () => remove(first));

@@ -27,7 +27,7 @@ async function create(platformCustomerId: string, more: object = { details: pers
 const list = (filter: object) => platform.idsIn('customers', filter);
 
 describe('updating', () => {
-  test('changes the given fields, leaves the omitted ones, and clears those that are null', async () => {
+  test('changes the given fields, leaves the omitted ones, and clears those set to null', async () => {
     const address = { line1: '1 Main Street', city: 'Arlington', postalCode: '22201', country: 'US' };
     const individual = { fullName: 'Grace Hopper', birthDate: '1990-12-09', nationality: 'US', address };
     const { id, version } = await create('update-1', { details: { individual } });
@@ -59,7 +59,8 @@ describe('updating', () => {
   });
 
   test.each([
-    ['percentageOwnership', ['0', '33.333333', '100'], ['-0.01', '100.01']],
+    ['percentageOwnership', ['0', '33.333333', '33.3333333333333', '100'], ['-0.01', '100.01', `33.${'3'.repeat(14)}`]],
+    ['percentageOwnership', ['0.0000000000001'], ['0.00000000000001', `0.1${'0'.repeat(20)}1`]],
     ['phoneNumber', ['+12', `+1${'2'.repeat(14)}`], ['+1', '12', '+02', `+1${'2'.repeat(15)}`]],
     ['title', ['x'.repeat(100)], ['x'.repeat(101)]],
     ['taxId', ['x'.repeat(100)], ['x'.repeat(101)]],
@@ -106,7 +107,7 @@ describe('UMA addresses', () => {
       expect((await move(id, own)).customer.umaAddress).toBe('$second@test.uma.money');
   });
 
-  test('that several customers request at the same time are each given to only one of them', async () => {
+  test('that several customers request at the same time are given to only one of them', async () => {
     const rivals = await Promise.all(['rival-1', 'rival-2', 'rival-3'].map((id) => create(id)));
     const answers = await Promise.all(rivals.map(({ id }) => move(id, '$contested@test.uma.money')));
     const codes = answers.map((answer) => answer.code ?? 'done').sort();
@@ -151,7 +152,7 @@ describe('identity checks', () => {
     expect((await create('kyc-2', { details: { business: { legalName: name } } })).kycStatus).toBe(kycStatus);
   });
 
-  test('let a customer move money once it is approved, for example under a new name', async () => {
+  test('let a customer move money once the customer is approved, for example after a name change', async () => {
     const { id } = await create('kyc-3', { details: person('Grace Hopper 001') });
     const usd = await platform.internalAccount(id, 'USD');
     await platform.fund(usd, 10_000n);

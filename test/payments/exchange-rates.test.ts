@@ -36,7 +36,7 @@ test.each([
   }
 });
 
-test('the fixed fees of a rate do not grow with the amount', async () => {
+test('fixed fees do not grow with the amount', async () => {
   await chargeFees(t, t.platform, 25n, '0.0125');
   const feesOf = async (sendingAmount: number) =>
     (await rest.ask('GET', `/exchange-rates?sourceCurrency=USD&destinationCurrency=EUR&sendingAmount=${sendingAmount}`))
@@ -44,7 +44,26 @@ test('the fixed fees of a rate do not grow with the amount', async () => {
   const [small, large] = [await feesOf(1_000), await feesOf(1_000_000)];
   expect(small.fees.fixed).toBe(large.fees.fixed);
   expect(small.fees.fixed).toBeGreaterThan(25);
-  // For the smallest amount, only the fixed fees are charged, plus one unit for each variable fee.
+  // The smallest amount that can be sent is one unit more than the fixed fees.
   const least = await feesOf(small.fees.fixed + 1);
   expect(least.fees.fixed).toBe(small.fees.fixed);
+});
+
+test('without an amount, both APIs price every conversion, even from a currency with small units', async () => {
+  const { currencies } = await t.platform.ask('{ currencies { code } }');
+  const codes: string[] = currencies.map(({ code }: Data) => code);
+  const query = `query ($source: CurrencyCode!) {
+    exchangeRates(source: $source) { destination { code } sendingAmount { amount } minSendingAmount { amount } } }`;
+  for (const source of codes) {
+    const { exchangeRates } = await t.platform.ask(query, { source });
+    const { data } = await rest.ask('GET', `/exchange-rates?sourceCurrency=${source}`);
+    for (const destination of codes.filter((code) => code !== source)) {
+      const rate = exchangeRates.find((one: Data) => one.destination.code === destination);
+      const amount = Math.max(10_000, Number(rate?.minSendingAmount.amount));
+      const shown = data.find((one: Data) => one.destinationCurrency.code === destination);
+      expect([source, destination, rate?.sendingAmount.amount, shown?.sendingAmount]).toEqual([
+        ...[source, destination, String(amount), amount],
+      ]);
+    }
+  }
 });

@@ -11,7 +11,7 @@ const fields = 'status statusReason version beneficiaryVerificationStatus benefi
 
 let made = 0;
 
-/** Registers a US account for a customer. Its number ends in this suffix. */
+/** Registers a US account for a customer, with a number that ends in `suffix`. */
 async function register(customerId: string, suffix: string, rest = {}, platform = t.platform): Promise<Data> {
   made += 1;
   const input = {
@@ -123,7 +123,7 @@ describe('the default deposit account', () => {
     return { scene, account };
   }
 
-  test('2.9 that is not ACTIVE when a UMA payment arrives leaves the money in the internal account', async () => {
+  test('leaves the money in the internal account if it is not ACTIVE when a UMA payment arrives (specification 2.9)', async () => {
     const { scene } = await receiver('UNDER_REVIEW');
     const transaction = await t.platform.announce(scene.customerId, 700);
     await t.platform.actOn('approveTransaction', { transactionId: transaction.id });
@@ -132,7 +132,7 @@ describe('the default deposit account', () => {
     expect(await t.platform.balanceOf(scene.usd)).toBe(700n);
   });
 
-  test('2.9 that ceases to be ACTIVE before an internal payment is approved also leaves the money in the internal account', async () => {
+  test('leaves the money in the internal account if it ceases to be ACTIVE before an internal payment is approved (specification 2.9)', async () => {
     const from = await t.platform.makeScene(50_000n);
     const { scene, account } = await receiver();
     const { made, incoming } = await t.platform.payByUma(from.usd, scene.customerId);

@@ -139,7 +139,7 @@ test.each([
   ['107', 'CHECKED_BY_RECEIVING_FI', null, ''],
   ['000', 'MATCHED', 'Grace Hopper', null],
 ])(
-  'an account number ending in %s is verified as %s, and the status reason of a mismatch states the compared names',
+  'an account number ending in %s gets the verification status %s, and the reason for a mismatch states the compared names',
   async (suffix, status, fullName, compared) => {
     const statusReason = compared === null ? null : `sandbox suffix ${suffix}${compared}`;
     const { account } = await register(usInput(`88800${suffix}`));
@@ -156,7 +156,7 @@ test.each([
   },
 );
 
-test('the reason for the status quotes the name that the provider compared', async () => {
+test('the status reason contains the name that the provider compared', async () => {
   const payments = withRail(t, {
     checkAccount: async () => ({
       ...{ accepted: true, status: 'ACTIVE', verification: 'PARTIAL_MATCH' },
@@ -233,7 +233,7 @@ async function listed({ customerId }: Scene, isIncludingDeleted?: boolean): Prom
   return (await platform.idsIn('accounts', { kind: 'EXTERNAL', customerId, isIncludingDeleted })).sort();
 }
 
-test('the platform’s own id can be set, keeps its value and can be removed', async () => {
+test('the platform’s own id for an account can be set, is unaffected by other changes, and can be removed', async () => {
   const { outsideUsd } = await platform.makeScene(0n);
   const own = async (more: object) => (await change(outsideUsd, more)).account.platformAccountId;
   expect(await own({ platformAccountId: 'ours-1' })).toBe('ours-1');
@@ -244,7 +244,7 @@ test('the platform’s own id can be set, keeps its value and can be removed', a
   );
 });
 
-test('removing the platform’s own id and leaving it unchanged are different inputs under one key', async () => {
+test('removing the platform’s own id and leaving it unchanged count as different inputs under one key', async () => {
   const { outsideUsd } = await platform.makeScene(0n);
   await change(outsideUsd, { platformAccountId: 'ours-2' });
   const idempotencyKey = randomUUID();
@@ -257,7 +257,7 @@ test('removing the platform’s own id and leaving it unchanged are different in
 
 test('a customer has one default deposit account: setting another changes only the old and the new one, once each', async () => {
   const { customerId, outsideUsd, outsideEur } = await platform.makeScene(0n);
-  /** Returns the version of each of the customer's accounts that has ever changed. */
+  /** Returns the version of each of the customer's accounts that has changed. */
   const versions = async (): Promise<Record<string, number>> => {
     const text = 'select id, version from account where customer_id = $1 and version > 1';
     const { rows } = await t.owner.query(text, [uuidIn(customerId)]);
@@ -282,13 +282,13 @@ test('a customer has one default deposit account: setting another changes only t
   expect(await defaults(customerId)).toEqual([registered]);
   await change(registered, { defaultUmaDepositAccount: false });
   expect(await defaults(customerId)).toEqual([]);
-  // If two accounts are set concurrently, only one of them becomes the default.
+  // If two accounts are concurrently made the default, only one of them stays the default.
   const both = [outsideUsd, outsideEur].map((id) => change(id, { defaultUmaDepositAccount: true }));
   for (const answer of await Promise.all(both)) expect(answer.code).toBeUndefined();
   expect(await defaults(customerId)).toHaveLength(1);
 });
 
-test('the reason for a status is kept when other fields change', async () => {
+test('the status reason is kept when other fields change', async () => {
   const { outsideUsd: accountId } = await platform.makeScene(0n);
   const reason = 'a name to look at';
   await setAccountStatus(t, accountId, 'UNDER_REVIEW', reason);

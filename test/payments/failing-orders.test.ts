@@ -21,7 +21,7 @@ const ops = (...args: string[]) => runOps(t.databaseUrl, args, { SANDBOX_PACE_MS
 const answer = (...args: string[]) => askOps(t.databaseUrl, args, { SANDBOX_PACE_MS: '0' });
 const by = ['--by', 'Ada', '--reason', 'the bank has no such payment'];
 
-/** Returns the domain, with a rail that returns this result. */
+/** Returns the domain with a rail whose calls return the result of `reply`. */
 function withAnswer(reply: () => Promise<RailOutcome | undefined>): Payments {
   const perform = async (): Promise<RailOutcome> => (await reply()) ?? { kind: 'pending', checkInMs: 1_000 };
   return withRail(t, { payOut: perform, collect: perform, findOrder: reply });
@@ -44,7 +44,7 @@ const transactionOf = (id: string) =>
 const openOrders = (id: string) =>
   payments.database.prisma.railOrder.count({ where: { transactionId: uuidIn(id), dueAt: { not: null } } });
 
-/** Processes all orders immediately, as the workers do, with a rail that reports this outcome. */
+/** Processes all orders immediately, as the workers do, with a rail that reports the given outcome. */
 async function work(outcome: RailOutcome): Promise<void> {
   await makeDue(t);
   await settleDueOrders(says(outcome), 10);
@@ -85,7 +85,7 @@ test('the command ends a conversion or a pull together with its quote, and leave
   expect(await platform.balanceOf(scene.usd)).toBe(before);
 });
 
-test('the command ends a pull for a UMA payment that does not await a decision yet', async () => {
+test('the command ends a pull for a UMA payment that is not yet awaiting a decision', async () => {
   const payee = await platform.makeScene(0n);
   const address = await platform.umaAddressOf(payee.customerId);
   const { id, transaction } = await platform.umaQuote(scene.outsideUsd, address, { lockedCurrencyAmount: 2_000 });
@@ -141,7 +141,7 @@ test('the command refuses a payment whose rail reported a different amount, unti
 });
 
 test.each(['payment', 'pull'] as const)(
-  'a worker that learns that a %s has settled after an operator ended it changes nothing, and opens a case',
+  'if an operator ends a %s before a worker learns that it settled, the worker changes nothing and opens a case',
   async (kind) => {
     const before = await platform.balanceOf(scene.usd);
     const id = kind === 'payment' ? await slowPayment(320) : await slowPulled();
@@ -164,7 +164,7 @@ test('no worker takes an order that the operator has leased, but if a worker fin
   const id = await slowPayment(330);
   const asked = withAnswer(async () => {
     expect(await settleDueOrders(says({ kind: 'settled' }), 10)).toBe(0);
-    // Ends the operator's lease repeatedly, until a worker gets the order, because the lease may be renewed.
+    // The lease may be renewed, so this ends it repeatedly until a worker gets the order.
     await vi.waitFor(async () => {
       await t.owner.query("update rail_order set due_at = clock_ms() - interval '1 second' where due_at is not null");
       expect(await settleDueOrders(says({ kind: 'settled' }), 10)).toBe(1);

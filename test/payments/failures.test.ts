@@ -137,7 +137,7 @@ describe('a sandbox scenario', () => {
     expect((await t.platform.ended(made.transaction.id)).failureReason).toBe('LNURLP_FAILED');
   });
 
-  test('for a deposit applies to the payment that it funds', async () => {
+  test('for a deposit applies to the payment that the deposit funds', async () => {
     const scene = await t.platform.makeScene(0n);
     const made = await t.platform.quote(fundedIn('USD', scene, amount));
     const failureReason = 'QUOTE_EXPIRED';
@@ -147,7 +147,7 @@ describe('a sandbox scenario', () => {
   });
 
   test.each(reasons)(
-    'for a deposit accepts only the failure reasons of the specification: %s',
+    'for a deposit accepts only the failure reasons that the specification lists for deposits: %s',
     async (failureReason) => {
       const scene = await t.platform.makeScene(0n);
       const input = fundedIn('USD', scene, amount);

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 
-// Tests the filters that test/graphql/paging.test.ts does not compare with a model. The tests identify matching rows by
-// names.
+// Tests the filters that test/graphql/paging.test.ts does not check against a model. The tests identify rows by name.
 
 /** Row names by id. */
 const names = new Map<string, string>();
@@ -32,7 +31,7 @@ const [reading, moving] = [await t.platform.serverOf('VIEW', 'MANAGE'), await t.
 names.set(reading.tokenId, 'reading').set(moving.tokenId, 'moving');
 names.set((await reading.serverOf('VIEW')).tokenId, 'descendant');
 
-/** Returns the names of the rows in a list that match a filter. */
+/** Returns the names of the rows in a list that match the filter. */
 async function found(filter: object, as = t.platform, list: 'apiTokens' | 'quotes' | 'transactions' = 'transactions') {
   const found = (await as.idsIn(list, filter)).flatMap((id) => names.get(id) ?? []);
   return found.sort().join(' ');

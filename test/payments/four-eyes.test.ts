@@ -147,7 +147,7 @@ describe('a policy that demands an approval', () => {
   const statusOf = async (by: TestPlatform, from: string, to: string, amount: number): Promise<string> =>
     (await by.actOn('transferOut', moving(from, to, amount))).transaction.status;
 
-  test('demands it above an amount, and for every payment in a currency for which it sets no amount', async () => {
+  test('demands it above the given amount, and for every payment in a currency for which none is given', async () => {
     const scene = await platform.makeScene(10_000n);
     const clerk = await clerkWith({ above: [{ currency: 'USD', amount: { decimal: '5.00' } }] });
     const amounts = [500, 501].map((amount) => statusOf(clerk, scene.usd, scene.outsideUsd, amount));
@@ -203,7 +203,7 @@ describe('a policy that demands an approval', () => {
     expect(await shown(app, await sent(platform, scene))).toMatchObject({ status: 'CREATED', createdById: null });
   });
 
-  test('counts the payment when it is requested, and no longer once it is rejected', async () => {
+  test('counts a payment as soon as it is requested, but no longer once it is rejected', async () => {
     const scene = await platform.makeScene(10_000n);
     const clerk = await platform.serverOf('VIEW', 'TRANSACT');
     const limits = [{ period: 'DAY', payments: 1 }];
@@ -318,7 +318,7 @@ describe('only one of several concurrent decisions takes effect', () => {
     expect(await platform.balanceOf(scene.usd)).toBe(1_000_000n - paid);
   });
 
-  test('executing a quote twice while it waits leaves only one payment waiting', async () => {
+  test('executing a quote again, concurrently or later, leaves only one payment waiting', async () => {
     const scene = await platform.makeScene(10_000n);
     const clerk = await clerkWith(always);
     const { id, transaction } = await clerk.quote(usdToEur(scene));

@@ -8,7 +8,7 @@ import { passDelay } from '../setup/passing-time.ts';
 import { restClient, restTransfer } from '../setup/rest.ts';
 import { chargeFees, type Scene } from '../setup/scene.ts';
 
-// Operators freeze a customer or an account: no new payment moves money to or from it, and payments in flight continue
+// Operators freeze a customer or an account: no new payment moves money to or from it, but payments in flight continue
 // (decision 78).
 
 const t = await testGateway({}, undefined, { pace: patient });
@@ -128,7 +128,7 @@ describe('a frozen account', () => {
     expect(await platform.execute(made.id)).toMatchObject(executed);
   });
 
-  test('that belongs to the platform returns no fees: the service bears the fee of a returned payment', async () => {
+  test('that belongs to the platform returns no fees: the service refunds the fee for a returned payment', async () => {
     const earning = await t.newPlatform('earning');
     await chargeFees(t, earning);
     const [scene, earnings] = [await earning.makeScene(1_000n), await earning.ownAccount('USD')];

@@ -16,10 +16,10 @@ const scene = await platform.makeScene(10_000n);
 
 const transfer = async (): Promise<string> => (await platform.pay(scene)).id;
 
-/** The background work of a process whose rail returns these results. */
+/** Returns background work with a rail that uses the given functions. */
 const withRail = (parts: Partial<Rail>): Payments => replaceRail(t, parts);
 
-/** The same work, except that the response to its next commit is lost although the commit takes effect. */
+/** Returns `work` with a database that loses the response to its next commit, although that commit takes effect. */
 function losingAnAnswer(work: Payments): Payments {
   let lost = false;
   const connectForFunctions = async () => {
@@ -64,7 +64,7 @@ function answeredLater() {
   return { call, asked, answer };
 }
 
-/** Runs a gateway with workers until these payments are COMPLETED. */
+/** Runs a gateway with workers until the given payments are COMPLETED. */
 async function untilCompleted(...ids: readonly string[]): Promise<void> {
   const sequencing = await startTestGateway({ ROLE: 'work', SANDBOX_PACE_MS: 0 }, t.databaseUrl);
   for (const id of ids) expect(await platform.ended(id)).toMatchObject({ status: 'COMPLETED' });
@@ -114,7 +114,7 @@ test('when two workers finish the same pull, the second opens a case only if its
     const { call: collect, asked, answer } = answeredLater();
     const slow = settleDueOrders(withRail({ collect }), 10);
     await asked;
-    // Ends the first worker's lease repeatedly, until another worker gets the order, because the lease may be renewed.
+    // The first worker may renew its lease, so this ends the lease repeatedly until another worker gets the order.
     await vi.waitFor(async () => {
       await payments.database.pool.query('update rail_order set due_at = clock_timestamp() where due_at is not null');
       expect(await settleDueOrders(withRail({ collect: settled }), 10)).toBe(1);

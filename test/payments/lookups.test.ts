@@ -44,7 +44,7 @@ test('a repeated request returns the original response without calling the rail'
   await expect(ask('$success.eur@sandbox.uma.money')).rejects.toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
 });
 
-test('one of several concurrent calls with one key makes the lookup, and all return it', async () => {
+test('of several concurrent calls with the same key, one makes the lookup, and all return it', async () => {
   const before = await database.prisma.lookup.count();
   const calls = Array.from({ length: 5 }, () => lookUpReceiver(payments, caller, input, 'lookup-at-once'));
   const all = await Promise.all(calls);
@@ -76,7 +76,7 @@ test("a token's number of unexpired lookups is limited, regardless of other toke
   const path = `/receiver/${encodeURIComponent(input.umaAddress)}`;
   const { lookupId } = await rest.ask('GET', path);
   const uuid = uuidIn(lookupId);
-  // Creates lookups up to the limit, which includes the existing lookup.
+  // Together with the existing lookup, these reach the limit.
   await database.pool.query(
     `insert into lookup (platform_id, id, uma_address, token_id, network, currencies, required_fields)
      select platform_id, uuid_v7(), uma_address, token_id, network, currencies, required_fields

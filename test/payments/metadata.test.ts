@@ -14,7 +14,7 @@ const rest = await restClient(t.url, platform.authorization);
 const scene = await platform.makeScene(100_000n);
 
 const entry = (key: string, value: string) => ({ key, value });
-/** The entries in the order in which they are returned: sorted by key, with capitals first. */
+/** The entries in the order in which they are returned: sorted by key, with capitals before lowercase letters. */
 const notes = [entry('10', 'ten'), entry('Order', '42'), entry('a.b-c_d', 'Überweisung "€"')];
 const asMap = { Order: '42', '10': 'ten', 'a.b-c_d': 'Überweisung "€"' };
 const shuffled = [...notes].reverse();
@@ -95,7 +95,7 @@ test('an update replaces all metadata, an empty list clears it, and an omitted f
 const key = (length: number) => 'k'.repeat(length);
 const many = (count: number) => Array.from({ length: count }, (_none, position) => entry(`key${position}`, ''));
 
-test('the limits are 20 entries, keys of 40 and values of 500 characters', async () => {
+test('20 entries, keys of 40 characters and values of 500 characters are still accepted', async () => {
   const most = [entry(key(40), '€'.repeat(500)), ...many(19)];
   expect((await newCustomer(most)).customer.metadata).toHaveLength(20);
 });
@@ -127,7 +127,7 @@ test('every refused entry is named, and so is a duplicate key', async () => {
   expect(await platform.act('createQuote', twice)).toMatchObject(refusal('INVALID_INPUT', 'metadata', 1));
 });
 
-test('apps see the metadata of the records that they see, and cannot write any', async () => {
+test('apps see the metadata of the records that they can read, but cannot write metadata', async () => {
   const { quote } = await platform.succeed('createQuote', usdToEur(scene, { metadata: notes }), 'quote { id }');
   const app = await platform.payingApp({ customerId: scene.customerId });
   expect(await app.fieldsOf('quote', quote.id, selection)).toMatchObject({ metadata: notes });

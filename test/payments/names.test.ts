@@ -12,7 +12,7 @@ async function rename(customerId: string, fullName: string): Promise<void> {
   await t.platform.succeed('updateCustomer', { customerId, details: { individual: { fullName } } });
 }
 
-/** Returns an app that is bound to a customer or to a payment. */
+/** Creates an app that is bound to the given customer or payment. */
 const appOf = (subject: object) => t.platform.payingApp(subject);
 
 const end = (id: string) => `•••• ${id.slice(-4).toUpperCase()}`;
@@ -20,11 +20,11 @@ const end = (id: string) => `•••• ${id.slice(-4).toUpperCase()}`;
 describe('the display name of an account', () => {
   const names = (id: string) => t.platform.fieldsOf('account', id, 'displayName maskedNumber');
 
-  test('is the currency for an internal account, whose masked number is the end of its id', async () => {
+  test('names the currency of an internal account, whose masked number is the end of its id', async () => {
     expect(await names(payer.usd)).toEqual({ displayName: 'USD account', maskedNumber: end(payer.usd) });
   });
 
-  test('is the owner for an external account, whose masked number is the end of its number', async () => {
+  test("is the owner's name for an external account, whose masked number is the end of its number", async () => {
     const read = '... on ExternalAccount { accountInfo { ... on UsAccountInfo { accountNumber } } }';
     const { accountInfo } = await t.platform.fieldsOf('account', payer.outsideUsd, read);
     const maskedNumber = `•••• ${accountInfo.accountNumber.slice(-4)}`;

@@ -18,7 +18,7 @@ const instructions = instruction.slice(1, -1);
 const quoteFields = `id createdAt expiresAt totalSendingAmount { amount } transaction { reconciliationReference }
   paymentInstructions { ${instructions} }`;
 
-/** Creates a quote that the customer funds in this currency. The receiver gets `amount` euro cents. */
+/** Creates a quote that the customer funds in the given currency. The receiver gets `amount` euro cents. */
 async function fundedQuote(currency: string, amount = 5_000): Promise<Data> {
   const outsideEur = currency === 'EUR' ? scene.outsideUsd : scene.outsideEur;
   const input = fundedIn(currency, { ...scene, outsideEur }, amount, { lockedCurrencySide: 'RECEIVING' });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 
-// Tests the dates of birth and countries of customers, of the owners of companies and accounts, and of senders.
+// Tests the dates of birth and the countries of customers, company owners, account owners and senders.
 
 const t = await testGateway();
 const { platform } = t;
@@ -11,7 +11,7 @@ const rest = await restClient(t.url, platform.authorization);
 const scene = await platform.makeScene();
 const [{ now }] = (await t.owner.query<{ now: Date }>('select clock_ms() as now')).rows as [{ now: Date }];
 
-/** Returns the date this many years and days from today, by the database's clock. */
+/** Returns the date that is the given number of years and days from today, by the database's clock. */
 function day(years: number, days = 0): string {
   const moment = new Date(now);
   moment.setUTCFullYear(moment.getUTCFullYear() + years, moment.getUTCMonth(), moment.getUTCDate() + days);
@@ -63,7 +63,7 @@ const beneficiary = (fields: object) =>
   });
 const fact = (name: string, value: string) =>
   platform.umaQuote(scene.usd, '$success.usd@sandbox.uma.money', { senderCustomerInfo: [{ name, value }] });
-/** Creates a customer over REST. Returns the body of the response. */
+/** Creates a customer over REST. Returns the response body. */
 async function inRest(fields: object): Promise<Data> {
   const body = { customerType: 'INDIVIDUAL', platformCustomerId: fresh(), fullName: 'Ada', ...fields };
   return (await rest.call('POST', '/customers', { body })).body;
@@ -108,7 +108,7 @@ describe.each(Object.entries(places))('%s', (_what, send) => {
   });
 });
 
-test('the new details of a customer are validated before the customer is looked up, in both APIs', async () => {
+test("a customer's new details are validated before the customer is looked up, in both APIs", async () => {
   const deleted = await platform.newCustomer();
   await platform.act('deleteCustomer', { customerId: deleted });
   const others = [

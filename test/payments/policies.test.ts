@@ -38,7 +38,7 @@ async function send(by: TestPlatform, amount: number, rest: object = {}, from = 
   return result.transaction?.id ?? result;
 }
 
-/** Tries to pay each of these amounts. Returns for each whether it could be paid. */
+/** Tries to pay each of the given amounts. Returns, for each, whether the payment was made. */
 async function made(by: TestPlatform, ...amounts: readonly number[]): Promise<boolean[]> {
   const results: boolean[] = [];
   for (const amount of amounts) results.push(typeof (await send(by, amount)) === 'string');
@@ -156,7 +156,7 @@ describe('a policy', () => {
   });
 
   test('counts every payment when several share a database transaction, even just after midnight', async () => {
-    // In this time zone a day has just begun, so the minutes that the test skips move the payment into the day before.
+    // The day began within the last hour in this time zone, so passHours moves the first payment into the previous day.
     const now = new Date();
     const ahead = (24 - now.getUTCHours()) % 24;
     const timeZone = timeZoneAhead(ahead > 14 ? ahead - 24 : ahead);
@@ -167,11 +167,11 @@ describe('a policy', () => {
     const scenes = await Promise.all(Array.from({ length: 8 }, () => platform.makeScene(1_000n)));
     const sent = await Promise.all([...scenes, ...scenes].map((from) => send(server, 10, {}, from)));
     expect(sent.filter((one) => typeof one === 'string')).toHaveLength(10);
-    // Other tests skip hours, which would move all these payments into one day and exceed its limit.
+    // If the policy remained, other tests that skip hours could move these payments into one day and exceed the limit.
     await remove(server.tokenId);
   });
 
-  test('cannot be changed by a token that it limits, or by a descendant of one', async () => {
+  test('cannot be changed by a token that it limits, or by a descendant of such a token', async () => {
     const maker = await limited({ limits: [usd('DAY', 5)] }, 'MANAGE');
     const child = await maker.serverOf('VIEW', 'TRANSACT', 'MANAGE');
     const own = `Platform:${platform.platformId}`;
@@ -283,7 +283,7 @@ describe('a policy', () => {
   });
 });
 
-// policy-races.test.ts compares all periods with a model, at random times.
+// policy-races.test.ts tests all periods against a model, at random times.
 test('a payment stops counting when it leaves a rolling window, even while other payments are made', async () => {
   const me = await limited({ limits: [usd('LAST_24_HOURS', 100), { period: 'LAST_24_HOURS', payments: 3 }] });
   expect(await made(me, 60)).toEqual([true]);
@@ -294,10 +294,15 @@ test('a payment stops counting when it leaves a rolling window, even while other
   expect(await made(me, 61, 60)).toEqual([false, true]);
 });
 
-test('a calendar day begins at midnight in its time zone, even when the clocks change', async () => {
-  const start = async (period: string, zone: string, at: string) => {
+test('a calendar day begins at midnight in the given time zone, even when the clocks change', async () => {
+  const start = async (period: string, zone: string, at: string | Date) => {
     const { rows } = await t.owner.query('select window_start($1, $2, $3) as start', [period, zone, at]);
     return rows[0].start.toISOString();
+  };
+  const end = async (period: string, zone: string, at: string): Promise<Date> => {
+    const terms = { limit_periods: [period], limit_currencies: [''], time_zone: zone };
+    const text = 'select frees_at(jsonb_populate_record(null::policy, $1), 1, $2, 1) as end';
+    return (await t.owner.query(text, [terms, at])).rows[0].end;
   };
   for (const [period, zone, at, from] of [
     ['DAY', 'Europe/Berlin', '2026-03-29T21:59:59.999Z', '2026-03-28T23:00:00.000Z'],
@@ -305,10 +310,22 @@ test('a calendar day begins at midnight in its time zone, even when the clocks c
     ['DAY', 'Europe/Berlin', '2026-10-25T22:59:59.999Z', '2026-10-24T22:00:00.000Z'],
     ['DAY', 'Pacific/Auckland', '2026-11-26T10:59:59.999Z', '2026-11-25T11:00:00.000Z'],
     ['MONTH', 'America/New_York', '2026-12-01T04:59:59.999Z', '2026-11-01T04:00:00.000Z'],
+    // Midnight occurs twice, or does not occur.
+    ['DAY', 'Atlantic/Azores', '2026-10-24T23:59:59.999Z', '2026-10-24T00:00:00.000Z'],
+    ['DAY', 'Atlantic/Azores', '2026-10-25T00:30:00Z', '2026-10-25T00:00:00.000Z'],
+    ['DAY', 'Atlantic/Azores', '2026-10-25T12:00:00Z', '2026-10-25T00:00:00.000Z'],
+    ['MONTH', 'America/Havana', '2026-11-01T04:30:00Z', '2026-11-01T04:00:00.000Z'],
+    ['DAY', 'America/Santiago', '2026-04-05T03:30:00Z', '2026-04-04T03:00:00.000Z'],
+    ['DAY', 'Africa/Cairo', '2026-04-23T22:30:00Z', '2026-04-23T22:00:00.000Z'],
     ['LAST_24_HOURS', 'Europe/Berlin', '2026-03-29T12:00:00Z', '2026-03-28T12:00:00.001Z'],
     ['LAST_30_DAYS', 'UTC', '2026-03-31T00:00:00Z', '2026-03-01T00:00:00.001Z'],
-  ] as const)
+  ] as const) {
     expect([zone, at, await start(period, zone, at)]).toEqual([zone, at, from]);
+    if (period !== 'DAY' && period !== 'MONTH') continue;
+    const next = await end(period, zone, at);
+    expect(await start(period, zone, next)).toBe(next.toISOString());
+    expect(await start(period, zone, new Date(next.getTime() - 1))).toBe(from);
+  }
 });
 
 test.each([
@@ -319,7 +336,7 @@ test.each([
   [{ limits: [{ period: 'PAYMENT', payments: 1 }] }, 'INVALID_INPUT', ['limits', 0]],
   [{ limits: [{ period: 'DAY', payments: -1 }] }, 'INVALID_INPUT', ['limits', 0, 'payments']],
   [{ limits: [usd('DAY', 1), usd('DAY', 2)] }, 'INVALID_INPUT', ['limits', 1]],
-  // An empty list is refused, because a program could send one by mistake and allow payments to everyone.
+  // An empty list is refused, because a program could send one by mistake and so allow payments to everyone.
   [{ kinds: [] }, 'INVALID_INPUT', ['kinds']],
   [{ receiverAccountIds: [] }, 'INVALID_INPUT', ['receiverAccountIds']],
   [{ receiverCountries: [] }, 'INVALID_INPUT', ['receiverCountries']],

@@ -56,7 +56,7 @@ test(
     expect(taken.length + refused.length).toBe(payments);
     expect(sum).toBeLessThanOrEqual(most);
     expect(taken.length).toBeLessThanOrEqual(payments * 0.75);
-    // If the number of payments is below its limit, each refused payment must exceed the limit on amounts.
+    // Unless the limit on the number of payments is reached, every refused payment would exceed the amount limit.
     if (taken.length < payments * 0.75)
       for (const amount of new Set(refused)) expect(sum + amount).toBeGreaterThan(most);
     const used = { usedAmount: { amount: `${sum}` } };
@@ -73,13 +73,13 @@ interface Use {
   counts: boolean;
 }
 
-/** No day begins in this time zone while the test runs. */
+/** A time zone in which no day begins while the test runs. */
 const timeZone = timeZoneAtNoon();
 
 const dayOf = (at: number) => new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short' }).format(new Date(at));
 const hour = 3_600_000;
 
-/** Returns whether an earlier payment is in the same window as a payment made now. */
+/** For each period: whether an earlier payment is in the same window as a payment made now. */
 const inWindow: Readonly<Record<string, (at: number, now: number) => boolean>> = {
   PAYMENT: () => false,
   DAY: (at, now) => dayOf(at) === dayOf(now),

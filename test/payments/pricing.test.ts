@@ -65,7 +65,7 @@ describe('a quote explains itself', () => {
     });
   });
 
-  it('gives the service the surplus from rounding up, if it would otherwise break the rate law', () => {
+  it('gives the service the surplus from rounding up, if the quote would otherwise break the rate law', () => {
     // 1191 sats cost 11.91 cents. At least 17.01… must be charged, so 18. The 30 % fee, 5.4, is rounded to 5. This
     // would leave 13 cents for sats that cost 11.91.
     const terms = { rate: '10000', serviceVariableFeeRate: '0.3' };
@@ -108,7 +108,7 @@ describe('the rate details', () => {
       const { serviceApiMultiplier, counterpartyMultiplier } = quote.rateDetails;
       const factor = parseDecimal(serviceApiMultiplier).times(parseDecimal(counterpartyMultiplier));
       const composed = whole(quote.totalSendingAmount - quote.fixedFees).times(factor);
-      // Allows one smallest unit of each side for rounding, and 1 in 10^14 for each of the two printed multipliers.
+      // Allows one smallest unit on each side for rounding, and 1 in 10^14 for each of the two printed multipliers.
       const ofPrinted = composed.times(new Fraction(2n, 10n ** 14n));
       const slack = whole(1n).plus(unitsBought(asked)).plus(ofPrinted);
       const off = composed.minus(whole(quote.totalReceivingAmount));
@@ -132,7 +132,7 @@ describe('for every pair, amount and fee', () => {
     });
   });
 
-  it('with SENDING locked and two variable fees, the rate law can be off by more than one unit of either currency', () => {
+  it('with SENDING locked and two variable fees, a quote can deviate from the rate law by more than one unit of either currency', () => {
     const terms = { ...sandboxTerms(requiredCurrency('USD'), requiredCurrency('CAD')), maxSendingAmount: maxAmount };
     const platform = { fixedFee: 7n, variableFeeRate: '0.0123456789' };
     const asked = request('USD', 'CAD', 'SENDING', 6_173_403_473_077_186n, terms, platform);
@@ -167,7 +167,7 @@ describe('the bounds', () => {
     expect(refused(request('USD', 'EUR', lockedSide, maxAmount + 1n))).toEqual(outOfRange(reason));
   });
 
-  it('limit the sending amount of a corridor, and are stated in the refusal', () => {
+  it("limit a corridor's sending amount, and are stated in the refusal", () => {
     const terms = { minSendingAmount: 10n, maxSendingAmount: 500n };
     const reason = (sent: string) => `from USD to EUR the sending amount must be 0.10 to 5.00 USD, not ${sent} USD`;
     for (const lockedSide of ['SENDING', 'RECEIVING'] as const) {
@@ -214,7 +214,7 @@ describe('the bounds', () => {
     expect(refused(request('USD', to, 'SENDING', beyond, { rate }))).toEqual(outOfRange(reason));
   });
 
-  it('refuse an amount that only covers the fixed fees, and accept one unit more', () => {
+  it('refuse an amount that covers only the fixed fees, and accept one unit more', () => {
     const terms = { serviceFixedFee: 300n, counterpartyFixedFee: 50n };
     const ask = (amount: bigint) =>
       request('USD', 'EUR', 'SENDING', amount, terms, { fixedFee: 150n, variableFeeRate: '0' });

@@ -6,7 +6,7 @@ import type { IdentityAnswer, IdentityRequest } from '../../src/rails/rail-parts
 import { type Data, sandboxOf, testGateway, uuidIn, withoutTriggers, withRail } from '../setup/gateway.ts';
 import { usAccount } from '../setup/scene.ts';
 
-// A rail rechecks accounts and identities while callers change them. The test plays the rail, and runs the background
+// A rail rechecks accounts and identities while callers change them. The test acts as the rail, and runs the background
 // work itself.
 
 /** The rail's responses, in order, and the account ages passed to the rail. */
@@ -35,7 +35,7 @@ async function register(rest: object = {}): Promise<string> {
   return t.platform.externalAccount(await t.platform.newCustomer(), 'USD', usAccount(`${810_000 + made}`));
 }
 
-/** Makes the rail check the accounts that are due and return these results. Returns the account's resulting state. */
+/** Runs all account checks, for which the rail returns the given results. Returns the account's resulting state. */
 async function check(accountId: string, ...given: readonly (() => Promise<AccountCheck>)[]): Promise<Data> {
   answers = [...given];
   await t.owner.query('update account_check set due_at = clock_ms()');
@@ -115,7 +115,7 @@ const wake = (id: string) => wakeIdentityCheck(t.owner, t.platform.platformId, u
 const setDue = (id: string, due: string) =>
   t.owner.query(`update identity_check set due_at = ${due} where customer_id = $1`, [uuidIn(id)]);
 
-/** Runs the checks that are due. Returns the checked customers, each with its number of earlier checks. */
+/** Runs the checks that are due. Returns the checked customers, each with the number of earlier checks. */
 async function checked(next: IdentityAnswer | typeof answer): Promise<string[]> {
   answer = typeof next === 'function' ? next : async () => next;
   asked = [];

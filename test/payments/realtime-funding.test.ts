@@ -71,7 +71,7 @@ describe('a deposit of the quoted amount', () => {
     expect(await t.platform.balanceOf(quote.account)).toBe(0n);
   });
 
-  test('whose delivery fails is returned to the customer’s account in that currency', async () => {
+  test('is returned to the customer’s account in the same currency if the delivery fails', async () => {
     const quote = await newQuote('USDC', await t.platform.makeScene(0n, '003'));
     await send(quote);
     expect((await statuses(quote.transactionId)).at(-1)).toBe('FAILED');
@@ -85,7 +85,7 @@ describe('a deposit that does not match', () => {
   test.each([
     ['too low', -1n],
     ['too high', 1n],
-  ])('because it is %s by one unit fails the payment, and stays with the customer', async (_word, difference) => {
+  ])('because it is one unit %s fails the payment and stays with the customer', async (_word, difference) => {
     const quote = await newQuote('USDC', await t.platform.makeScene(0n));
     const amount = quote.due + difference;
     const transaction = { status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED' };
@@ -99,7 +99,7 @@ describe('a deposit that does not match', () => {
     expect(await t.platform.balanceOf(quote.account)).toBe(amount);
   });
 
-  test('in another currency, of zero, or for a quote that is paid from an account, is refused', async () => {
+  test('is refused if it is in another currency, of zero, or for a quote that is paid from an account', async () => {
     const quote = await newQuote();
     expect(await send(quote, { currency: 'USD' })).toMatchObject(refusal('INVALID_CURRENCY', 'currency'));
     expect(await send(quote, { amount: 0n })).toMatchObject(refusal('INVALID_AMOUNT', 'amount', 'units'));
@@ -119,7 +119,7 @@ test('a quote funded by a deposit cannot be executed manually', async () => {
   expect(refused.message).toContain('payment instructions');
 });
 
-/** Returns the outcomes of deposits: `done` if a deposit took effect, otherwise its code. */
+/** Returns the sorted outcomes of deposits: `done` for each that took effect, `replayed` or an error code otherwise. */
 function outcomes(answers: readonly Data[]): string[] {
   return answers.map((answer) => (answer.replayed === false ? 'done' : (answer.code ?? 'replayed'))).sort();
 }

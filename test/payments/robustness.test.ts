@@ -16,13 +16,13 @@ const { platform } = t;
 const { payments } = t.gateway;
 const scene = await platform.makeScene();
 
-/** Returns the domain with a rail that gives these answers for orders of these amounts, and settles all others. */
+/** Returns the domain with a rail that gives the listed answer for each amount and settles all other orders. */
 function answering(answers: Record<number, () => Promise<RailOutcome>>): Payments {
   const perform = async ({ amount }: RailOrder) => (await answers[Number(amount)]?.()) ?? { kind: 'settled' as const };
   return withRail(t, { payOut: perform, collect: perform });
 }
 
-/** Processes all orders immediately, as the workers do, regardless of when their rail wants to be polled. */
+/** Processes orders as the workers do, but immediately, regardless of when their rail wants to be polled. */
 async function work(domain = answering({}), most = 10): Promise<number> {
   await makeDue(t);
   return settleDueOrders(domain, most);
@@ -34,7 +34,7 @@ const casesOf = async (id: string) =>
 const send = async (amount: number): Promise<string> => (await platform.pay(scene, amount)).id;
 const statusOf = async (id: string): Promise<string> => (await platform.fieldsOf('transaction', id, 'status')).status;
 
-test('a rail that never responds about one order does not block other orders, and is polled for it again', async () => {
+test('a rail that never responds for one order does not block others, and is polled for that order again', async () => {
   const [silent, prompt] = [await send(101), await send(102)];
   const asking = Promise.withResolvers<void>();
   const silence = answering({
@@ -88,7 +88,7 @@ test.each([
   ['settled', 'failed', 'FAILED'],
   ['failed', 'settled', 'COMPLETED'],
 ] as const)(
-  'if a rail reports %s for an order that is %s in the ledger, this is logged for an operator',
+  'if a rail reports %s for an order that the ledger records as %s, this is logged for an operator',
   async (late, first, stands) => {
     const answer = (kind: 'settled' | 'failed'): RailOutcome =>
       kind === 'settled' ? { kind } : { kind, explanation: 'refused by the bank' };
@@ -141,7 +141,7 @@ test('a different amount reported by the rail opens a case, and the payment is c
 });
 
 test('a slow rail is polled for at most 32 orders at a time, so that none of them waits for a connection', async () => {
-  // Finish the orders of other tests first, because they would count too.
+  // Finish the orders left by other tests first, because they would also be counted.
   await work(undefined, 100);
   const amounts = Array.from({ length: 40 }, (_, position) => 2_000 + position);
   const ids = await Promise.all(amounts.map(send));
@@ -158,7 +158,7 @@ test('a slow rail is polled for at most 32 orders at a time, so that none of the
   const settling = settleDueOrders(answering(Object.fromEntries(amounts.map((amount) => [amount, slow]))), 100);
   for (let answered = 0; answered < amounts.length; answered += 1) {
     await vi.waitFor(() => expect(asked).not.toEqual([]), 20_000);
-    // The rail now has the maximum number of concurrent calls.
+    // Let all the calls that may run concurrently start.
     await new Promise((resolve) => setImmediate(resolve));
     asked.shift()?.();
   }
@@ -169,7 +169,7 @@ test('a slow rail is polled for at most 32 orders at a time, so that none of the
 
 test('an order that keeps failing is retried at increasing intervals of at most five minutes', async () => {
   const { owner: pool } = t;
-  // The rail's response to one order is invalid, and the other payment cannot be updated.
+  // The rail's response to one order is invalid, and the other order's payment cannot be updated.
   const nonsense = { kind: 'nonsense' } as unknown as RailOutcome;
   const [unheard, unwritten] = [await send(107), await send(108)];
   await pool.query(`create function spoil() returns trigger language plpgsql as $$ begin raise exception 'spoilt'; end $$;
@@ -199,7 +199,7 @@ test('an order that keeps failing is retried at increasing intervals of at most 
   for (const id of [unheard, unwritten]) expect(await statusOf(id)).toBe('COMPLETED');
 });
 
-test('a collection beyond the maximum balance is FAILED once the rail has returned it, and the return is retried', async () => {
+test('a collection beyond the maximum balance fails once its money has been returned, after a retry', async () => {
   const most = 9_000_000_000_000_000n;
   const other = await platform.makeScene(0n);
   const { id } = await platform.transfer('transferIn', other, most);
@@ -223,8 +223,8 @@ test('a collection beyond the maximum balance is FAILED once the rail has return
   expect(await platform.balanceOf(other.usd)).toBe(1n);
 });
 
-test('a quote that cannot be expired neither blocks the expiry of others nor delays other work', async () => {
-  // A separate gateway, because another test stops the clock of the process.
+test('a quote that cannot be marked as expired neither blocks the expiry of others nor delays other work', async () => {
+  // The shared gateway has no workers, because another test replaces the process's timers.
   const { platform: busy, gateway, databaseUrl } = await ownGateway({ SANDBOX_QUOTE_SECONDS: 1 });
   const own = await busy.makeScene();
   const spoiled = await busy.quote(usdToEur(own));
@@ -241,7 +241,7 @@ test('a quote that cannot be expired neither blocks the expiry of others nor del
   expect(await busy.ended(sound.transaction.id)).toMatchObject({ status: 'EXPIRED' });
   expect(await busy.ended(id)).toMatchObject({ status: 'COMPLETED' });
   const rounds = looks.mock.calls.filter(([asked]) => Object(asked).name === 'expired_quotes').length;
-  // There is one round every 250 ms. Without this pause, there would be hundreds.
+  // A round runs every 250 ms. Without pauses between the rounds, there would be hundreds.
   expect(rounds).toBeGreaterThan(2);
   expect(rounds).toBeLessThan(60);
   looks.mockRestore();

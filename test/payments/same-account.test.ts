@@ -21,11 +21,11 @@ interface Kind {
   readonly type: keyof typeof accountTypes;
   /** The details of an account. */
   readonly one: Readonly<Record<string, string>>;
-  /** The fields in which an account with the same number at another bank differs. */
+  /** The fields that differ for accounts with the same number at other banks. */
   readonly elsewhere?: readonly Readonly<Record<string, string>>[];
-  /** The fields in which other spellings of the account differ. */
+  /** The fields that differ in other spellings of the account. */
   readonly same?: readonly Readonly<Record<string, string>>[];
-  /** The fields in which a similar but different account differs. */
+  /** The fields that differ for accounts that are similar but not the same. */
   readonly other?: readonly Readonly<Record<string, string>>[];
 }
 
@@ -155,7 +155,7 @@ describe.each(kinds)('$type $one', ({ type, one, elsewhere = [], same = [], othe
   const registerAs = (customerId: string, differs: object = {}) =>
     register(customerId, currencies[0], { [graphql.input]: { ...one, ...differs } }, isOwned);
 
-  test('is one account in every spelling, and a different account at every other bank', async () => {
+  test('is the same account however it is spelled, and a different account at every other bank', async () => {
     const customerId = await platform.newCustomer('Grace Hopper');
     const { account } = await registerAs(customerId);
     const conflictWith = (id: string) => ({ code: 'CONFLICT', message: expect.stringContaining(id) });
@@ -241,7 +241,7 @@ function distinctAccounts(count: number): GeneratedAccount[] {
     const { identifier, bank } = identityOf(account.accountType, account.details);
     found.set(`${account.accountType} ${bank} ${identifier}`, account);
   }
-  // Skips the suffixes for which the sandbox refuses an account, or lets it be registered again.
+  // Skips suffixes that make the sandbox refuse an account or allow it to be registered again.
   return [...found.values()]
     .filter(({ details }) => !/(?:105|20[1-4])(?:@|$)/.test(Object.values(details).join('\n')))
     .slice(0, count);

@@ -3,7 +3,7 @@ import { between, went } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient, usAccount } from '../setup/rest.ts';
 
-/** Statements of the specification that no other test covers, by section (docs/coverage.md lists the other tests). */
+/** Tests the parts of the specification that no other test covers, by section (for the rest, see docs/coverage.md). */
 
 const t = await testGateway();
 
@@ -34,7 +34,7 @@ describe('section 2', () => {
     expect(Object.values(made.rateDetails)).not.toContain(null);
   });
 
-  test('2.6 a transaction has its reference and its customer from the start, and settledAt when it is delivered', async () => {
+  test('2.6 a transaction has its reference and its customer from the start, and settledAt once it is delivered', async () => {
     const scene = await t.platform.makeScene();
     const rest = { description: 'rent', sandboxScenario: { delayMs: 200 } };
     const { id } = await t.platform.transfer('transferOut', scene, 12_550, rest);
@@ -64,7 +64,7 @@ test('4.10 the platform’s own external accounts are returned in one list witho
   expect(await rest.ask('GET', '/platform/external-accounts?currency=EUR')).toEqual({ data: [] });
 });
 
-test('6 OUTGOING_PAYMENT events of a UMA payment are sent until it reaches its final status', async () => {
+test('6 a UMA payment has an OUTGOING_PAYMENT event for every status, including its final one', async () => {
   const scene = await t.platform.makeScene();
   const made = await t.platform.umaQuote(scene.usd, '$success.usd@sandbox.uma.money');
   await t.platform.execute(made.id);

@@ -8,7 +8,7 @@ import { type Data, type TestPlatform, testGateway, uuidIn } from '../setup/gate
 const t = await testGateway();
 const scene = await t.platform.makeScene(1_000_000n);
 const stranger = await t.platform.makeScene(0n);
-// Covers incoming money, outgoing money, and money converted into another currency.
+// Makes entries for incoming money, outgoing money, and money converted into another currency.
 for (let round = 0; round < 3; round += 1) {
   await t.platform.fund(scene.usd, BigInt(50 + round));
   await t.platform.ended((await t.platform.pay(scene, 100 + round)).id);
@@ -118,7 +118,7 @@ test('all data that one request reads about an account is from one point in time
   await done;
 });
 
-test('a statement whose period ends before it begins is refused, naming the field', async () => {
+test('a statement whose period ends before it begins is refused, and the error names the field', async () => {
   const { data, errors } = await t.platform.send(document, { id: scene.usd, from: new Date(1), to: new Date(0) });
   expect(data?.account ?? null).toBeNull();
   expect(errors?.[0]).toMatchObject({ path: ['account', 'statement'], extensions: { code: 'INVALID_INPUT' } });
@@ -177,7 +177,7 @@ async function exported(accountId: string, format: string, from: Date, to: Date)
   });
 }
 
-test('the CSV has every entry between the opening and the closing balance, in major units', async () => {
+test('the CSV lists every entry between the opening and closing balances, with amounts in major units', async () => {
   const all = await postings(scene.usd);
   const [from, to] = [all[2].at, new Date(all.at(-2).at.getTime())];
   const expected = await statementOf(scene.usd, from, to);

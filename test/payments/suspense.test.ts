@@ -8,7 +8,7 @@ import { runOps } from '../setup/ops.ts';
 
 const t = await testGateway();
 
-/** Runs the operator's command on the gateway's database. */
+/** Runs the operator's `suspense` command on the gateway's database. */
 const suspense = (...words: string[]) => runOps(t.databaseUrl, ['suspense', ...words]);
 
 /** Creates a payment of 10,000 US cents whose delivery and refund both fail. */
@@ -54,7 +54,7 @@ describe('money in suspense', () => {
     expect(await t.platform.balanceOf(scene.usd)).toBe(50_000n);
   });
 
-  test('is not paid twice if two releases were planned concurrently', async () => {
+  test('is not paid out twice if two releases are planned concurrently', async () => {
     const { scene, transaction } = await stuck();
     const { database } = t.gateway.payments;
     const id = uuidIn(transaction.id);
@@ -67,7 +67,7 @@ describe('money in suspense', () => {
     expect(await t.platform.balanceOf(scene.usd)).toBe(50_000n);
   });
 
-  test('is returned in the sent currency, including the fees; pulled money goes to the owner’s internal account', async () => {
+  test('is returned in the original currency, with the fees; pulled money goes to the owner’s internal account', async () => {
     const scene = await t.platform.makeScene(50_000n);
     const sandboxScenario = { failureReason: 'OFFRAMP_FAILED', refundFails: true };
     const pay = async (accountId: string) => {
@@ -89,7 +89,7 @@ describe('money in suspense', () => {
     }
   });
 
-  test('cannot be released for a completed, an already refunded or an unknown payment', async () => {
+  test('cannot be released for a completed, already refunded or unknown payment', async () => {
     const scene = await t.platform.makeScene(50_000n);
     const send = async (sandboxScenario: object) => {
       const { id } = await t.platform.transfer('transferOut', scene, 10_000, { sandboxScenario });

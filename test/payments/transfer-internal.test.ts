@@ -47,7 +47,7 @@ test.each([
   expect(await arrivalOf(sent)).toMatchObject({ ...both, type: 'INCOMING', ledgerEntries: into });
 });
 
-test('an impossible transfer is refused, naming the field', async () => {
+test('an impossible transfer is refused, and the error names the field', async () => {
   const poor = await platform.makeScene(0n);
   const cases: [from: string, to: string, code: string, field: string][] = [
     [scene.usd, scene.usd, 'SELF_PAYMENT', 'destinationAccountId'],

@@ -66,7 +66,7 @@ describe('a domain', () => {
     expect(answers.map(({ code }) => code).sort()).toEqual([0, 1]);
   });
 
-  test("of a platform is never given to another, and neither invalid domains nor the service's own are assigned", async () => {
+  test("is never given to a second platform, and neither invalid domains nor the service's own are assigned", async () => {
     expect((await give('live', 'kept.com')).code).toBe(0);
     expect((await give('rival', 'kept.com')).err).toBe('another platform has this UMA domain (CONFLICT)');
     for (const domain of ['kept.com', 'bank', 'bank.com:8080', 'uma.money', 'live.uma.money'])
@@ -165,7 +165,7 @@ test('platforms with similar names have different domains, and the longest name 
     });
 });
 
-test('a UMA address ends in a domain, not in a host, an IP address or a port', () => {
+test('a UMA address ends in a domain, not in a bare host name, an IP address or a port', () => {
   const label = 'x'.repeat(63);
   const [longest, tooLong] = [`${`${label}.`.repeat(3)}${'x'.repeat(61)}`, `${`${label}.`.repeat(3)}${'x'.repeat(62)}`];
   const machines = 'localhost local localdomain internal intranet private corp home lan arpa onion invalid alt';

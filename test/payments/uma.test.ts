@@ -12,7 +12,7 @@ const incomingPending = (transaction: { type: string; status: string }) =>
 
 describe('receiver lookup', () => {
   test.each(['usd', 'eur', 'mxn', 'inr', 'gbp', 'brl', 'php'])(
-    'the sandbox receiver $success.%s accepts its currency',
+    'the sandbox receiver $success.%s accepts the currency in its address',
     async (code) => {
       const lookup = await t.platform.lookUp(` $SUCCESS.${code}@sandbox.uma.money\u00a0`);
       expect(lookup.id).toMatch(/^Lookup:[0-9a-f-]{36}$/);
@@ -109,7 +109,7 @@ describe('a quote to a UMA address', () => {
     expect(await said({ name: 'SHOE_SIZE', value: '44' })).toMatchObject({ status: 'PENDING' });
   });
 
-  test('is refused if it states facts about the sender that do not apply to the destination', async () => {
+  test('is refused if it gives sender information that is not accepted for its destination', async () => {
     const { usd, eur, outsideEur } = await t.platform.makeScene();
     const to = (accountId: string, name: string, value: string) =>
       t.platform.quote(between(usd, accountId, 10_000, { senderCustomerInfo: [{ name, value }] }));
@@ -267,7 +267,7 @@ describe('between customers of one installation', () => {
     expect(await t.platform.balanceOf(scene.eur)).toBe(BigInt(made.totalReceivingAmount.amount));
   });
 
-  test('a payment funded by a deposit from outside arrives too', async () => {
+  test('a payment funded by a deposit from outside reaches the receiver', async () => {
     const from = await t.platform.makeScene(0n);
     const to = await other.makeScene(0n);
     const after = await other.feedEnd();
@@ -298,7 +298,7 @@ test.each([
   ['EXPIRED', false],
   ['frozen', false],
   ['deleted', false],
-])('a customer who is %s is found at its address: %s', async (status, isFound) => {
+])('a customer who is %s can be found by UMA address: %s', async (status, isFound) => {
   const { customerId } = await t.platform.makeScene(0n);
   const umaAddress = await t.platform.umaAddressOf(customerId);
   if (status === 'frozen') await freezeCustomer(t.gateway.payments.database, customerId, freezing);

@@ -15,7 +15,7 @@ const amounts = fc.oneof(
   fc.bigInt(1n, maxAmount),
   fc.constantFrom(1n, 2n, maxAmount - 1n, maxAmount),
 );
-/** At most 15 significant digits, and 18 decimal places. */
+/** Rates within the limits of 15 significant digits and 18 decimal places. */
 const rates = fc
   .tuple(fc.bigInt(1n, 10n ** 6n), fc.integer({ min: -8, max: 6 }))
   .map(([digits, exponent]) => (exponent >= 0 ? `${digits}${'0'.repeat(exponent)}` : formatDecimal(digits, -exponent)));
@@ -56,7 +56,7 @@ export const plainTerms: RateTerms = {
   maxSendingAmount: maxAmount,
 };
 
-/** Builds a request at 1:1 with only the given fees and bounds. */
+/** Builds a request with the given terms and otherwise a rate of 1:1, without fees or bounds. */
 export function request(
   sending: CurrencyCode,
   receiving: CurrencyCode,

@@ -2,8 +2,8 @@ import { type Fraction, parseDecimal, whole } from '../../src/core/fraction.ts';
 
 /**
  * Reads definitions in SMT-LIB and evaluates them exactly for given numbers, so that the solver and the tests use the
- * same text. It uses only the arithmetic of src/core/fraction.ts, which pricing.test.ts checks separately. It does not
- * use the rounding functions, because the definitions are there to check them.
+ * same text. From src/core/fraction.ts, it uses only the arithmetic, which pricing.test.ts checks separately, and not
+ * the rounding functions, which the definitions serve to check.
  */
 
 /** An S-expression: an atom or a list. */
@@ -18,7 +18,7 @@ interface Definition {
 
 type Scope = ReadonlyMap<string, Value>;
 
-/** The functions that a string defines (`define-fun`). */
+/** The functions that a string of SMT-LIB defines with `define-fun`. */
 export class Definitions {
   readonly #definitions = new Map<string, Definition>();
 
@@ -31,7 +31,7 @@ export class Definitions {
     }
   }
 
-  /** Evaluates an expression, substituting these values for the names in it. */
+  /** Evaluates an expression, substituting the given values for the names in it. */
   evaluate(text: string, values: Readonly<Record<string, Value>>): Value {
     const [expression] = parse(text);
     if (expression === undefined) throw new Error('there is no expression');
@@ -124,7 +124,7 @@ function number(value: Value): Fraction {
   return value;
 }
 
-/** Returns the floor, independently of src/core/fraction.ts. */
+/** Rounds a fraction down, independently of src/core/fraction.ts. */
 function floor({ numerator, denominator }: Fraction): bigint {
   const rest = ((numerator % denominator) + denominator) % denominator;
   return (numerator - rest) / denominator;

@@ -6,7 +6,7 @@ import type { Theorem, WrongRounding } from './theorems.ts';
 /** The definitions that the theorems use. */
 const pricingModel = readFileSync(join(import.meta.dirname, 'pricing.smt2'), 'utf8');
 
-/** Asks z3 if any numbers satisfy a theorem's assumptions and these conditions. Returns `sat`, `unsat` or `timeout`. */
+/** Asks z3 whether any numbers satisfy `conditions` and a theorem's `given`. Returns `sat`, `unsat` or `timeout`. */
 export function solve(
   { whole, real, given }: Theorem,
   conditions: readonly string[] = [],

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 const source = join(import.meta.dirname, 'payments.pml');
 
-/** The size of a model, as constants of payments.pml, such as { QUOTES: 1 }. '' defines a constant without a value. */
+/** The size of a model, as constants in payments.pml, such as { QUOTES: 1 }. '' defines a constant without a value. */
 export type Size = Readonly<Record<string, number | ''>>;
 
 const usual: Size = {
@@ -32,7 +32,7 @@ export interface Verified {
 
 /**
  * Checks every run of the model at a given size.
- * @param property `states` (no assertion fails and no process is stuck), or the name of a formula of the model
+ * @param property `states` (no assertion fails and no process is stuck), or the name of a formula in the model
  */
 export function verify(size: Size, property: 'states' | 'sound' | 'answers' | 'ends' | 'tells'): Verified {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'spin-'));
@@ -51,14 +51,14 @@ export function verify(size: Size, property: 'states' | 'sound' | 'answers' | 'e
   return { errors: Number(errors), states: Number(states), output: stdout };
 }
 
-/** A run of the model: the actor and starting point of each step, and the result. */
+/** A run of the model: each step, as its actor and the point from which that actor continues, and the result. */
 export interface Run {
   readonly steps: readonly string[];
   readonly status: string;
   readonly answers: readonly string[];
 }
 
-/** Simulates the run determined by a seed, in a model of this size. */
+/** Simulates the run determined by a seed, in a model of the given size. */
 export function simulate(size: Size, seed: number): Run {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'spin-'));
   const options = { cwd: folder.path, encoding: 'utf8' } as const;

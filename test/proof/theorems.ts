@@ -1,8 +1,8 @@
 /**
- * The rounding laws of prices, as theorems over all amounts, rates and fees. `npm run soak -- proofs` has the solver
- * prove each one, by showing that no numbers satisfy the assumptions and violate the claim. `npm test` evaluates each
- * with the results of priceQuote and of src/core/fraction.ts. The expressions are SMT-LIB over the definitions of
- * pricing.smt2.
+ * The laws of price rounding, as theorems about all amounts, rates and fees. `npm run soak -- proofs` has the solver
+ * prove each one by showing that no numbers satisfy its assumptions and violate its claim. `npm test` evaluates each
+ * one with the results of priceQuote and of src/core/fraction.ts. The expressions are SMT-LIB and use the definitions
+ * in pricing.smt2.
  */
 export interface Theorem {
   readonly name: string;

@@ -3,7 +3,7 @@ import { type OrderHere, totalsOf } from '../../src/domain/reconciliation/differ
 import { agrees } from '../../src/domain/reconciliation/reconciliation.ts';
 import type { RailMovement } from '../../src/rails/rail-parts.ts';
 
-// Tests the totals of a period on both sides, and when two balances count as equal.
+// Tests a period's totals on both sides, and when two balances count as equal.
 
 const period = { from: new Date('2026-01-01T00:00:00.000Z'), to: new Date('2026-01-02T00:00:00.000Z') };
 const beside = (moment: Date, ms: number) => new Date(moment.getTime() + ms);
@@ -41,7 +41,7 @@ describe('in the totals of a period', () => {
       expect(totalsOf([order({ state })], [movement({ orderId: 'order', state })], period)).toEqual([]);
   });
 
-  test('collected money counts as received, and the part of it that was returned as paid', () => {
+  test('collected money counts as received, and any part of it that is returned counts as paid', () => {
     const collected = order({ kind: 'COLLECTION' });
     const taken = movement({ orderId: 'order', direction: undefined });
     const back = movement({ returnOf: 'order', direction: undefined, amount: 60n });
@@ -73,6 +73,6 @@ test.each([
   [10n, 12n, false],
   [2n, 5n, true],
   [2n, 4n, false],
-])('with a known excess of 5 to 9, one of %s to %s agrees with the books: %s', (beyondLow, beyondHigh, doesAgree) => {
+])('if an excess of 5 to 9 is known, one of %s to %s agrees with the books: %s', (beyondLow, beyondHigh, doesAgree) => {
   expect(agrees({ beyondLow, beyondHigh }, { beyondLow: 5n, beyondHigh: 9n })).toBe(doesAgree);
 });

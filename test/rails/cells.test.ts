@@ -72,7 +72,7 @@ describe.runIf(isOnPath('haproxy'))('cells behind one address', () => {
   });
 });
 
-/** Returns the example's configuration, changed to this port and this test's instances. */
+/** Returns the example's configuration, adapted to the given port and the test's instances. */
 async function configuration(port: number, cells: Readonly<Record<'north' | 'south', string>>): Promise<string> {
   let text = await readFile('deploy/haproxy/cells.cfg', 'utf8');
   for (const [name, here] of Object.entries(hosts)) {

@@ -40,7 +40,7 @@ test.for<readonly [mistake: Mistake, check: string, reason: RegExp]>([
 
 const run = promisify(execFile);
 
-test('the command tries a module given by its path, here the sandbox, and refuses one that exports no trial', async () => {
+test('the command tries the module at the given path, and refuses one that exports no trial', async () => {
   const command = ['--disable-warning=ExperimentalWarning', 'src/commands.ts', 'ops', 'rails', 'try'];
   const { stdout } = await run(process.execPath, [...command, './src/rails/sandbox/sandbox-trial.ts']);
   expect(stdout).toContain('passed     PAYOUT      settles an order, and moves its money once\n');

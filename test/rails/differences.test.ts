@@ -8,7 +8,7 @@ import { startTestGateway, type TestPlatform, uuidIn, withRail } from '../setup/
 import { passDelay } from '../setup/passing-time.ts';
 import type { Scene } from '../setup/scene.ts';
 
-// Tests which differences are found when orders are compared with a provider's movements. The test plays the provider.
+// Tests which differences are found between orders and a provider's movements. The test acts as the provider.
 
 interface Order {
   readonly id: string;
@@ -23,7 +23,7 @@ const later = { sandboxScenario: late };
 const t = await startTestGateway();
 const scene = await t.platform.makeScene(100_000n);
 const tenant = { platformId: t.platform.platformId, environment: 'SANDBOX' } as const;
-/** The pages of the provider's list, and the requests made for them. */
+/** The pages of the provider's movements, and the requests made for them. */
 let pages: readonly (readonly RailMovement[])[] = [];
 let asked: MovementsRequest[] = [];
 const orders: Record<string, Order> = {};
@@ -33,7 +33,7 @@ const movementOf = (rest: Partial<RailMovement>): RailMovement => ({
   ...rest,
 });
 
-/** Returns the orders of a payment, oldest first. */
+/** Returns a payment's orders, oldest first. */
 async function ordersOf(transactionId: string, rest: Partial<RailMovement> = {}): Promise<Order[]> {
   const text = 'select id, created_at as at from rail_order where transaction_id = $1 order by created_at';
   const { rows } = await t.owner.query(text, [uuidIn(transactionId)]);
@@ -207,7 +207,7 @@ test('payments in flight, and those that failed within the last minute, may coun
   const platform = await t.newPlatform('balances');
   const { platformId } = platform;
   const own = await platform.makeScene(1_000n);
-  /** Returns the balance in the ledger, and how much less or more the provider may hold. */
+  /** Returns the ledger's balance, and the net amount by which the provider's may be lower (if negative, higher). */
   const read = async () => {
     const both = await readBalances(payments, { ...tenant, platformId });
     const { booked, beyondLow, beyondHigh } = both?.find(({ currency }) => currency === 'USD') ?? expect.unreachable();

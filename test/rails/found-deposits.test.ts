@@ -6,7 +6,7 @@ import { attributeDeposit, findDeposits, listDeposits, wakeDeposits } from '../.
 import type { DepositsPage, RailDeposit } from '../../src/rails/rail-parts.ts';
 import { tester, testGateway, uuidIn } from '../setup/gateway.ts';
 
-// Tests how a provider's deposits are stored, and where each query for deposits starts. The test plays the provider.
+// Tests how a provider's deposits are stored, and where each query for deposits starts. The test acts as the provider.
 
 let page: (from: Date) => Promise<DepositsPage>;
 const minute = 60_000;
@@ -40,7 +40,7 @@ function deposit(rest: Partial<RailDeposit> = {}): RailDeposit {
   };
 }
 
-/** Makes the provider list these deposits. Returns the start of this query, and the stored start of the next one. */
+/** Makes the provider list the given deposits. Returns the start of the query, and the stored start of the next one. */
 async function found(deposits: readonly RailDeposit[], meanwhile: () => Promise<unknown> = async () => undefined) {
   let asked: Date | undefined;
   page = async (from) => {
@@ -76,7 +76,7 @@ test.each<[string, Partial<RailDeposit>, Partial<RailDeposit>]>([
   },
 );
 
-test('a query starts two minutes before the last known deposit, and the next no later than the last deposit found', async () => {
+test('a query starts two minutes before the last known deposit, and the next one no later than the last deposit found', async () => {
   const { asked, next, waits } = await found([deposit({ at: after(5 * minute) }), deposit({ at: after(minute) })]);
   expect(asked).toEqual(after(-2 * minute));
   expect([next, waits]).toEqual([after(5 * minute), true]);
@@ -116,7 +116,7 @@ test('a deposit is never credited to an account of another platform, or to an ex
   const [waiting] = (await listDeposits(database)).filter((one) => one.reference === reference);
   const id = publicId('Deposit', waiting?.id ?? '');
   for (const account of [other.usd, scene.outsideUsd, scene.outsideUsd.replace('External', 'Internal')]) {
-    const reason = `the platform of the deposit has no internal account ${account}`;
+    const reason = `the deposit's platform has no internal account ${account}`;
     await expect(attributeDeposit(database, id, account, tester)).rejects.toThrow(reason);
   }
   await expect(attributeDeposit(database, id, scene.eur, tester)).rejects.toThrow(RefusedByHand);

@@ -93,7 +93,7 @@ test('a single platform can have a rail while others in its environment have non
   );
 });
 
-test('the sandbox is loaded like any other rail, and its settings take precedence over the variables', async () => {
+test('the sandbox is loaded like any other rail, and the rates in its settings override its rate table', async () => {
   const payments = await open({ SANDBOX: { module: 'sandbox', settings: { rates: { 'USD/EUR': { rate: '2' } } } } });
   expect((await railOf(payments, { platformId: first, environment: 'SANDBOX' }, 'rate').rate(usd, eur))?.rate).toBe(
     '2',

@@ -15,7 +15,7 @@ class Provider {
   fault: ProviderFault = 'none';
   readonly #payments = new Map<string, { order: RailOrder; state: State; asked: number; givenBack: boolean }>();
 
-  /** Creates or finds the payment with this key, and returns its state. */
+  /** Creates or finds the payment with the given key, and returns its state. */
   async pay(key: string, order: RailOrder): Promise<State> {
     if (this.fault === 'is-down') throw new Error('connect ECONNREFUSED');
     const known = this.#payments.get(key);

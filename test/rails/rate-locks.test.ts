@@ -24,7 +24,7 @@ test('an invalid lock produces no quote', async () => {
   expect(await t.platform.balanceOf(scene.usd)).toBe(before);
 });
 
-test('a locked quote is executed with the amounts of its lock', async () => {
+test('a locked quote is executed with the locked amounts', async () => {
   const before = await t.platform.balanceOf(scene.usd);
   const { id, transaction } = await t.platform.quote(ofAmount(6_000n));
   await t.platform.execute(id);

@@ -18,7 +18,7 @@ describe('the rate table of the sandbox', () => {
     }
   });
 
-  it('converts a currency to itself at 1, and loses the spread when converting to another and back', () => {
+  it('converts a currency to itself at a rate of 1, and loses the spread when converting to another and back', () => {
     for (const [sending, receiving] of pairs) {
       const there = parseDecimal(sandboxTerms(sending, receiving).rate);
       const andBack = there.times(parseDecimal(sandboxTerms(receiving, sending).rate));
@@ -54,7 +54,7 @@ describe('the rate table of the sandbox', () => {
 describe("the rates in the sandbox's settings", () => {
   const parseRateOverrides = (json: string) => checkedSettings(rateOverrides, JSON.parse(json));
 
-  it('replace entries of the table, are used unchanged, and leave the other entries as they are', () => {
+  it('replace entries in the table, are used unchanged, and leave the other entries as they are', () => {
     const rates = parseRateOverrides('{"USD/EUR": {"rate": "1.08695652", "fixedFee": 500, "variableFeeRate": "0"}}');
     expect(sandboxTerms(usd, eur, rates)).toMatchObject({
       rate: '1.08695652',
@@ -64,7 +64,7 @@ describe("the rates in the sandbox's settings", () => {
     expect(sandboxTerms(eur, usd, rates)).toEqual(sandboxTerms(eur, usd));
   });
 
-  it('keep the fees of the table if they specify none', () => {
+  it('keep the table’s fees if they specify none', () => {
     const rates = parseRateOverrides('{"USD/JPY": {"rate": "0.00666666666666667"}}');
     expect(sandboxTerms(usd, jpy, rates)).toEqual({ ...sandboxTerms(usd, jpy), rate: '0.00666666666666667' });
   });

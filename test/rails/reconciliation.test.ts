@@ -67,7 +67,7 @@ test('a difference in balances shows both sides, and is reported until it is clo
   expect(await compare()).toEqual([]);
   expect(await open()).toEqual([]);
 
-  // This amount exceeds what was moved within the last minute, because recent movements may count on one side only.
+  // This amount must exceed what was moved within the last minute, because recent movements may count on one side only.
   await account.fund(await account.ownAccount('USD'), 10_000_000n);
   const again = { fault: 'OTHER_BALANCE', there: '200495.00 USD held' };
   expect(await compare()).toMatchObject([again]);

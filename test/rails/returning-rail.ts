@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { RailModule, RailOrder, RailOutcome } from '../../src/rails/port.ts';
 import { sandboxRail } from '../../src/rails/sandbox/sandbox-rail.ts';
 
-/** The amount of a payment that its bank returns after delivery. */
+/** The amount of a payment that the bank returns after delivery. */
 export const returnedAmount = 777n;
 /** The amount of a payment that stays in flight for a second. */
 export const slowAmount = 4_321n;

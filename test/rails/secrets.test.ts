@@ -51,7 +51,7 @@ async function rotate(authorization: string, baseUrl: string): Promise<void> {
   await ops('rails', 'connect', 'secretive');
 }
 
-/** Returns the forms in which a secret may appear, including its start, which a parser's error message would show. */
+/** Returns the forms in which the secrets may appear. A parser's error message would show their first characters. */
 const formsOf = ({ clientId, secret, webhookSecret }: (typeof secrets)[number]) => {
   const key = webhookSecret.replace('whsec_', '');
   const whole = [secret, `${clientId}:${secret}`, key].flatMap((one) => [
@@ -64,7 +64,7 @@ const formsOf = ({ clientId, secret, webhookSecret }: (typeof secrets)[number]) 
 const upstream = await startTestGateway();
 const account = await upstream.newPlatform('account');
 for (const currency of ['USD', 'EUR']) await account.fund(await account.ownAccount(currency), 1_000_000n);
-/** A proxy in front of upstream. A customer whose name contains the name of a fault triggers that fault. */
+/** A proxy in front of the upstream service. A customer whose name contains the name of a fault triggers that fault. */
 const provider = createServer(async (request, response) => {
   const body = await bodyOf(request);
   const name = Object.keys(faults).find((one) => body.includes(one));

@@ -9,8 +9,8 @@ import { type Data, sandboxOf, tester, testGateway, uuidIn } from '../setup/gate
 import { makeDue } from '../setup/passing-time.ts';
 import { DeviatingProvider, type Deviation } from './deviating-provider.ts';
 
-// A provider moves a different amount than promised. An operator settles the payment as promised, and the difference is
-// booked to a separate account (decision 95).
+// When a provider moves an amount other than the promised one, an operator settles the payment as promised, and the
+// difference is booked to a separate account (decision 95).
 
 const provider = new DeviatingProvider();
 
@@ -192,7 +192,7 @@ test('a payment that several people settle concurrently is settled once', async 
   expect((await differences()).get('USD')).toBe(before - 9n);
 });
 
-/** Settles a payment by hand after the provider has moved amounts that deviate in this way. */
+/** Settles a payment by hand after the provider has moved amounts with the given deviation. */
 async function settleWith(deviates: Deviation, { id }: Data) {
   provider.deviation = deviates;
   await work();

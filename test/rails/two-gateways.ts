@@ -9,16 +9,16 @@ import { type Data, startTestGateway, type TestPlatform, uuidIn, withoutTriggers
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { passWebhookTo, type Receiver, startReceiver } from '../webhooks/receiver.ts';
 
-/** A gateway in front of an upstream service, which is a second instance. */
+/** A gateway and the upstream service behind it, which is another gateway. */
 export type TwoGateways = Awaited<ReturnType<typeof startTwoGateways>>;
 
-/** Returns the client id and the secret from a request's header. */
+/** Returns the client id and the secret from a request's Authorization header. */
 export function credentialsIn(authorization: string): { clientId: string; secret: string } {
   const [clientId = '', secret = ''] = Buffer.from(authorization.replace('Basic ', ''), 'base64').toString().split(':');
   return { clientId, secret };
 }
 
-/** Starts both gateways, with these settings for this side's rail. Upstream can fail, return and delay payments. */
+/** Starts both gateways. `settings` are for the rail on this side. The upstream can fail, return and delay payments. */
 export async function startTwoGateways(settings: object, overrides: Partial<GatewaySettings> = {}) {
   const key = randomBytes(32);
   const rails = (text: object) => parseRailSettings(JSON.stringify(text));
@@ -38,7 +38,7 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
     key,
     /** The settings that operators' commands need to reach the gateway's rail. */
     environment: { SECRET_KEY: key.toString('base64'), RAILS: JSON.stringify({ PRODUCTION: { module: 'upstream' } }) },
-    /** Connects a new platform to its own upstream account, which holds this amount in both USD and EUR. */
+    /** Connects a new platform to its own upstream account, which holds `amount` in both USD and EUR. */
     async connected(name: string, amount = 1_000_000n) {
       const account = await upstream.newPlatform(name);
       if (amount > 0n)
@@ -46,11 +46,11 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
       const platform = await gateway.newPlatform(name, 'PRODUCTION');
       const connections = openConnections(payments.database, { SECRET_KEY: key, SECRET_KEY_FALLBACKS: [] });
       const connection = { baseUrl: `${upstream.url}/2025-10-13`, ...credentialsIn(account.authorization) };
-      /** Stores the connection again, with these additional fields. */
+      /** Stores the connection again, with the fields of `more` added. */
       const connect = (more: object) =>
         connections.write(platform.platformId, JSON.stringify({ ...connection, ...more }));
       await connect({});
-      /** The URL to which upstream posts the platform's webhooks. */
+      /** The URL to which the upstream service posts the platform's webhooks. */
       const webhookUrl = `${gateway.url}/rails/Platform:${platform.platformId}/webhooks`;
       /** Returns the platform's upstream balances, in each currency's smallest unit. */
       const held = async () => {
@@ -61,12 +61,12 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
       const both = async (id: string) => ({ here: await platform.balanceOf(id), there: await held() });
       return { account, platform, webhookUrl, connect, held, both };
     },
-    /** Compares a platform's ledger with upstream's, from one hour ago to one hour from now. */
+    /** Compares a platform's ledger with the upstream service's, from one hour ago to one hour from now. */
     compare({ platformId }: TestPlatform) {
       const period = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) };
       return reconcile(payments, { platformId, environment: 'PRODUCTION' }, period);
     },
-    /** Changes rows in upstream's database, even those that are protected by triggers. */
+    /** Changes rows in the upstream database, even those protected by triggers. */
     spoil: (text: string, ...values: unknown[]) =>
       withoutTriggers(upstream.databaseUrl, (client) => client.query(text, values)),
     rail({ platformId }: TestPlatform) {
@@ -74,18 +74,18 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
       if (!rail) throw new Error('no rail');
       return rail;
     },
-    /** Returns the upstream id of an account that was registered on this side. */
+    /** Returns the upstream id of an external account registered on this side. */
     async accountThere({ platformId }: TestPlatform, id: string) {
       const text = "select id from account where platform_id = $1 and kind = 'EXTERNAL' and platform_account_id = $2";
       const { rows } = await upstream.owner.query(text, [platformId, uuidIn(id)]);
       return `ExternalAccount:${rows[0].id}`;
     },
-    /** Returns the id of the latest upstream customer that was created for a customer on this side. */
+    /** Returns the id of the upstream customer most recently created for a customer on this side. */
     async customerThere(id: string) {
       const text = 'select id from customer where platform_customer_id like $1 order by id desc limit 1';
       return `Customer:${(await upstream.owner.query(text, [`${uuidIn(id)}-%`])).rows[0].id}`;
     },
-    /** Returns a quote on this side, and the upstream quote that locks its rate, with the receiver and the customer. */
+    /** Returns a quote on this side, and the upstream quote that locks its rate (with receiver and customer). */
     async quotesOf(id: string): Promise<{ readonly here: Data; readonly there: Data }> {
       const { rows } = await gateway.owner.query('select * from quote where id = $1', [uuidIn(id)]);
       const there = await upstream.owner.query(
@@ -124,7 +124,7 @@ export async function testRelay(two: TwoGateways, times = 1) {
   return { shop, secret, relay, passOn, holdBack };
 }
 
-/** Starts both gateways for the tests of a file, and stops them when the tests have ended. */
+/** Starts both gateways for the tests in a file, and stops them after the last one. */
 export async function testTwoGateways(...given: Parameters<typeof startTwoGateways>): Promise<TwoGateways> {
   const two = await startTwoGateways(...given);
   afterAll(() => two.stop());

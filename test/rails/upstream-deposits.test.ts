@@ -47,7 +47,7 @@ const depositOf = async (reference: string): Promise<Data> => {
 const untilStatus = (reference: string, status: string) =>
   vi.waitFor(async () => expect(await depositOf(reference)).toMatchObject({ status }), 20_000);
 
-/** Returns the payments of a customer on this side, latest first. */
+/** Returns a customer's payments on this side, latest first. */
 async function paymentsOf(customerId: string): Promise<Data[]> {
   const fields = 'type status receivedAmount { amount } source { __typename ... on UmaSource { umaAddress } }';
   const list = `transactions { edges { node { ${fields} } } }`;
@@ -119,7 +119,7 @@ test('deposits without a webhook are found, including one that stays pending for
   relay.answer = passOn;
 });
 
-test('a deposit is collected once and credited once, even if upstream’s response is lost', async () => {
+test('a deposit is collected once and credited once, even if the upstream response is lost', async () => {
   relay.answer = holdBack;
   const proxy = await ownUpstreamProxy(two.upstream.url);
   onTestFinished(() => shop.connect({}));
@@ -152,7 +152,7 @@ test('a deposit that cannot be stored does not block other deposits, and is exam
   const proxy = await ownUpstreamProxy(two.upstream.url);
   onTestFinished(() => shop.connect({}));
   const before = await shop.platform.balanceOf(usd);
-  // All but the last are reported with odd values. Postgres cannot store U+0000 or half of a surrogate pair.
+  // All the deposits but the last are reported with odd values. Postgres cannot store U+0000 or a lone surrogate.
   const references = [];
   for (const amount of [4_101n, 4_102n, 4_103n, 4_104n, 4_105n]) references.push(await comeIn(there, amount));
   const [memo = '', huge = '', empty = '', foreign = '', good = ''] = references;

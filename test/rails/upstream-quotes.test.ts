@@ -16,7 +16,7 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
 import { returnedAmount, slowAmount } from './returning-rail.ts';
 import { credentialsIn, testTwoGateways } from './two-gateways.ts';
 
-/** Tests conversions whose rate is locked at a second instance before a quote promises it (decision 83). */
+/** Tests conversions whose rate is locked upstream, at another gateway, before a quote promises it (decision 83). */
 
 const two = await testTwoGateways({ pollMs: 10 });
 const { upstream, gateway } = two;
@@ -59,7 +59,7 @@ test.for(['SENDING', 'RECEIVING'] as const)(
     const { here, there } = await two.quotesOf(made.id);
     expect(there).toMatchObject({ status: 'PENDING', locked_currency_side: side });
     expect(BigInt(side === 'SENDING' ? here.total_sending_amount : here.total_receiving_amount)).toBe(20_000n);
-    // The platform's fee is added to upstream's fees. The received amount and the rate are upstream's.
+    // The platform's fee is added to the upstream fees. The received amount and the rate come from the upstream quote.
     expect(BigInt(here.platform_fee)).toBeGreaterThan(25n);
     expect(BigInt(here.total_sending_amount)).toBe(BigInt(there.total_sending_amount) + BigInt(here.platform_fee));
     expect(BigInt(here.fees_included)).toBe(BigInt(there.fees_included) + BigInt(here.platform_fee));
@@ -67,7 +67,7 @@ test.for(['SENDING', 'RECEIVING'] as const)(
       there.total_receiving_amount,
       there.exchange_rate,
     ]);
-    // The quote expires before its lock does. The margin is based on upstream's own times, so clock skew is harmless.
+    // The quote expires before its lock does. The margin depends only on upstream times, so clock skew is harmless.
     const life = ({ created_at: from, expires_at: to }: Data) => to.getTime() - from.getTime();
     expect(life(here)).toBe(life(there) * 0.9);
 
@@ -85,7 +85,7 @@ test.for(['SENDING', 'RECEIVING'] as const)(
   },
 );
 
-test('a quote that is executed immediately executes one quote upstream, even if the request is repeated', async () => {
+test('an immediately executed quote is executed upstream exactly once, even if the request is repeated', async () => {
   const before = await held();
   const balance = await platform.balanceOf(scene.usd);
   const input = usdToEur(scene, { immediatelyExecute: true, idempotencyKey: randomUUID() });
@@ -97,7 +97,7 @@ test('a quote that is executed immediately executes one quote upstream, even if 
   expect((await held()).USD).toBe(before.USD - BigInt(there.total_sending_amount));
 });
 
-test('money that stays on this side is converted upstream between two accounts of the platform', async () => {
+test('money that stays on this side is converted upstream, between two of the platform’s accounts', async () => {
   const before = await held();
   const neighbour = await platform.newCustomer();
   const eur = await platform.internalAccount(neighbour, 'EUR');
@@ -128,7 +128,7 @@ test('an unexecuted quote expires on both sides, and is not reported as a differ
   await expectReconciled();
 });
 
-test('a locked payment that its bank returns is refunded on both sides', async () => {
+test('a rate-locked payment that the receiving bank returns is refunded on both sides', async () => {
   const before = await both();
   const made = await platform.quote(receiving(returnedAmount));
   expect(await executed(made)).toMatchObject({ status: 'COMPLETED' });
@@ -140,7 +140,7 @@ test('a locked payment that its bank returns is refunded on both sides', async (
   await expectReconciled();
 });
 
-test('locked money that upstream neither delivers nor returns is held in suspense, in the debited currency', async () => {
+test('a rate-locked payment that the upstream service neither delivers nor returns is in suspense, in the debited currency', async () => {
   const stuck = await platform.makeScene(0n, '007');
   const before = await platform.balanceOf(scene.usd);
   const made = await platform.quote(usdToEur(scene, { destination: { account: { accountId: stuck.outsideEur } } }));
@@ -220,7 +220,7 @@ test("a lock that upstream no longer knows leaves its order's outcome unknown: a
   const known = await lock(id);
   const order = {
     ...{ ...orderOf(id), amount: known.received },
-    // Simulates a restore of upstream's database to a time before the quote.
+    // Simulates restoring the upstream database to a time before the quote.
     lock: { ...known, reference: `Quote:${randomUUID()}` },
   };
   await expect(rail.payOut?.(order)).rejects.toThrow('the upstream service no longer has the quote that it locked');
@@ -230,7 +230,7 @@ test("a lock that upstream no longer knows leaves its order's outcome unknown: a
 /** Returns the commands and settings in docs/rails.md that put the gateway in front of an upstream service. */
 function pageCommands(): {
   readonly rails: string;
-  /** The address to which upstream posts its webhooks. */
+  /** The address to which the upstream service posts its webhooks. */
   readonly address: string;
   readonly commands: readonly { args: string[]; input: string }[];
 } {
@@ -265,7 +265,7 @@ test('following docs/rails.md to the letter puts a gateway in front of an upstre
     const said: Data[] = [];
     let webhookSecret = '';
     for (const { args, input } of commands) {
-      // Step 5: upstream sends webhooks to the address on the page.
+      // Step 5: the upstream service sends webhooks to the address given on the page.
       if (input.includes('webhookSecret')) {
         const { hostname } = new URL(address);
         const url = address.replace(`https://${hostname}`, front.url).replace(/Platform:[0-9a-f-]+/, said[0].id);
@@ -299,7 +299,7 @@ test('following docs/rails.md to the letter puts a gateway in front of an upstre
   }
 });
 
-test('a payment for which upstream took too much waits until an operator settles it as promised', async () => {
+test('a payment for which the upstream service took too much waits until an operator settles it as promised', async () => {
   const before = await platform.balanceOf(scene.usd);
   const { differences } = await compared();
   const beyond = async () => (await balances()).map(({ held: there, booked }) => (there ?? 0n) - booked);

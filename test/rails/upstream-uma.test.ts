@@ -34,7 +34,7 @@ async function expectReconciled(): Promise<void> {
   expect(rows).toEqual([{ sum: '0' }]);
 }
 
-test('a receiver that is unknown on this side is looked up upstream, including what it requires of its sender', async () => {
+test('a receiver unknown on this side is looked up upstream, as are the sender details it requires', async () => {
   const umaAddress = '$success.eur@sandbox.uma.money';
   expect(await shop.platform.lookUp(umaAddress, { sender: { customerId: scene.customerId } })).toMatchObject({
     ...{ umaAddress, vaspName: 'Sandbox' },
@@ -49,7 +49,7 @@ test('a receiver that is unknown on this side is looked up upstream, including w
   expect(await shop.platform.lookUp('$nobody@sandbox.uma.money')).toMatchObject({ code: 'UMA_NOT_FOUND' });
 });
 
-test('a lookup requests rates from upstream twice for each currency of its sender, not once for each pair', async () => {
+test("a lookup requests rates from upstream twice for each of the sender's currencies, not once per pair", async () => {
   const payee = await shop.account.newCustomer();
   const umaAddress = await shop.account.umaAddressOf(payee);
   using requests = vi.spyOn(UpstreamClient.prototype, 'get');
@@ -117,7 +117,7 @@ test('an external address is paid only from an internal account and with the req
   expect(await from(scene.usd, { senderCustomerInfo: [] })).toMatchObject({ code });
 });
 
-test('a payment that exceeds the upstream balance fails, and its money is returned', async () => {
+test('a payment that exceeds the upstream balance fails, and its funds are returned', async () => {
   const own = await shop.account.ownAccount('USD');
   const all = await shop.account.balanceOf(own);
   const outsideUsd = await two.accountThere(shop.account, scene.outsideUsd);

@@ -10,7 +10,7 @@ import { passWebhookTo, type Received } from '../webhooks/receiver.ts';
 import { returnedAmount, slowAmount } from './returning-rail.ts';
 import { testRelay, testTwoGateways } from './two-gateways.ts';
 
-/** Webhooks from upstream. The polling interval is an hour, so that polling cannot hide a missing webhook. */
+/** Webhooks from the upstream service. Polling is hourly, so that it cannot hide a missing webhook. */
 
 /** Forwards a webhook to the gateway exactly as it arrived. */
 const give = (received: Pick<Received, 'raw' | 'headers'>, url = shop.webhookUrl) => passWebhookTo(url, received);
@@ -35,7 +35,7 @@ async function orderOf(transactionId: string) {
   return rows[0] as { id: string; attempts: number; watched: boolean };
 }
 
-/** Returns how many of these webhooks are stored. Webhooks about earlier payments can arrive at any time. */
+/** Returns how many of the given webhooks are stored. Others, about earlier payments, can arrive at any time. */
 async function stored(ids: unknown[]): Promise<number> {
   const text = 'select from rail_webhook where webhook_id = any($1)';
   return (await two.gateway.owner.query(text, [ids])).rowCount ?? 0;
@@ -50,7 +50,7 @@ const ofOrder = (id: string) => relay.received.filter(({ body }) => body.transac
 const untilReported = async (id: string, status: string) =>
   relay.until(() => ofOrder(id).some(({ body }) => body.transaction.status === status));
 
-test('a payment ends when its provider reports its outcome, long before its order would be polled again', async () => {
+test('a payment ends when the provider reports the outcome, long before its order would be polled again', async () => {
   const id = await pay(slowAmount);
   expect(await shop.platform.ended(id)).toMatchObject({ status: 'COMPLETED' });
 });
@@ -70,7 +70,7 @@ test('late, duplicate and reordered webhooks settle a payment once, and the rail
   await untilWorkedOn();
   expect(await stored(ids)).toBe(held.length);
   expect(await shop.platform.balanceOf(scene.usd)).toBe(before - 1_000n);
-  // The delivery is reported again. The order is still waiting for its last poll, which looks for a return.
+  // The completion is reported again. The order is still waiting for its last poll, which looks for a return.
   const [last] = held.slice(-1);
   const again = `Webhook:${randomUUID()}`;
   if (last) await give({ raw: last.raw, headers: signed(last.raw, again) });
@@ -78,12 +78,12 @@ test('late, duplicate and reordered webhooks settle a payment once, and the rail
   expect(await orderOf(id)).toMatchObject({ watched: true });
 });
 
-/** Returns the headers of a webhook that is signed the way upstream signs it. */
+/** Returns the headers of a webhook, signed by default as the upstream service would sign it. */
 function signed(raw: string, id = `Webhook:${randomUUID()}`, { at = new Date(), by = secret } = {}) {
   return signedHeaders({ id, body: raw, at }, [by]);
 }
 
-test('a payment is refunded as soon as upstream reports that the bank has returned it', async () => {
+test('a payment is refunded as soon as the upstream service reports that the bank has returned it', async () => {
   const before = await shop.platform.balanceOf(scene.usd);
   const id = await pay(returnedAmount);
   expect(await shop.platform.ended(id)).toMatchObject({ status: 'COMPLETED' });
@@ -93,7 +93,7 @@ test('a payment is refunded as soon as upstream reports that the bank has return
   expect(await shop.platform.balanceOf(scene.usd)).toBe(before);
 });
 
-test('a webhook whose process died after storing it is processed by another process', async () => {
+test('a webhook stored by a process that then died is processed by another process', async () => {
   relay.answer = holdBack;
   const id = await pay(2_000n);
   const order = await orderOf(id);
@@ -114,7 +114,7 @@ const statusOf = async (id: string) => (await shop.platform.fieldsOf('customer',
 const untilKyc = (id: string, status: string) =>
   vi.waitFor(async () => expect(await statusOf(id)).toBe(status), 20_000);
 
-/** Decides a customer's identity check upstream, given the customer's id on this side. */
+/** Decides a customer's identity check in the upstream service, given the customer's id in the gateway. */
 async function decideUpstream(id: string, kycStatus: string): Promise<void> {
   await shop.account.succeed('sandboxSetKycStatus', { customerId: await two.customerThere(id), kycStatus });
 }
@@ -198,7 +198,7 @@ test('a webhook without a valid signature for this platform is refused and not s
   expect(await refused[0]?.json()).toEqual({
     status: 401,
     code: 'UNAUTHENTICATED',
-    message: "not a webhook of this platform's provider: its signature is missing or wrong",
+    message: "not a webhook from this platform's provider: its signature is missing or wrong",
   });
   // The limit is six invalid webhooks a minute from one address.
   expect((await give(from('198.51.100.1', signed(raw)))).status).toBe(429);
@@ -230,7 +230,7 @@ test("strangers who share a provider's address do not block its webhooks", async
   for (let count = 0; count < 7; count += 1) wrong.push((await from({})).status);
   expect(wrong).toEqual([401, 401, 401, 401, 401, 401, 401]);
   expect((await from(signed(raw))).status).toBe(200);
-  // For a platform to which this address has never sent a valid signature, invalid ones still count.
+  // Invalid signatures still count for a platform that has never received a valid one from this address.
   const other = await two.connected('a neighbor of the provider');
   expect((await give({ raw, headers: { 'x-forwarded-for': '198.51.100.3' } }, other.webhookUrl)).status).toBe(429);
   await untilWorkedOn();

@@ -28,14 +28,14 @@ const rail = two.rail(platform);
 const receive = (amount: bigint) => platform.bringIn(scene, amount);
 const both = () => shop.both(scene.usd);
 
-test('received money is pulled into the upstream account, and credited to the customer here', async () => {
+test('received money is pulled into the upstream account and credited to the customer in the gateway', async () => {
   const { USD: before } = await held();
   await receive(50_000n);
   expect(await platform.balanceOf(scene.usd)).toBe(50_000n);
   expect((await held()).USD).toBe(before + 50_000n);
 });
 
-test('a payment is made from the upstream account, under the id of its order', async () => {
+test("a payment is made from the upstream account, with its order's id as the idempotency key", async () => {
   await receive(3_000n);
   const before = await both();
   const id = await platform.payOut(scene, 3_000n);
@@ -46,7 +46,7 @@ test('a payment is made from the upstream account, under the id of its order', a
   const [orderId = ''] = await two.ordersOf(id);
   const sent = "select from idempotency_record where operation = 'transferOut' and key = $1";
   expect((await upstream.owner.query(sent, [orderId])).rowCount).toBe(1);
-  // An operator can look up an order. Upstream finds it by its memo, and no payment is made.
+  // An operator can look up an order. It is found upstream by its memo, and no payment is made.
   const order: RailOrder = {
     ...{ id: orderId, step: 'SETTLEMENT', kind: 'PAYOUT', amount: 3_000n, currency: 'USD', settled: false },
     ...{ account: { type: 'US_ACCOUNT', identifier: '', details: {} }, umaAddress: undefined },
@@ -56,7 +56,7 @@ test('a payment is made from the upstream account, under the id of its order', a
   expect(await rail.findOrder?.({ ...order, id: randomUUID() })).toBe(undefined);
 });
 
-test('payees with the same number at two banks have two accounts upstream, and each is paid at its own bank', async () => {
+test('payees with the same account number at two banks have two upstream accounts, and each is paid at its own bank', async () => {
   await receive(5_000n);
   const paidAt = async (routingNumber: string) => {
     const details = usAccount('5550006000', routingNumber);
@@ -70,7 +70,7 @@ test('payees with the same number at two banks have two accounts upstream, and e
   expect(await paidAt('026009593')).toBe('026009593');
 });
 
-test('an account that two customers register in different spellings is one account upstream', async () => {
+test('an account registered by two customers in different formats is a single upstream account', async () => {
   const register = async (sortCode: string) => {
     const gbpAccount = { sortCode, accountNumber: '12345678' };
     return platform.externalAccount(await platform.newCustomer(), 'GBP', { gbpAccount });
@@ -81,7 +81,7 @@ test('an account that two customers register in different spellings is one accou
   expect(rows).toHaveLength(1);
 });
 
-test("a conversion of pulled money uses upstream's rate, and is paid from the account in the target currency", async () => {
+test('a conversion of pulled money uses the upstream rate and is paid from the account in the target currency', async () => {
   const { EUR: before } = await held();
   const made = await platform.quote(usdToEur(scene, { source: { account: { accountId: scene.outsideUsd } } }));
   const rates = '{ exchangeRates(source: "USD", destinations: ["EUR"]) { rate } }';
@@ -91,7 +91,7 @@ test("a conversion of pulled money uses upstream's rate, and is paid from the ac
   expect((await held()).EUR).toBe(before - BigInt(made.totalReceivingAmount.amount));
 });
 
-test('a payment that fails upstream fails here, and its money is returned on both sides', async () => {
+test('a payment that fails in the upstream service fails in the gateway too, and its funds are returned in both', async () => {
   const failing = await platform.makeScene(0n, '003');
   await receive(1_000n);
   const before = await both();
@@ -102,10 +102,10 @@ test('a payment that fails upstream fails here, and its money is returned on bot
   expect(await both()).toEqual(before);
 });
 
-test("a payment that exceeds the upstream account's balance fails, and its money is returned", async () => {
+test("a payment that exceeds the upstream account's balance fails, and its funds are returned", async () => {
   await receive(5_000n);
   const before = await platform.balanceOf(scene.usd);
-  // The operator has withdrawn the money from the upstream account.
+  // Empties the upstream account, as its owner could.
   const { USD: all } = await held();
   const own = await account.ownAccount('USD');
   const there = { ...scene, usd: own, outsideUsd: await two.accountThere(account, scene.outsideUsd) };
@@ -124,10 +124,10 @@ async function railAccount(id: string): Promise<RailAccount> {
   return (await gateway.owner.query(text, [uuidIn(id)])).rows[0];
 }
 
-test('a settled order that upstream no longer has is not sent again: its outcome is unknown', async () => {
+test('a settled order that the upstream service no longer has is not sent again: its outcome is unknown', async () => {
   await account.fund(await account.ownAccount('USD'), 10_000n);
   const before = await held();
-  // Simulates a restore of upstream's database to a time before this order.
+  // As if the upstream database had been restored to a time before this order.
   const order = {
     ...({ id: randomUUID(), step: 'SETTLEMENT', amount: 2_000n, currency: 'USD', umaAddress: undefined } as const),
     ...{ account: await railAccount(scene.outsideUsd), settled: true },
@@ -139,7 +139,7 @@ test('a settled order that upstream no longer has is not sent again: its outcome
   expect(await held()).toEqual(before);
 });
 
-test('the identity of a customer is checked upstream', async () => {
+test("a customer's identity is checked upstream", async () => {
   const statusOf = async (name: string) =>
     (await platform.fieldsOf('customer', await platform.newCustomer(name), 'kycStatus')).kycStatus;
   expect([await statusOf('Person Ä'), await statusOf('Person 002')]).toEqual(['APPROVED', 'REJECTED']);
@@ -202,7 +202,7 @@ async function upstreamTrial(proxy: UpstreamProxy): Promise<RailTrial> {
   };
 }
 
-test('the rail passes the conformance suite with upstream behind a faulty proxy', async () => {
+test('the rail passes the conformance suite with the upstream service behind a faulty proxy', async () => {
   await account.fund(await account.ownAccount('USD'), 1_000_000n);
   const proxy = await ownUpstreamProxy(upstream.url);
   const results = await runConformance(await upstreamTrial(proxy), { answerMs: 3_000, outcomeMs: 60_000 });

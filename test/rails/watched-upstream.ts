@@ -1,10 +1,10 @@
 import type { Rail, RailModule } from '../../src/rails/port.ts';
 import { upstreamModule } from '../../src/rails/upstream/upstream-module.ts';
 
-/** A hook that tests can set. It runs before each call to the rail, and gets the name of the method. */
+/** A hook that tests can set. It runs before each call to the rail and gets the method's name. */
 export const watch: { at: (method: string) => Promise<void> } = { at: async () => undefined };
 
-/** The rail `upstream` with a hook that lets tests act on every call. */
+/** The `upstream` rail with a hook that lets tests act on every call. */
 const module: RailModule = {
   ...upstreamModule,
   async open(settings, host) {

@@ -21,7 +21,7 @@ const amounts = fc.oneof(
 );
 const memo = fc.option(fc.constantFrom('rent', 'Überweisung €', 'a "quoted" memo'), { nil: undefined });
 
-/** Returns whether all keys of the metadata are valid. */
+/** Returns whether all metadata keys are valid. */
 const isSound = (metadata: object | undefined) => !Object.keys(metadata ?? {}).some((key) => key.startsWith('_'));
 
 const quoteCall = fc
@@ -184,12 +184,12 @@ interface ListOfBoth {
   readonly list: string;
   readonly filterType: string;
   readonly fields: string;
-  /** The type of the nodes to compare, if the list's nodes have several types. */
+  /** The type of node to compare, if the list contains nodes of several types. */
   readonly type?: string;
   readonly asRest: (record: Data) => Data;
   /** Whether the list can be sorted by the time of the last change. */
   readonly isOrdered?: true;
-  /** Each filter, in its REST form and in its GraphQL form. */
+  /** The filters, each in its REST and GraphQL forms. */
   readonly filters: readonly (() => readonly [rest: Record<string, unknown>, graphql: object])[];
 }
 

@@ -57,7 +57,7 @@ test('an empty update to a customer changes nothing in either API', async () => 
         events(filter: { customerId: $id, types: [KYC_STATUS, CUSTOMER_CHANGE] }) { totalCount } }`,
       { id: made.id },
     );
-  // The event about the customer's creation reaches the feed a moment after the response.
+  // The event for the customer's creation reaches the feed a moment after the response.
   await vi.waitFor(async () => expect((await read()).events.totalCount).toBe(1), { timeout: 60_000 });
   const before = await read();
   for (const nothing of [{}, { businessInfo: {} }]) {

@@ -58,7 +58,7 @@ describe('every command', () => {
     }
   });
 
-  test('accepts text in UTF-8 only, with or without a byte order mark', async () => {
+  test('accepts only UTF-8 text, with or without a byte order mark', async () => {
     const { rest, good } = catalog;
     const { path, body } = await good('createCustomer');
     const bytes = (fullName: Buffer) =>
@@ -89,12 +89,12 @@ describe('every command', () => {
     expect((await send(path, JSON.stringify(body))).status).toBe(201);
   });
 
-  test('names every field that is missing, unknown or of the wrong type in one error', async () => {
+  test('names all missing, unknown and wrongly typed fields in one error', async () => {
     const { rest, good } = catalog;
-    /** The fields for which one of the wrong values below is valid, each with that value. */
+    /** The fields that accept one of the wrong values below, each with the value that it accepts. */
     const right: Record<string, unknown> = { 'updateExternalAccount.defaultUmaDepositAccount': true };
     for (const { id, method, required } of withBodies()) {
-      // The keys of a manifest are hashes, so no key is an unknown field. The error names a document instead.
+      // A manifest's keys are hashes, so none of them is an unknown field. The error names a document instead.
       if (id === 'registerTrustedDocuments') continue;
       const { path, body = {} } = await good(id);
       const fields = Object.keys(body).filter((field) => field !== 'customerType');
@@ -158,6 +158,18 @@ describe('every command', () => {
       for (const raw of ['null', '{}']) {
         const { path } = await good(id);
         expect((await rest.call(method, path, { raw })).status, id).toBeLessThan(300);
+      }
+    }
+  });
+
+  test('refuses a precondition that it does not check, instead of acting although it may fail', async () => {
+    const { rest, good, endpoints } = catalog;
+    for (const { id, method, statuses } of endpoints.filter(({ method }) => method !== 'GET')) {
+      for (const header of ['If-Match', 'If-None-Match', 'If-Unmodified-Since']) {
+        const { path, body } = await good(id);
+        const answered = await rest.call(method, path, { body, headers: { [header]: '"999"' } });
+        if (header === 'If-Match' && statuses.includes(412)) expect({ id, ...answered }).toMatchObject({ status: 412 });
+        else expect({ id, ...answered }).toMatchObject({ status: 400, body: { details: { field: header } } });
       }
     }
   });

@@ -21,7 +21,7 @@ async function good(endpoint: Endpoint): Promise<GoodRequest> {
   return { path: needed ? `${endpoint.path}?${needed}` : endpoint.path };
 }
 
-/** Sends the sample request to an endpoint, with these parts replaced. */
+/** Sends the sample request to an endpoint, with the given parts replaced. */
 async function send(
   endpoint: Endpoint,
   given: Parameters<RestClient['call']>[2] & { path?: string } = {},
@@ -34,7 +34,7 @@ async function send(
 const unknownIn = (text: string) =>
   text.replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, uuid).replace(/%24[^?]+/, '%24nobody%40test.uma.money');
 
-/** Requests that simulate a deposit for a customer who has been deleted. */
+/** Requests that simulate a deposit for a deleted customer. */
 const gone: Record<string, () => Promise<GoodRequest>> = {
   async sandboxSend() {
     const { rest } = catalog;
@@ -60,7 +60,7 @@ const unknownParameter = {
 
 const mismatch = { code: 'IDEMPOTENCY_MISMATCH', details: { field: 'Idempotency-Key' } };
 
-/** For each status, a function that provokes it at an endpoint that lists it. */
+/** For each status, a function that provokes it from an endpoint that lists it. */
 const provoke: Record<number, (endpoint: Endpoint) => Promise<RestAnswer>> = {
   200: (endpoint) => send(endpoint),
   201: (endpoint) => send(endpoint),
@@ -103,7 +103,7 @@ const provoke: Record<number, (endpoint: Endpoint) => Promise<RestAnswer>> = {
 
 /** The statuses that have their own tests below, each of which covers every endpoint that lists the status. */
 const inTrouble = [409, 500, 504];
-/** The statuses of refusals that do not depend on the path (test/http/rate-limits and overload). */
+/** Statuses of refusals that do not depend on the path; tested in test/http/rate-limits and test/http/overload. */
 const early = [429, 503];
 
 const naming = (status: number) => catalog.endpoints.filter(({ statuses }) => statuses.includes(status));
@@ -166,7 +166,7 @@ describe('the contract', () => {
     await t.owner.query('alter table api_token_gone rename to api_token');
   });
 
-  test('504 is returned by each endpoint if the response to its commit is lost, and says that the request may have taken effect', async () => {
+  test('504 is returned by each endpoint if the response to its commit is lost, with a code saying that the outcome is unknown', async () => {
     const proxy = await databaseProxy(catalog.t.databaseUrl);
     // This gateway does no background work.
     const serving = await startTestGateway({ ROLE: 'serve' }, proxy.url);
@@ -175,7 +175,7 @@ describe('the contract', () => {
       const { path, body } = await good(endpoint);
       proxy.loseAnswer(anyCommit);
       const answer = await rest.call(endpoint.method, path, { body });
-      // If the commit was the one that records the use of the token, the request succeeds and is sent again.
+      // If the lost response was about recording the token's use, the request succeeds, so another one is sent.
       return answer.status < 300 ? lose(endpoint) : answer;
     };
     for (const endpoint of naming(504))

@@ -75,7 +75,7 @@ test('every field and every parameter has a description', async () => {
   expect(silent).toEqual([]);
 });
 
-test('every list in a request has a documented maximum length, and the refusal of a longer list names it', async () => {
+test('every list in a request has a documented maximum length, and the error for a longer list in a query states it', async () => {
   const unbounded: string[] = [];
   const visit = (schema: Data, path: string, seen: readonly string[] = []): void => {
     if (schema.$ref) {

@@ -39,7 +39,7 @@ const exampleOf = (path: string, parameters: readonly Data[]) =>
     (_whole, parameter: string) => parameters.find(({ name }) => name === parameter).schema.example,
   );
 
-/** Returns a function with which the console can read ids. Other tests check these responses against the document. */
+/** Returns a function with which the console can read ids. Other tests check the responses against the document. */
 const getAs =
   ({ authorization }: TestPlatform) =>
   async (path: string): Promise<string> => {
@@ -47,13 +47,13 @@ const getAs =
     return response.ok ? response.text() : '';
   };
 
-/** Creates the object that an operation needs, so that it is the newest of its kind. */
+/** For each operation that needs an object, a function that creates one, which is then the newest of its kind. */
 const before: Readonly<Record<string, () => Promise<unknown>>> = {
   sandboxSend: () => send(find('createQuote', 'realTimeFunding')),
   approveTransaction: () => send(find('sandboxReceiveUma', 'announce')),
   rotateToken: () => send(find('createToken', 'view')),
   rejectTransaction: () => send(find('sandboxReceiveUma', 'announce')),
-  // The examples name a receiver on the reader's machine, and none is running during tests.
+  // The examples name a receiver on the reader's machine, where none is running during tests.
   testWebhook: async () => {
     await rest.ask('PATCH', '/config', { webhookEndpoint: null });
     return rest.ask('PATCH', '/config', { webhookEndpoint: receiver.url });
@@ -157,7 +157,7 @@ test('each GET succeeds in the sandbox with the parameters that the console inse
   }
 });
 
-test('null is the same as omission: each example creates its object with null for every omitted member', async () => {
+test('null is equivalent to omission: examples still create their objects if every omitted member is null', async () => {
   for (const example of examples.filter(({ method }) => method === 'post')) {
     // Earlier examples have used up some objects, so a conflict is allowed.
     const { status, text } = await send(example, withNulls);

@@ -3,7 +3,7 @@ import { type Data, testGateway } from '../setup/gateway.ts';
 import { restAccount, restClient, restQuote, restScene, restTransfer } from '../setup/rest.ts';
 import { answer, startReceiver, verify } from '../webhooks/receiver.ts';
 
-/** The specification's example flows, over REST alone. The platform's webhook receiver observes each flow. */
+/** The specification's example flows, run over REST only. The platform's webhook receiver observes each flow. */
 
 const t = await testGateway();
 const rest = await restClient(t.url, t.platform.authorization);
@@ -15,7 +15,7 @@ afterAll(async () => {
   await receiver.stop();
 });
 
-/** Creates a customer with money in USD, over REST alone. Also returns a function that reads the balance. */
+/** Creates a customer with a USD balance over REST. Also returns a function that reads the balance. */
 async function scene(balance = 100_000) {
   const made = await restScene(rest, balance);
   return { ...made, balance: async () => (await restAccount(rest, made.customer.id, 'USD')).balance.amount };
@@ -32,8 +32,8 @@ function toldOf(id: string): Data[] {
 const ends = ['COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED', 'REFUNDED'];
 
 /**
- * Waits until the webhooks report the final status of a payment. Returns its record, and the statuses and bodies of the
- * webhooks. The last body contains the record that REST returns.
+ * Waits until webhooks report the final status of a payment. Returns the payment's record, and the webhooks' statuses
+ * and bodies. The last body contains the record that REST returns.
  */
 async function ended(id: string): Promise<{ record: Data; statuses: string[]; bodies: Data[] }> {
   await receiver.until(() => toldOf(id).some(({ transaction }) => ends.includes(transaction.status)));
@@ -50,7 +50,7 @@ async function ended(id: string): Promise<{ record: Data; statuses: string[]; bo
   return { record, statuses: bodies.map(({ transaction }) => transaction.status), bodies };
 }
 
-/** Waits until webhooks have reported this many changes to an account. Returns the amounts. */
+/** Waits until webhooks have reported at least `count` changes to an account's balance. Returns their amounts. */
 async function changes(accountId: string, count: number): Promise<number[]> {
   await receiver.until(() => toldOf(accountId).length >= count);
   return toldOf(accountId).map(({ type, oldBalance, newBalance }) => {
@@ -150,7 +150,7 @@ test('real-time funding: the quote has payment instructions, and the simulated d
   expect(again.code).toBe('CONFLICT');
 });
 
-test('a payment received in another currency shows the payer’s account in its own currency', async () => {
+test('a payment received in another currency shows the payer’s account with that account’s currency', async () => {
   const payer = await scene();
   const receives = await scene(0);
   const immediate = restQuote(payer.usd.id, receives.eur.id, 10_000, { immediatelyExecute: true });

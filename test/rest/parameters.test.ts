@@ -12,7 +12,7 @@ const withQuery = ({ id, path }: Endpoint, query: string) => {
 };
 
 describe('every endpoint', () => {
-  test('refuses methods that its path does not support, and lists those that it does', async () => {
+  test('refuses methods that its path does not support, and lists the supported ones', async () => {
     const { rest, endpoints } = catalog;
     for (const [path, all] of Map.groupBy(endpoints, ({ path }) => path)) {
       const methods = all.map(({ method }) => method);

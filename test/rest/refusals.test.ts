@@ -57,7 +57,7 @@ test('an invalid transfer is refused', async () => {
     [400, 'INVALID_CURRENCY', 'source.currency', { ...out, source: { ...out.source, currency: 'EUR' } }],
     [400, 'AMOUNT_OUT_OF_RANGE', 'amount', { ...out, amount: 9_000_000_000_000_001 }],
   ]);
-  // A number beyond the safe integers is refused for the same reason.
+  // A number beyond the safe integer range is refused for the same reason.
   const { body } = await rest.call('POST', '/transfer-out', { body: { ...out, amount: 1e300 } });
   expect(body.details.reason).toContain('must be at most 9000000000000000');
   await refused('/transfer-in', [
@@ -67,6 +67,21 @@ test('an invalid transfer is refused', async () => {
   ]);
   const open = await rest.make('/transfer-in', into);
   expect(open.receivedAmount.amount).toBe(10_000);
+});
+
+test.each([
+  [100.5, 'must be at most 100'],
+  [-1, 'must be at least 0'],
+  ['5', 'must be a number'],
+  [1e-20, 'must be between 0 and 100 percent, with at most 13 decimals'],
+])("an owner's share of %j percent is refused, and the message says why", async (percentageOwnership, message) => {
+  const beneficialOwners = [{ fullName: 'Ada', individualType: 'DIRECTOR', percentageOwnership }];
+  const company = { customerType: 'BUSINESS', platformCustomerId: 'c', businessInfo: { legalName: 'Acme' } };
+  const { status, body } = await rest.call('POST', '/customers', { body: { ...company, beneficialOwners } });
+  const field = 'beneficialOwners.0.percentageOwnership';
+  expect({ status, errors: body.details.errors }).toMatchObject({
+    ...{ status: 400, errors: [{ field, message: expect.stringMatching(new RegExp(`^(a share )?${message}$`)) }] },
+  });
 });
 
 test('invalid customers and accounts are refused, with all invalid fields in one error', async () => {
@@ -119,7 +134,7 @@ test('the sandbox refuses what it cannot simulate, and production refuses sandbo
   expect(forbidden.code).toBe('FORBIDDEN');
 });
 
-test('exchange rates match those of quotes, and amounts that cannot be priced are refused', async () => {
+test('exchange rates match those in quotes, and amounts that cannot be priced are refused', async () => {
   const rates = (query: string, status = 200) => rest.ask('GET', `/exchange-rates?${query}`, undefined, status);
   const both = 'destinationCurrency=EUR&destinationCurrency=MXN';
   const { data } = await rates(`sourceCurrency=USD&${both}&sendingAmount=50000`);

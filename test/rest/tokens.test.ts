@@ -8,7 +8,7 @@ const t = await testGateway();
 const rest = await restClient(t.url, t.platform.authorization);
 const counting = await countedGateway(t);
 
-/** Returns a client with the credentials of a new token. */
+/** Returns a client that uses a new token's credentials. */
 const clientOf = ({ clientId, clientSecret: secret }: Data) =>
   restClient(t.url, basicAuthorization({ clientId, secret }));
 
@@ -39,11 +39,11 @@ test('a token works from its creation to its deletion, and its secret is shown o
   while ((await reader.call('GET', '/customers')).status !== 401);
 });
 
-test('tokens can be listed by name and time, and lists omit deleted tokens, as in GraphQL', async () => {
+test('tokens can be filtered by name and time, and lists omit deleted tokens, as in GraphQL', async () => {
   const make = (name: string) => rest.make('/tokens', { name, permissions: ['VIEW', 'TRANSACT'] });
   const [made, two, three] = [await make('one'), await make('two'), await make('three')];
   await rest.call('DELETE', `/tokens/${three.id}`);
-  // The creation time of a token is read after its id is generated, and may thus be a millisecond later.
+  // A token's creation time is read after its id is generated, so it may be a millisecond later.
   await t.owner.query(
     `update api_token set created_at = created_at + interval '1 millisecond' where name = 'one' and platform_id = $1`,
     [t.platform.platformId],
@@ -68,7 +68,7 @@ test('tokens can be listed by name and time, and lists omit deleted tokens, as i
   expect({ totalCount, edges: [{ cursor: nextCursor }] }).toEqual(apiTokens);
 });
 
-test('a token that one API creates or deletes is created or deleted in both, and a repeated key has no further effect', async () => {
+test('creating or deleting a token takes effect in both APIs, and a repeated key has no further effect', async () => {
   const input = { name: 'both', permissions: ['VIEW', 'TRANSACT'] };
   const { id } = (await rest.call('POST', '/tokens', { body: input, key: 'rest' })).body;
   const ofGraphql = { ...input, idempotencyKey: 'graphql' };
@@ -93,7 +93,7 @@ test('a token that one API creates or deletes is created or deleted in both, and
   expect(await t.platform.idsIn('apiTokens', { name: 'both' })).toEqual([]);
 });
 
-test('a list states its total only up to 10,000; GraphQL always states it', async () => {
+test('a REST list gives its total only up to 10,000; a GraphQL list always does', async () => {
   const large = await t.newPlatform('large');
   const client = await restClient(t.url, large.authorization);
   // The platform already has one token.

@@ -14,7 +14,7 @@ async function lookUp(query = `?platformUserId=${scene.customer.platformCustomer
   return (await rest.ask('GET', `/receiver/${encodeURIComponent(umaAddress)}${query}`)).id;
 }
 
-/** The body of the UMA workflow (specification 4.1), which has no source and no destination. */
+/** Returns the request body of the UMA workflow (specification 4.1), which has no source and no destination. */
 const workflow = (lookupId: string) => ({
   lookupId,
   sendingCurrencyCode: 'USD',
@@ -55,7 +55,7 @@ test('a receiver is looked up under either path, by an encoded or a plain addres
   }
 });
 
-test('a customer of this installation is found, and the sender must be a customer of the platform', async () => {
+test('a customer of the same installation is found, and the sender must be a customer of the platform', async () => {
   const { customer } = scene;
   const path = `/receiver/${encodeURIComponent(customer.umaAddress)}`;
   const lookup = await rest.ask('GET', `${path}?platformUserId=${customer.platformCustomerId}`);
@@ -99,7 +99,7 @@ test('the shorter form of the UMA workflow pays from the customer’s account in
   }
 });
 
-test('the short and the full form with one key count as the same request, even after the lookup has expired', async () => {
+test('the short and full forms, sent with one key, count as the same request, even after the lookup has expired', async () => {
   const lookupId = await lookUp();
   const full = {
     lookupId,

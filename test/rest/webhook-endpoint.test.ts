@@ -15,7 +15,7 @@ const endpoints = async (): Promise<Data[]> => {
   return (await t.platform.ask(query)).webhookEndpoints.edges.map((edge: Data) => edge.node);
 };
 
-test('a new endpoint shows its secret once, gets a signed test event, and is visible over GraphQL', async () => {
+test('a new endpoint’s secret is shown once, and the endpoint gets a signed test event and is visible over GraphQL', async () => {
   const receiver = await ownReceiver();
   expect(await rest.ask('GET', '/config')).not.toHaveProperty('webhookEndpoint');
   const before = await rest.ask('GET', '/config');
@@ -44,7 +44,7 @@ test('a new endpoint shows its secret once, gets a signed test event, and is vis
   expect(verify(webhookSecret, receiver.received[1] as Received)).toMatchObject({ type: 'TEST' });
   expect(await endpoints()).toHaveLength(1);
 
-  // An endpoint that is removed and set again has a new secret.
+  // An endpoint that is removed and set again gets a new secret.
   expect(await set(null)).not.toHaveProperty('webhookEndpoint');
   expect(await endpoints()).toEqual([]);
   expect((await set(receiver.url)).webhookSecret).not.toBe(webhookSecret);

@@ -44,7 +44,7 @@ export async function exploreSeeds(world: World, race: Race, seeds: Iterable<num
   return { schedules, orders, isAll: false };
 }
 
-/** @throws Error with the order of the steps, and how to play it again */
+/** @throws Error with the order of the steps and how to replay it */
 export async function playOne(
   world: World,
   race: Race,

@@ -229,7 +229,7 @@ const leases = (withClock: boolean): Race => ({
         const taken = [results.get('worker 1'), results.get('worker 2')].map(Number);
         const performed = world.performed.length - before;
         expect(performed).toBe(taken.reduce((sum, count) => sum + count));
-        // Only one worker executes the order, unless the first worker's lease expired before the outcome was booked.
+        // Only one worker executes the order, unless the first worker's lease expires before the outcome is booked.
         if (withClock) expect([1, 2]).toContain(performed);
         else expect(taken.toSorted()).toEqual([0, 1]);
         await world.settleAll();
@@ -239,7 +239,7 @@ const leases = (withClock: boolean): Race => ({
   },
 });
 
-/** Three concurrent executions: the second and the third wait in the lane of the first, and share a transaction. */
+/** Three concurrent executions. The second and third wait in the first one's lane and share a transaction. */
 const lane = (world: World, number: number, quoteIds: readonly string[]) =>
   actor(`lane ${number}`, number, () =>
     Promise.all(

@@ -25,7 +25,7 @@ export const actorLock = (actor: number, stop: number) => `${1_000 + actor}, ${s
 
 const schema = `
   create schema schedules;
-  -- In other schemas, PUBLIC may not execute functions that this owner creates.
+  -- In the other schemas, PUBLIC may not execute functions created by this owner.
   alter default privileges in schema schedules grant execute on functions to public;
   create table schedules.clock (ahead interval not null);
   insert into schedules.clock values ('0');
@@ -62,7 +62,7 @@ export async function prepareDatabase(client: pg.Client, actors: number): Promis
     grant usage on all sequences in schema schedules to gateway_work`);
 }
 
-/** Returns the statement to create a function that calls the real function and then stops the actor. */
+/** Returns a statement that creates a function which calls the real function and then stops the actor. */
 async function stoppingFunction(client: pg.Client, signature: string, point: string): Promise<string> {
   const { rows } = await client.query<{ parameters: string; result: string; names: string[] | null; table: boolean }>(
     `select pg_get_function_arguments($1::regprocedure) as parameters, pg_get_function_result($1::regprocedure) as result,

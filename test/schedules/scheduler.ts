@@ -3,8 +3,8 @@ import { actorLock, actorOf, stopNotice } from './scheduled-database.ts';
 
 /**
  * Runs actors one step at a time, in the order of a schedule. An actor is a function that runs the product's own code
- * on its own connection. It stops before each statement is sent, and at points inside the functions of the database
- * (scheduled-database.ts). Between two steps, every actor has stopped or ended, or is waiting for another actor's lock.
+ * on its own connection. It stops before each statement is sent and at points inside the database functions (see
+ * scheduled-database.ts). Between two steps, every actor has stopped or ended, or is waiting for another actor's lock.
  */
 
 /** The work of one actor. A refusal is also a result, which the race checks. */
@@ -82,7 +82,7 @@ export class Scheduler {
       const [only] = ready;
       if (!only) {
         if (players.every(({ ended, inFlight }) => ended && inFlight === 0)) {
-          // From now on the scheduler does not stop the actors' connections.
+          // From here on, the scheduler no longer stops the actors' connections.
           this.#players.clear();
           return { steps, choices, results };
         }
@@ -164,7 +164,7 @@ export class Scheduler {
     this.#onChange?.();
   }
 
-  /** Returns the connections that are waiting for a lock, except for those that wait at an actor's stop. */
+  /** Returns the connections that are waiting for a lock, other than a lock at which an actor stops. */
   async #waiting(): Promise<ReadonlySet<number>> {
     const { rows } = await this.#control.query<{ pid: number }>(
       `select pid from pg_locks where not granted and not (locktype = 'advisory' and objsubid = 2)`,
@@ -172,7 +172,7 @@ export class Scheduler {
     return new Set(rows.map(({ pid }) => pid));
   }
 
-  /** Holds the statement of an actor until it may be sent. Returns false if the connection is not an actor's. */
+  /** Holds an actor's statement until it may be sent. Returns false if the connection does not belong to an actor. */
   #intercept(client: pg.Client, send: (answered: () => void) => void, name: string): boolean {
     const number = actorOf(client);
     const player = number === undefined ? undefined : this.#players.get(number);

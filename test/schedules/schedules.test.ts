@@ -5,7 +5,7 @@ import { openWorld } from './world.ts';
 
 /**
  * Runs each race under its share of the schedules: the first half depth-first, the rest at random. SCHEDULES sets the
- * total number of schedules. To repeat a random one that failed, set SCHEDULE_SEED to the seed that the failure names.
+ * total number of schedules. To repeat a random one that failed, set SCHEDULE_SEED to the seed in its error message.
  */
 
 const { SCHEDULES, SCHEDULE_SEED } = process.env;

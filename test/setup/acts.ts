@@ -1,7 +1,7 @@
 import type { Data } from './gateway.ts';
 import type { Scene } from './scene.ts';
 
-/** The fields of a transaction that tests examine. */
+/** The transaction fields that tests examine. */
 export const transactionFields = `
   id status type failureReason sentAmount { amount } receivedAmount { amount currency { code } }
   source { __typename ... on AccountSource { accountId } ... on UmaSource { umaAddress } }
@@ -13,12 +13,12 @@ export const transactionFields = `
 /** Returns the expected fields of a refusal: its code, and the path of the refused input. */
 export const refusal = (code: string, ...path: readonly (string | number)[]) => ({ code, path: ['input', ...path] });
 
-/** Builds the input of a transfer between two accounts. The amount is in the currency's smallest unit. */
+/** Builds the input for a transfer between two accounts. The amount is in the currency's smallest unit. */
 export function moving(sourceAccountId: string, destinationAccountId: string, amount: number | bigint, rest = {}) {
   return { sourceAccountId, destinationAccountId, amount: { units: amount }, ...rest };
 }
 
-/** Builds the input of a quote that sends `amount`, in the currency's smallest unit, unless `rest` says otherwise. */
+/** Builds the input for a quote that sends `amount`, in the currency's smallest unit, unless `rest` says otherwise. */
 export function between(from: string, to: string, amount: number | bigint, rest: object = {}): object {
   return {
     source: { account: { accountId: from } },
@@ -29,10 +29,10 @@ export function between(from: string, to: string, amount: number | bigint, rest:
   };
 }
 
-/** Builds the input of a quote of 10 dollars to the scene's external EUR account, unless `rest` says otherwise. */
+/** Builds the input for a 10-dollar quote to the scene's external EUR account, unless `rest` says otherwise. */
 export const usdToEur = ({ usd, outsideEur }: Scene, rest?: object) => between(usd, outsideEur, 1_000, rest);
 
-/** Builds the input of a quote to the external EUR account, funded by the customer with `amount` in `currency`. */
+/** Builds the input for a quote to the external EUR account that the customer funds with `amount` in `currency`. */
 export function fundedIn(
   currency: string,
   { customerId, outsideEur }: Scene,
@@ -42,7 +42,7 @@ export function fundedIn(
   return between('', outsideEur, amount, { source: { realtimeFunding: { customerId, currency } }, ...rest });
 }
 
-/** Builds the input of a client token from other fields and the id of the object to which the token is bound. */
+/** Builds the input for a client token from other fields and the id of the object to which the token is bound. */
 export function tokenInput(input: object): object {
   const { customerId, quoteId, transactionId, ...rest }: Record<'customerId' | 'quoteId' | 'transactionId', unknown> = {
     customerId: undefined,
@@ -53,7 +53,7 @@ export function tokenInput(input: object): object {
   return { boundTo: { customerId, quoteId, transactionId }, ...rest };
 }
 
-/** Builds the expected timeline of a transaction that went through these statuses. */
+/** Builds the expected timeline of a transaction that went through the given statuses. */
 export const went = (...statuses: readonly string[]) => statuses.map((status) => ({ status }));
 
 /** Returns the sum of a transaction's entries on a system account, in the currency's smallest unit. */

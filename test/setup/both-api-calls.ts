@@ -70,7 +70,7 @@ export const anyMetadata = fc.constantFrom<Readonly<Record<string, string>> | un
   { 7: 'seven', __proto: 'x' },
 );
 
-/** The REST names of fields in the inputs of sandbox mutations. */
+/** The REST names of top-level input fields of sandbox mutations, where they differ from the GraphQL names. */
 const namesInRest: { readonly [Name in Operation]?: Readonly<Record<string, string>> } = {
   sandboxSend: { amount: 'currencyAmount', currency: 'currencyCode' },
   sandboxReceiveUma: { amount: 'receivingCurrencyAmount', currency: 'receivingCurrencyCode' },

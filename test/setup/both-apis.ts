@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Data } from './gateway.ts';
 
-/** Selects over GraphQL every field that REST returns, and converts them to REST form without the service's code. */
+/** Selects in GraphQL every field that REST returns, and converts records to REST form without the service's code. */
 
 const money = '{ amount currency { code name symbol decimals } }';
 const rateDetails = `{ counterpartyMultiplier counterpartyFixedFee ${money} serviceApiMultiplier serviceApiFixedFee ${money} serviceApiVariableFeeRate serviceApiVariableFeeAmount ${money} }`;
@@ -113,7 +113,7 @@ function destinationOf({ __typename, umaAddress, currency, accountId }: Data) {
     : { destinationType: 'ACCOUNT', accountId, currency: currency.code };
 }
 
-/** Converts metadata to a map; null if there is none. */
+/** Converts metadata to a map, or to null if there is none. */
 const mapOf = (entries: Data[]) =>
   entries.length > 0 ? Object.fromEntries(entries.map(({ key, value }) => [key, value])) : null;
 

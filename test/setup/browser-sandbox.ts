@@ -10,7 +10,7 @@ interface Started {
   browser: Browser;
   sandbox: TestPlatform;
   ops: (...args: string[]) => Promise<Data>;
-  /** Opens an address, a path of the sandbox, or an empty page. The page is closed at the end of the test. */
+  /** Opens an address, a path in the sandbox, or an empty page. The page is closed at the end of the test. */
   open: (address?: string, options?: BrowserContextOptions) => Promise<Page>;
 }
 

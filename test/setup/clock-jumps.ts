@@ -1,6 +1,6 @@
 import { query } from './embedded-servers.ts';
 
-/** Makes these changes atomically, and with triggers disabled, because the service itself never makes such changes. */
+/** Makes the changes atomically, with triggers disabled, since some reject changes that the service never makes. */
 async function change(databaseUrl: string, changes: readonly string[]): Promise<void> {
   for (;;) {
     try {

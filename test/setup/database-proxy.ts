@@ -7,7 +7,7 @@ import { listen } from './free-port.ts';
 /** A proxy for Postgres that can fail in all the ways a network can. */
 export type DatabaseProxy = Awaited<ReturnType<typeof databaseProxy>>;
 
-/** Matches the statement that commits the plan with this idempotency key. */
+/** Matches the statement that commits the plan with the given idempotency key. */
 export const planWithKey = (key: string) => new RegExp(`"key":"${key}"`);
 
 /** Matches the end of a transaction that writes plain records. */
@@ -107,7 +107,7 @@ export async function databaseProxy(databaseUrl: string) {
     get givenUp() {
       return givenUp;
     },
-    /** Counts the client messages that match, until it is called again. */
+    /** Counts the client messages that match, until called again. */
     counting(message: RegExp) {
       const matching = { message, count: 0 };
       counted = matching;
@@ -117,9 +117,9 @@ export async function databaseProxy(databaseUrl: string) {
     get stalled() {
       return [...pairs].filter(({ held }) => held).length;
     },
-    /** Returns the open connections of an application. */
+    /** Returns the open connections whose first message matches. */
     of: (application: RegExp) => [...pairs].filter(({ hello = '' }) => application.test(hello)),
-    /** From now on, forwards nothing on new connections of this application, until called with undefined. */
+    /** Makes each connection of the given application freeze at its next message, until called with undefined. */
     freezeNew(application: RegExp | undefined) {
       freezing = application;
     },
@@ -128,7 +128,7 @@ export async function databaseProxy(databaseUrl: string) {
       for (const pair of pairs) pair.frozen = true;
       return pairs.size;
     },
-    /** Holds back everything on the connections that are open now. `goOn` forwards it, without loss. */
+    /** Holds back everything on the connections that are open now, until `goOn` forwards it without loss. */
     stall() {
       for (const { client, server } of pairs) for (const socket of [client, server]) socket.pause();
     },
@@ -181,7 +181,7 @@ export async function databaseProxy(databaseUrl: string) {
   };
 }
 
-/** Creates a database behind a proxy, shared by all tests of a file. */
+/** Creates a database behind a proxy, shared by all tests in a file. */
 export async function testProxy() {
   const database = await testDatabase();
   const proxy = await databaseProxy(database.url);

@@ -13,7 +13,7 @@ export async function freshDatabase(): Promise<ThrowawayDatabase> {
   return createThrowawayDatabase(server.url, server.template);
 }
 
-/** Creates a database with every migration applied, shared by all tests of a file, and drops it afterwards. */
+/** Creates a database with every migration applied, shared by all tests in a file, and drops it afterwards. */
 export async function testDatabase(): Promise<ThrowawayDatabase> {
   const database = await freshDatabase();
   afterAll(() => database.drop());

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Operation } from '../../src/domain/access/operations.ts';
 
-/** Returns a mutation's name in the enum MutationName: createQuote becomes CREATE_QUOTE. */
+/** Returns a mutation's name in the MutationName enum: createQuote becomes CREATE_QUOTE. */
 export const mutationName = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 
 const withScenario: ReadonlySet<Operation> = new Set(['createQuote', 'executeQuote', 'transferOut', 'transferIn']);

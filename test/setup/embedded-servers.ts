@@ -14,7 +14,7 @@ import {
 } from '../../src/infra/database/embedded/embedded.ts';
 import { temporaryDataDirectory } from './child-gateway.ts';
 
-/** Gives each test of a file its own data directory. Afterwards stops what the test started, and removes its files. */
+/** Gives each test in a file its own data directory. After each test, stops its processes and removes its files. */
 export class EmbeddedServers {
   parent = '';
   dataDir = '';
@@ -81,7 +81,7 @@ export class EmbeddedServers {
 /** Runs one statement on a separate connection and returns its rows. */
 export async function query<Row extends object = Record<string, unknown>>(url: string, sql: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
-  // The server may end the connection at any time. The statement's error then reports that.
+  // The server may end the connection at any time; the statement's own error then reports it.
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -9,7 +9,7 @@ export interface FundedQuote {
   readonly due: bigint;
   readonly account: string;
   readonly currency: string;
-  /** The quote's expiry by the database's clock, in milliseconds since 1970. */
+  /** The quote's expiry time by the database's clock, in milliseconds since 1970. */
   readonly expiresAt: number;
 }
 
@@ -41,7 +41,7 @@ export async function fundedQuote(platform: TestPlatform, of: Scene, currency = 
   };
 }
 
-/** Simulates a deposit for the quote, and returns the success or the refusal. */
+/** Simulates a deposit for the quote, and returns the mutation's result. */
 export async function sendDeposit(platform: TestPlatform, quote: FundedQuote, more: object = {}): Promise<Data> {
   const input = { quoteId: quote.quoteId, currency: quote.currency, ...more };
   return platform.act('sandboxSend', input, 'transaction { id status failureReason }');

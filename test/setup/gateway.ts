@@ -16,7 +16,7 @@ import { TestPlatform } from './platform.ts';
 
 export type { TestPlatform };
 
-/** The JSON of a GraphQL response. Tests assert on its values, so its shape is left open. */
+/** The JSON data in a GraphQL response. Tests assert on its values, so its shape is left open. */
 // biome-ignore lint/suspicious/noExplicitAny: the shape of the data depends on the query
 export type Data = any;
 
@@ -50,7 +50,7 @@ export async function startTestGateway(
       CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
       SECRET_KEY: secretKey,
     }),
-    // In production, responses omit their cost by default, so tests can compare whole responses.
+    // Production responses omit their cost by default, which lets tests compare whole responses.
     NODE_ENV: 'production',
     ...overrides,
   };
@@ -75,7 +75,7 @@ export async function startTestGateway(
     url: address,
     /** Connects as the tables' owner. */
     databaseUrl: url,
-    /** A pool of connections as the tables' owner, for operations that the gateway's roles are denied. */
+    /** A pool that connects as the tables' owner, for operations that the gateway's roles are denied. */
     owner,
     gateway,
     platform: databaseUrl === undefined ? await newPlatform(platformName) : connect(address, '', ''),
@@ -92,14 +92,14 @@ export async function startTestGateway(
   };
 }
 
-/** Starts a gateway that all tests of a file share. Several gateways are stopped in reverse order. */
+/** Starts a gateway that all tests in a file share. Several gateways are stopped in reverse order. */
 export async function testGateway(...options: Parameters<typeof startTestGateway>): Promise<TestGateway> {
   const t = await startTestGateway(...options);
   afterAll(() => t.stop());
   return t;
 }
 
-/** Returns a gateway's services, with these parts of its sandbox rail replaced. */
+/** Returns the gateway's services, with the given parts of its sandbox rail replaced. */
 export function withRail({ gateway }: TestGateway, parts: Partial<Rail>): Payments {
   const { payments } = gateway;
   return { ...payments, rails: { SANDBOX: Object.assign(Object.create(sandboxOf(payments)), parts) } };
@@ -117,12 +117,12 @@ export async function ownGateway(...options: Parameters<typeof startTestGateway>
   return t;
 }
 
-/** Returns a platform that calls the gateway at `address` with these credentials. */
+/** Returns a platform that calls the gateway at `address` with the given credentials. */
 export function connect(address: string, platformId: string, authorization: string): TestPlatform {
   return new TestPlatform(address, platformId, authorization);
 }
 
-/** Opens a connection that the server may end. If it does, the next statement reports that. */
+/** Opens a connection that the server may end. If it does, the next statement fails. */
 export async function openClient(connectionString: string, config: pg.ClientConfig = {}): Promise<pg.Client> {
   const client = new pg.Client({ connectionString, ...config });
   client.on('error', () => undefined);
@@ -145,14 +145,14 @@ async function connected<T>(client: pg.Client, work: (client: pg.Client) => Prom
   }
 }
 
-/** Connects as the tables' owner, for all tests of a file, and closes the connection afterwards. */
+/** Connects as the tables' owner, for all tests in a file, and closes the connection afterwards. */
 export async function testClient({ databaseUrl }: Pick<TestGateway, 'databaseUrl'>, options = ''): Promise<pg.Client> {
   const client = await openClient(databaseUrl, { options });
   afterAll(() => client.end());
   return client;
 }
 
-/** The connection option that turns off triggers, for changes that they would refuse. */
+/** The connection option that turns off triggers, for making changes that they would refuse. */
 export const untriggered = { options: '-c session_replication_role=replica' } as const;
 
 /** Calls `work` with a connection on which triggers do not run. */
@@ -193,13 +193,13 @@ export async function inTurn<A, B>(
   return Promise.all(both);
 }
 
-/** Waits until this many sessions of the database are waiting for locks. */
+/** Waits until at least `count` sessions in the database are waiting for locks. */
 export async function untilWaiting(on: Pick<pg.Pool, 'query'>, count: number): Promise<void> {
   const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   while (((await on.query(text)).rowCount ?? 0) < count);
 }
 
-/** Runs a statement as a role or the tables' owner, and rolls it back. Returns its row count or its error's code. */
+/** Runs a statement as a role, or as the tables' owner, and rolls it back. Returns its row count or error code. */
 export async function triedAs({ databaseUrl }: TestGateway, role: string, text: string): Promise<unknown> {
   return connected(await openClient(databaseUrl), async (client) => {
     await client.query('begin');
@@ -211,12 +211,12 @@ export async function triedAs({ databaseUrl }: TestGateway, role: string, text: 
   });
 }
 
-/** Waits until a statement run by the tables' owner returns these rows. */
+/** Waits until a statement run by the tables' owner returns the wanted rows. */
 export async function untilRows({ owner }: TestGateway, wanted: readonly object[], text: string, ...values: unknown[]) {
   await vi.waitFor(async () => expect((await owner.query(text, values)).rows).toMatchObject(wanted), 20_000);
 }
 
-/** Waits until these tokens are rejected. A gateway caches a token's authentication for about a second. */
+/** Waits until the tokens are rejected. A gateway caches a token's authentication for about a second. */
 export async function untilRefused(...tokens: readonly TestPlatform[]): Promise<void> {
   for (const token of tokens)
     await vi.waitFor(async () => expect((await token.send('{ viewer { kind } }')).status).toBe(401), 60_000);

@@ -22,7 +22,7 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
     await migrate(database.url);
     await makeServingLogin(database.url);
     const template = new URL(database.url).pathname.slice(1);
-    // A database can be copied only while it has no connections. From now on none is allowed, not even autovacuum's.
+    // A database can be copied only while it has no connections. From now on, none are allowed, not even autovacuum's.
     await execute(server.url, `alter database ${template} with allow_connections false`);
     provide('server', { url: server.url, template });
   } catch (error) {

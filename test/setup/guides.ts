@@ -23,7 +23,7 @@ export interface Reader {
   readonly payees?: readonly string[];
 }
 
-/** Creates a folder in which the guides' programs run unchanged, because it has the packages that an app installs. */
+/** Creates a folder in which the guides' programs run unchanged and find the packages that an app would install. */
 export async function guidePrograms() {
   // The folder is inside the repository, so that the programs find its packages.
   await mkdir(path.join(root, 'node_modules/.cache'), { recursive: true });

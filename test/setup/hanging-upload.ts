@@ -4,7 +4,7 @@ import { heardOn, openConnection } from './raw-http.ts';
 /** A request whose head has been read but whose body does not arrive. */
 export type HangingUpload = Awaited<ReturnType<typeof hangingUpload>>;
 
-/** Begins a request with a body of 50 bytes, sends the first byte, and waits until the gateway has read it. */
+/** Begins a request with a 50-byte body, sends the first byte, and waits until the gateway has read it. */
 export async function hangingUpload(
   url: string,
   head: readonly string[] = ['POST /graphql HTTP/1.1', 'Content-Type: application/json'],

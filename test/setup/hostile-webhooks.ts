@@ -5,7 +5,7 @@ import { openConnection } from './raw-http.ts';
 /** A webhook receiver's response to a request: a status, or a dropped connection. */
 export type Answered = number | 'CUT';
 
-/** Returns the headers of a webhook that is signed with a secret. */
+/** Returns the headers of a webhook signed with the given secret. */
 export function signedHeaders(secret: string, body: string, at = new Date()): Record<string, string> {
   const id = 'Event:019a0000-0000-7000-8000-000000000001';
   const timestamp = String(Math.floor(at.getTime() / 1000));

@@ -14,7 +14,7 @@ import {
 /** A position in the values of an input type. */
 export interface InputPlace {
   readonly owner: string;
-  /** The names of the fields that lead to the position; `0` is an element of a list. */
+  /** The names of the fields that lead to the position; `0` stands for a list element. */
   readonly path: readonly string[];
   readonly type: GraphQLScalarType | GraphQLEnumType | GraphQLInputObjectType | GraphQLList<GraphQLInputType>;
 }
@@ -28,7 +28,7 @@ export function* placesIn(owner: string, type: GraphQLInputType, path: readonly 
   for (const field of Object.values(bare.getFields())) yield* placesIn(bare.name, field.type, [...path, field.name]);
 }
 
-/** Returns the smallest value that a type accepts, for a field of this name. */
+/** Returns the smallest value that a type accepts in a field with the given name. */
 export function least(type: GraphQLInputType, name = ''): unknown {
   const bare = getNullableType(type);
   if (isListType(bare)) return [];
@@ -45,7 +45,7 @@ export function least(type: GraphQLInputType, name = ''): unknown {
   return name === 'country' ? 'US' : name === 'name' ? 'FULL_NAME' : '1';
 }
 
-/** Returns `around` with this value at the path, and adds whatever else the type requires. */
+/** Returns `around` with `value` at the path and with whatever else the type requires. */
 export function putAt(
   type: GraphQLInputType,
   around: unknown,

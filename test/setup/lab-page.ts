@@ -14,7 +14,7 @@ export function labOf(page: Page) {
     result,
     events,
     event: (text: string) => events.filter({ hasText: text }),
-    /** Locates the event with this status for the payment in a response. */
+    /** Locates the event that reports the given status for the payment returned in `answer`. */
     eventOf(answer: string, status: string) {
       const [id] = /Transaction:[\s\S]*?(?=")/.exec(answer) ?? [];
       return page.locator(`.lab-events li[data-transaction="${id?.replaceAll(/\s/g, '')}"]`, {
@@ -30,19 +30,19 @@ export function labOf(page: Page) {
       await isOpen(title);
     },
     async tap(title: string): Promise<void> {
-      // A tab may move while the editor loads, and a slow tap would then miss it.
+      // A tab may move while the editor loads, so a slow tap could miss it.
       await page.locator('.graphiql-execute-button').waitFor();
       await tab(title).tap();
       await isOpen(title);
     },
-    /** The element with the text to copy, while it is shown. */
+    /** The region that shows the text to copy. */
     copy,
-    /** Presses a button that copies the operation, and returns the text that it shows. */
+    /** Presses a button that copies the operation, and returns the text to copy. */
     async copied(name: string): Promise<string> {
       await page.getByRole('button', { name }).click();
       return (await copy.locator('pre').textContent()) ?? '';
     },
-    /** Presses the button and waits until the response contains the text. Returns the visible part. */
+    /** Executes the operation and waits until the response contains the text. Returns the response's visible part. */
     async run(text: string): Promise<string> {
       await page.locator('.graphiql-execute-button').click();
       await result.getByText(text).first().waitFor();

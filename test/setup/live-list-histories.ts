@@ -25,7 +25,7 @@ export class LiveList {
   readonly wanted: Wanted;
   readonly #platform: TestPlatform;
   readonly #rows = new Map<string, Data>();
-  /** The newest version seen of each row. Older versions are ignored. */
+  /** The newest version of each row seen so far. Older versions are ignored. */
   readonly #versions = new Map<string, number>();
   readonly operations: { readonly op: string; readonly id: string; readonly version: number }[] = [];
   #cut: () => void = () => undefined;
@@ -118,13 +118,13 @@ const acts = [
   ...(['customer', 'rename', 'delete', 'account', 'status', 'cut'] as const),
 ];
 
-/** A step: an action, and a number that selects the object that it applies to. */
+/** A step: an action, and a number that selects the object it applies to. */
 const step = fc.record({ act: fc.constantFrom(...acts), at: fc.nat({ max: 20 }) });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 const waitMs = fc.constantFrom(0, 0, 20, 100);
 
-/** The filters of the lists. Each is a function, because the ids in it belong to the scene of one history. */
+/** Filters for each list. They are functions, because the ids they contain differ from one history to the next. */
 const filters = {
   transactions: [
     () => ({}),

@@ -40,7 +40,7 @@ export async function startLoadBalancer() {
     url: `http://127.0.0.1:${await listen(listener)}`,
     /** Adds an instance. New connections go to the instances in turn. */
     add: (url: string) => void instances.push(url),
-    /** Removes an instance. Its open connections stay. */
+    /** Removes an instance. Its open connections are kept. */
     remove: (url: string) => void instances.splice(instances.indexOf(url), 1),
     /** Delays everything that is in transit on open connections. */
     delay(ms: number) {
@@ -100,7 +100,7 @@ export async function startFleet({ databaseUrl }: TestGateway) {
       await instance.end(signal);
       await start();
     },
-    /** Freezes the oldest instance for a while, like a paused machine; its connections stay open. */
+    /** Freezes an instance for a while, like a paused machine; its connections stay open. */
     async freeze(ms: number) {
       const [instance] = instances;
       instance?.process.kill('SIGSTOP');

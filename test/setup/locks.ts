@@ -13,7 +13,7 @@ export async function waitForLocks(holder: pg.Client, count: number): Promise<vo
 export async function lockedCustomers(databaseUrl: string) {
   const holder = await openClient(databaseUrl);
   await holder.query('begin; lock table customer in access exclusive mode');
-  // The oid of the table is the same in every copy of a database, so the database must match, too.
+  // The table's oid is the same in every copy of a database, so the database must match as well.
   const waiting = `select from pg_locks where relation = 'customer'::regclass and not granted
     and database = (select oid from pg_database where datname = current_database())`;
   return {

@@ -37,7 +37,7 @@ export function typeIn(text: string): void {
   vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([text]) as typeof process.stdin);
 }
 
-/** Runs an operator's command that must succeed, and returns the JSON that it prints. */
+/** Runs an operator command, which must succeed, and returns the JSON that it prints. */
 export async function askOps(...[databaseUrl, args, environment]: Parameters<typeof runOps>): Promise<Data> {
   const { code, out, err } = await runOps(databaseUrl, ['--json', ...args], environment);
   expect({ args, code, err }).toEqual({ args, code: 0, err: '' });

@@ -38,22 +38,22 @@ export function passExpiry(gateway: TestGateway, quoteId: string): Promise<void>
 
 /** Skips the hour by which a sandbox scenario delays a payment's settlement or return. */
 export function passDelay(gateway: TestGateway, transactionId: string): Promise<void> {
-  // A worker's lease lasts two seconds, so a row that is due much later is not leased.
+  // A worker's lease lasts two seconds, so a row due more than a minute from now is delayed, not leased.
   const text = `update rail_order set created_at = created_at - interval '1 day', due_at = clock_timestamp()
     where transaction_id = $1 and due_at > clock_timestamp() + interval '1 minute'`;
   return change(gateway, text, transactionId);
 }
 
-/** Returns the time zone that is this many hours ahead of UTC. */
+/** Returns the time zone that is the given number of hours ahead of UTC. */
 export function timeZoneAhead(hours: number): string {
   // The sign in these names is reversed: Etc/GMT-2 is two hours ahead of UTC.
   return `Etc/GMT${hours > 0 ? '-' : '+'}${Math.abs(hours)}`;
 }
 
-/** Returns the time zone in which it is noon now, so that no day or month ends there for many hours. */
+/** Returns the time zone in which it is now between noon and 1 p.m. No day or month ends there for many hours. */
 export const timeZoneAtNoon = () => timeZoneAhead(12 - new Date().getUTCHours());
 
-/** Shifts everything that policies have counted this many hours into the past. */
+/** Backdates, by the given number of hours, everything that policies have counted. */
 export function passHours({ databaseUrl }: TestGateway, hours: number): Promise<void> {
   return withoutTriggers(databaseUrl, async (client) => {
     const by = `interval '${hours} hours'`;
@@ -65,7 +65,7 @@ export function passHours({ databaseUrl }: TestGateway, hours: number): Promise<
   });
 }
 
-/** Makes the approval deadline pass on both sides of a payment or, without an id, of all payments awaiting approval. */
+/** Makes the approval deadline pass, on both sides, for one payment or, without an id, for all that await approval. */
 export async function passApproval(
   { databaseUrl }: Pick<TestGateway, 'databaseUrl'>,
   transactionId?: string,

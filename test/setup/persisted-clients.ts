@@ -20,7 +20,7 @@ interface Served {
   readonly authorization: string;
 }
 
-/** Sends a query twice, bypassing any cache, and returns the requests. */
+/** Sends a query twice, bypassing any cache, and returns the form of each request. */
 export type SendTwice = (served: Served, query: string) => Promise<SentForm[]>;
 
 /** Returns a `fetch` that records the form of each request. */
@@ -68,7 +68,7 @@ const withUrql: SendTwice = async (served, query) => {
   return forms;
 };
 
-/** Clients that use automatic persisted queries (without a manifest), with the names of their libraries. */
+/** Clients that use automatic persisted queries (without a manifest), each with the name of its library. */
 export const automaticClients = [
   ['Apollo', withApollo],
   ['urql', withUrql],

@@ -19,7 +19,7 @@ export function pgBouncerVersion(): string | undefined {
   return /PgBouncer (\S+)/.exec(stdout ?? '')?.[1];
 }
 
-/** @param poolSize the maximum number of server sessions that its clients share */
+/** @param poolSize the maximum number of server sessions, which all clients share */
 export async function startPgBouncer(databaseUrl: string, poolSize: number) {
   const { hostname, port, password, pathname } = new URL(databaseUrl);
   const folder = await mkdtemp(path.join(tmpdir(), 'pgbouncer-'));
@@ -39,7 +39,7 @@ export async function startPgBouncer(databaseUrl: string, poolSize: number) {
     'pool_mode = transaction',
     `default_pool_size = ${poolSize}`,
     'max_client_conn = 1000',
-    // After a server crash, PgBouncer must retry soon, because faults follow each other quickly here.
+    // After a server crash, PgBouncer must retry soon, because tests cause faults in quick succession.
     'server_login_retry = 1',
     '',
   ];

@@ -41,7 +41,7 @@ function filterFieldsOf(args: readonly GraphQLArgument[]): readonly GraphQLInput
   return isInputObjectType(type) ? Object.values(type.getFields()) : [];
 }
 
-/** Values for the filter fields that name the owner of rows: the id of a parent, or a value that no parent has. */
+/** Values for the filter fields that name a row's owner: the id of a parent, or a value that no parent has. */
 const namesOf = ({ Customer, InternalAccount, ExternalAccount }: Parents): Readonly<Record<string, string>> => ({
   accountId: InternalAccount,
   customerId: Customer,
@@ -70,7 +70,7 @@ const filterValues = (parents: Parents): Readonly<Record<string, string>> => ({
   updatedBefore: '"2001-01-01T00:00:00Z"',
 });
 
-/** Returns the arguments to try for a list. If `isWhole` is true, a page may have to read all rows of the parent. */
+/** Returns the arguments to try for a list; `isWhole` says whether the query may have to read all the parent's rows. */
 function argumentsOf({ args, isPaged }: ListBelow, other: Parents, cursor: string | undefined) {
   const has = (name: string) => args.some((arg) => arg.name === name);
   const inPages = isPaged ? ['first: 5', 'last: 5', 'first: 5, sortOrder: ASC', 'last: 5, sortOrder: ASC'] : [];
@@ -128,7 +128,7 @@ export async function readsTooMuch(
   return found;
 }
 
-/** The lists on Query whose filters can name the owner of rows, and the equivalent REST lists. */
+/** The lists on Query whose filters can name a row's owner, and the equivalent REST lists. */
 const rootLists = [
   { field: 'transactions', table: 'transaction', rest: '/transactions' },
   { field: 'quotes', table: 'quote', rest: '/quotes' },

@@ -30,7 +30,7 @@ const list = (field: string, args: string) => `{ ${field}(${args}) { edges { nod
 const amountIndexes = ['sent', 'received'].map((side) => `transaction_platform_id_${side}_currency_${side}_amount_idx`);
 const changed = 'updatedAfter: "2001-01-01T00:00:00Z", updatedBefore: "2001-01-01T00:00:00.010Z"';
 
-/** The filters that must be planned for their value, each with a rare value and the indexes that the plan must use. */
+/** Filters that must be planned for the actual value, each with a rare value and the indexes that the plan must use. */
 const filterCases: readonly (readonly [table: FilledTable, filter: string, ...indexes: readonly string[]])[] = [
   ['transaction', 'status: [REFUNDED]', 'transaction_platform_id_status_id_idx'],
   ['transaction', 'type: [INCOMING]', 'transaction_platform_id_type_id_idx'],
@@ -118,8 +118,8 @@ export async function makePlanScene({ platform }: TestGateway) {
 }
 
 /**
- * How to fill a table: the row to copy, and the columns that differ, in SQL. In the SQL, `i` is the number of the copy,
- * and one row in `:rare` has a rare value.
+ * How to fill a table: the row to copy, and the columns that differ, in SQL, where `i` is the copy's number. Each rare
+ * value occurs in one of every `:rare` rows.
  */
 interface Filling {
   readonly table: FilledTable;
@@ -134,9 +134,9 @@ const rareOr = (at: number, rare: string, other: string) =>
   `case when i % :rare = ${at} then ${rare} else ${other} end`;
 const changedAt = `now() - (i::bigint * 7919 % 1000003) * interval '1 second'`;
 
-/** @param step one in this many rows belongs to the `many` parents */
+/** @param step one row in every `step` belongs to the `many` parents */
 function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, step: number): readonly Filling[] {
-  /** Returns the SQL for a row's parent of this type. The oldest three rows belong to the `few` parent. */
+  /** Returns the SQL for a row's parent of the given type. The oldest three rows belong to the `few` parent. */
   const parent = (type: keyof Parents, other = `'${uuidIn(parents.most[type])}'`) =>
     `case when i <= 3 then '${uuidIn(parents.few[type])}' when i % ${step} = 0 then '${uuidIn(parents.many[type])}' else ${other} end`;
   // Every other payment is incoming.
@@ -165,7 +165,7 @@ function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, 
         refund_settled_at: 'now()',
         source_account_id: rareOr(8, 'null', source),
         destination_account_id: destination,
-        // Each row changed at a different time, and not in the order of creation.
+        // The rows were last changed at different times, and in a different order than they were created.
         updated_at: changedAt,
         description: `'filler'`,
       },
@@ -223,7 +223,7 @@ function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, 
   ];
 }
 
-/** Filler rows have ids from the year 2000, which distinguishes them from all other rows. */
+/** Filler rows have ids with timestamps from December 1999, unlike all other rows. */
 export const fillerId = `('00dc' || lpad(to_hex(i), 8, '0') || '7000' || '8000' || lpad(to_hex(i), 12, '0'))::uuid`;
 const isFiller = (table: FilledTable) => `${keyOf(table)} < '00dd0000-0000-0000-0000-000000000000'`;
 
@@ -231,8 +231,8 @@ const isFiller = (table: FilledTable) => `${keyOf(table)} < '00dd0000-0000-0000-
 export const manyOf = (rows: number) => Math.min(rows / 10, 2_000);
 
 /**
- * Fills the tables behind lists with copies of rows, a few of which have a rare value, and updates the planner's
- * statistics. Triggers and foreign keys are disabled meanwhile.
+ * Fills the tables behind the lists with copies of rows, a few of which have a rare value, and updates the planner's
+ * statistics. Triggers and foreign keys are disabled while the tables are filled.
  * @param rows how many rows each table gets
  * @param as how many rows the planner should assume, if different
  * @param others columns that replace or extend the usual ones, by table
@@ -262,12 +262,12 @@ export async function fillTables(
   for (const table of filledTables) {
     await t.owner.query(`${as === undefined ? 'vacuum ' : ''}analyze ${table}`);
     if (as === undefined) continue;
-    // The planner derives the density of rows from this, and multiplies it by the table's number of pages.
+    // The planner derives the row density from this count, and multiplies it by the table's number of pages.
     await t.owner.query('update pg_class set reltuples = $1 where oid = $2::regclass', [as, table]);
   }
 }
 
-/** Returns the number of bytes that each index takes per row of its table. */
+/** Describes how many bytes each index takes per table row. */
 export async function indexSizes({ owner }: TestGateway, rows: number): Promise<string[]> {
   const { rows: sizes } = await owner.query<{ name: string; bytes: string }>(
     `select indexrelid::regclass::text as name, pg_relation_size(indexrelid)::text as bytes from pg_index
@@ -286,8 +286,8 @@ export async function emptyTables(t: TestGateway): Promise<void> {
 }
 
 /**
- * Sends a query or a REST path twice. Returns facts about the plan of its statement in the gateway's role: the indexes,
- * the number of table rows read (including those that a filter removed), and the kind of plan.
+ * Sends a GraphQL query or a REST request twice, and describes the plan that its statement gets in the gateway's role:
+ * the indexes, the number of table rows read (including those that a filter removed), and the kind of plan.
  */
 export async function planOf(t: TestGateway, { query, table }: Pick<PlanCase, 'query' | 'table'>, variables: object) {
   const { serving } = t.gateway;
@@ -296,7 +296,7 @@ export async function planOf(t: TestGateway, { query, table }: Pick<PlanCase, 'q
     query.startsWith('/')
       ? expect((await fetch(`${t.url}${base}${query}`, { headers: { authorization } })).status).toBe(200)
       : t.platform.ask(query, variables);
-  // A statement gets its name when it is sent for the second time.
+  // A statement is not given a name until it is sent for the second time.
   await ask();
   const { sent } = await Statements.of(serving.pool).during(ask);
   const statement = sent.find(({ text }) => text.includes(`"${table}"`));

@@ -9,7 +9,7 @@ import { mutationDocument, mutationName, mutationVariables } from './documents.t
 import type { Answer, Data } from './gateway.ts';
 import { type Scene, usAccount } from './scene.ts';
 
-/** A socket that can be terminated while it connects. It ignores the resulting error, which would crash the test. */
+/** A socket that can be terminated while connecting. It ignores the resulting error, which could crash the test. */
 class CuttableSocket extends WebSocket {
   constructor(...options: ConstructorParameters<typeof WebSocket>) {
     super(...options);
@@ -24,7 +24,7 @@ type Getter = 'account' | 'customer' | 'node' | 'quote' | 'transaction';
 let scenes = 0;
 let customers = 0;
 
-/** A platform for the test, with one of its tokens, and ways to call a gateway as that platform. */
+/** A test platform with one of its tokens, and methods that call a gateway as that platform. */
 export class TestPlatform {
   readonly url: string;
   readonly platformId: string;
@@ -83,12 +83,12 @@ export class TestPlatform {
     }
   }
 
-  /** Runs a mutation and returns its result: the success with `selection`, or the refusal. `others` are fragments. */
+  /** Runs a mutation and returns its result, with `selection` if it succeeds. `others` contains fragments. */
   async act(name: Operation, input: object, selection = '', others = ''): Promise<Data> {
     return (await this.ask(mutationDocument(name, selection, others), mutationVariables(name, input)))[name];
   }
 
-  /** Runs a mutation that must succeed, and returns its success with `selection`. */
+  /** Runs a mutation that must succeed, and returns its result with `selection`. */
   async succeed(name: Operation, input: object, selection = ''): Promise<Data> {
     const result = await this.act(name, input, selection);
     if (!result.__typename.endsWith('Success')) throw new Error(`${name}: ${result.code}: ${result.message}`);
@@ -107,7 +107,7 @@ export class TestPlatform {
     return (await this.succeed('transferOut', input, 'transaction { id status }')).transaction;
   }
 
-  /** Transfers US cents out of or into the scene's internal account. Returns the result or the refusal. */
+  /** Transfers US cents out of or into the scene's internal account. Returns the transaction or the refusal. */
   async transfer(
     way: 'transferIn' | 'transferOut',
     { usd, outsideUsd }: Scene,
@@ -158,12 +158,12 @@ export class TestPlatform {
     return this.act('executeQuote', { quoteId, ...rest }, 'quote { id status }');
   }
 
-  /** Reads fields of the object with this id, through the given field of Query. */
+  /** Reads fields of the object with the given id, through the given Query field. */
   async fieldsOf(field: Getter, id: string, fields: string): Promise<Data> {
     return (await this.ask(`query ($id: ID!) { ${field}(id: $id) { ${fields} } }`, { id }))[field];
   }
 
-  /** Reads fields of the rows that match a filter in one of the platform's lists, at most 100 rows. */
+  /** Reads fields of up to 100 rows that match a filter in one of the platform's lists. */
   async listed(list: List, filter: object, fields: string): Promise<Data[]> {
     const type = `${list.charAt(0).toUpperCase()}${list.slice(1, -1)}Filter`;
     const query = `query ($filter: ${type}) { ${list}(first: 100, filter: $filter) { edges { node { ${fields} } } } }`;
@@ -188,7 +188,7 @@ export class TestPlatform {
     }
   }
 
-  /** Returns the values of a subscription to one field, up to its end or to the value that `isLast` accepts. */
+  /** Returns the values of a subscription to one field, up to its end or the first value that `isLast` accepts. */
   async followed(query: string, variables: object, isLast: (value: Data) => boolean = () => false): Promise<Data[]> {
     const values: Data[] = [];
     for await (const value of this.valuesOf(query, variables)) {
@@ -204,7 +204,7 @@ export class TestPlatform {
     return (await this.followed(updates, { id })).map(({ status }) => status);
   }
 
-  /** Waits until a transaction has this status, even if it had another final status before. */
+  /** Waits until a transaction has the given status, even if it had another final status before. */
   async untilStatus(id: string, status: string): Promise<void> {
     const updates =
       'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }, until: FINAL) { status } }';
@@ -218,7 +218,7 @@ export class TestPlatform {
     return this.transactionOf(id);
   }
 
-  /** Waits until one of the platform's transactions meets the test's condition, and returns that transaction. */
+  /** Waits until one of the platform's transactions meets the given condition, and returns that transaction. */
   async seen(after: string, wants: (transaction: Data) => boolean): Promise<Data> {
     const updates =
       'subscription ($after: String) { transactionUpdates(after: $after) { transaction { id status type customer { id } } } }';
@@ -226,14 +226,14 @@ export class TestPlatform {
     return this.transactionOf(all.at(-1)?.transaction.id);
   }
 
-  /** Returns what is stored under an idempotency key: the outcome of the mutation, its code and its result. */
+  /** Returns what is stored under an idempotency key: the mutation's outcome, code and result. */
   async receiptOf(name: Operation, key: string): Promise<Data> {
     const text = `query ($operation: MutationName!, $key: String!) {
     mutationReceipt(operation: $operation, idempotencyKey: $key) { outcome code result { id } } }`;
     return (await this.ask(text, { operation: mutationName(name), key })).mutationReceipt;
   }
 
-  /** Returns the current end of the platform's feed. */
+  /** Returns a cursor at the current end of the platform's feed. */
   async feedEnd(): Promise<string> {
     return (await this.ask('{ viewer { feedCursor } }')).viewer.feedCursor;
   }
@@ -267,7 +267,7 @@ export class TestPlatform {
     return (await this.fieldsOf('customer', customerId, 'umaAddress')).umaAddress;
   }
 
-  /** Sends 100 dollars to a customer's UMA address. Returns the quote, and the receiver's payment in this status. */
+  /** Sends 100 dollars to a customer's UMA address, and waits until the incoming payment has the given status. */
   async payByUma(from: string, customerId: string, status = 'PENDING') {
     const after = await this.feedEnd();
     const made = await this.umaQuote(from, await this.umaAddressOf(customerId));
@@ -310,7 +310,7 @@ export class TestPlatform {
     return id ?? expect.fail(`no account in ${currency}`);
   }
 
-  /** Registers an external account of a customer, or of the platform itself, and returns its id. */
+  /** Registers an external account for a customer or for the platform itself, and returns the account's id. */
   async externalAccount(
     customerId: string | undefined,
     currency: string,
@@ -322,7 +322,7 @@ export class TestPlatform {
     return (await this.succeed('createExternalAccount', input, 'account { id }')).account.id;
   }
 
-  /** Returns the ids of the external accounts that are a customer's default for incoming UMA payments. */
+  /** Returns the ids of a customer's default external accounts for incoming UMA payments. */
   async defaultAccounts(customerId: string): Promise<string[]> {
     const fields = 'id ... on ExternalAccount { defaultUmaDepositAccount }';
     const accounts = await this.listed('accounts', { kind: 'EXTERNAL', customerId }, fields);
@@ -359,13 +359,13 @@ export class TestPlatform {
     return new Bearer(this, `Bearer ${token}`, tokenId);
   }
 
-  /** Creates the token of a paying app, bound to a customer or a payment. */
+  /** Creates a token for a paying app, bound to a customer or a payment. */
   payingApp(bound: object): Promise<Bearer> {
     return this.appOf({ permissions: ['VIEW', 'TRANSACT'], ...bound });
   }
 }
 
-/** A platform that makes its calls with one of its tokens. */
+/** A test platform that makes its calls with the token whose id is `tokenId`. */
 export class Bearer extends TestPlatform {
   readonly tokenId: string;
 

@@ -2,7 +2,7 @@ import { createServer, request as send } from 'node:http';
 import { connect as dial } from 'node:net';
 import { listen } from './free-port.ts';
 
-/** A proxy that serves a service under a prefix, which it strips from the requests that it forwards. */
+/** A proxy that exposes a service under a prefix, which it strips from the requests that it forwards. */
 export async function startPrefixProxy(target: string, prefix: string) {
   const { hostname: host, port } = new URL(target);
   const within = (url = '') => (url.startsWith(`${prefix}/`) ? url.slice(prefix.length) : undefined);

@@ -8,7 +8,7 @@ import { makeServingLogin } from '../../src/infra/database/embedded/serving-logi
 import { type ChildGateway, startChildGateway, temporaryDataDirectory } from './child-gateway.ts';
 
 // `npm run check:production`: copies only the repository's files to a new folder, installs them there with a new home
-// directory, and starts a gateway, in two ways. Each gateway must report that it is ready, and stop on SIGTERM.
+// directory, and starts a gateway, which must become ready and stop on SIGTERM. This is done in two ways:
 // 1. As in the README: without development packages, and with the embedded Postgres.
 // 2. As in the image (deploy/install.sh): with NODE_ENV=production and an external Postgres, as an unprivileged user,
 //    and in a read-only folder.
@@ -24,7 +24,7 @@ async function copyProject(project: string): Promise<void> {
   await cp(root, project, { recursive: true, filter: (file) => !ignored.some((name) => file.endsWith(name)) });
 }
 
-/** Requires that a gateway becomes ready, and that it stops in time. */
+/** Checks that a gateway becomes ready and stops in time. */
 async function check(gateway: ChildGateway, how: string): Promise<void> {
   const ready = await fetch(`${gateway.url}/health/ready`);
   const start = performance.now();
@@ -54,7 +54,7 @@ async function checkSandbox(folder: string, environment: Readonly<Record<string,
 async function checkImage(folder: string, environment: Readonly<Record<string, string>>): Promise<void> {
   const project = path.join(folder, 'image');
   await copyProject(project);
-  // The image has only one Node version: the version that runs this program.
+  // The image has only one version of Node. Here, it is the one that runs this program.
   const PATH = `${path.dirname(process.execPath)}${path.delimiter}${environment.PATH}`;
   run(['sh', 'deploy/install.sh'], project, { ...process.env, ...environment, PATH });
   if (existsSync(path.join(project, 'node_modules/@prisma/internals')))
@@ -89,7 +89,7 @@ const folder = await temporaryDataDirectory();
 try {
   const home = path.join(folder.path, 'home');
   await mkdir(home);
-  // Removes this project's own programs, including its Node, which come first in the PATH of this process.
+  // Leaves out this project's own programs, including its Node, which come first in this process's PATH.
   const own = path.join(root, 'node_modules', '.bin');
   const PATH = (process.env.PATH ?? '').split(path.delimiter).filter((entry) => entry !== own);
   const environment = { HOME: home, PATH: PATH.join(path.delimiter) };

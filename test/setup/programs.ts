@@ -5,11 +5,11 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect } from 'vitest';
 
-/** Returns whether all of these programs are installed. */
+/** Returns whether all of the given programs are installed. */
 export const isOnPath = (...programs: readonly string[]): boolean =>
   programs.every((program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0);
 
-/** A folder for packages from npm that are not dependencies of the project, and for programs that use them. */
+/** A folder for npm packages that are not among the project's dependencies, and for programs that use them. */
 export class ProgramFolder {
   readonly path = mkdtempSync(path.join(tmpdir(), 'programs-'));
 
@@ -24,13 +24,13 @@ export class ProgramFolder {
     writeFileSync(file, text);
   }
 
-  /** Installs packages, with the tools that compile and run programs. */
+  /** Installs packages, along with the tools that compile and run programs. */
   install(...packages: string[]): Promise<string> {
     const options = ['--no-audit', '--no-fund', '--ignore-scripts'];
     return this.#run('npm', 'install', ...options, ...packages, 'typescript@5', '@types/node@24', 'tsx@4');
   }
 
-  /** Runs a program of a package. If the program fails, the test's failure contains its output. */
+  /** Runs a program from a package. If the program fails, the test fails with the program's output. */
   bin(name: string, ...args: string[]): Promise<string> {
     return this.#run(path.join(this.path, 'node_modules/.bin', name), ...args);
   }

@@ -31,7 +31,7 @@ export function heardOn(socket: Socket, encoding: BufferEncoding = 'utf8') {
     text += data;
   });
   return {
-    /** Returns everything since the beginning, or since the last `forget`. */
+    /** Returns everything that has arrived so far, or since the last `forget`. */
     text: () => text,
     forget() {
       text = '';

@@ -11,7 +11,7 @@ export interface Endpoint {
   readonly parameters: readonly Data[];
   /** The body's required fields; undefined if there is no body. */
   readonly required: readonly string[] | undefined;
-  /** For each variant of the body, the values that choose it and the other fields that it can have. */
+  /** For each variant of the body, the values that select it and the names of its other fields. */
   readonly variants: readonly { readonly chosen: Data; readonly fields: readonly string[] }[];
   readonly bodyIsOptional: boolean;
   readonly keyed: boolean;
@@ -33,7 +33,7 @@ export type Catalog = Awaited<ReturnType<typeof openCatalog>>;
 
 /** Starts a gateway for a test file, and reads its OpenAPI document. */
 export async function openCatalog() {
-  // The receiver accepts every event, and leaves the approval of payments to the tests.
+  // The receiver accepts every event, and leaves payment approvals to the tests.
   const receiver = await testReceiver(answer(202));
   // Each endpoint is also called with wrong credentials.
   const t = await testGateway({ WRONG_CREDENTIALS_PER_MINUTE: 100_000 });
@@ -83,7 +83,7 @@ function next(): number {
   return made;
 }
 
-/** Builds the body of a quote from the scene's USD to its external EUR account. */
+/** Builds the request body for a quote from the scene's internal USD account to its external EUR account. */
 export const quoteBody = (scene: RestScene) => restQuote(scene.usd.id, scene.outsideEur.id, 1_000 + next());
 
 function goodRequests(
@@ -100,7 +100,7 @@ function goodRequests(
     const body = { currency: 'USD', accountInfo: usAccount(), customerId: scene.customer.id };
     return (await rest.make('/customers/external-accounts', body)).id;
   };
-  /** Builds the body of an incoming payment, which then waits for its platform's decision. */
+  /** Builds the request body for an incoming payment, which then waits for its platform's decision. */
   const announcement = () => ({
     senderUmaAddress: '$sender@example.com',
     customerId: scene.customer.id,

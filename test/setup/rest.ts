@@ -4,7 +4,7 @@ import { composeIBAN } from 'ibantools';
 import { expect } from 'vitest';
 import type { Data } from './gateway.ts';
 
-/** A response of the REST API: its JSON, and its raw bytes. */
+/** A response from the REST API: `text` is its body as received; in `body`, JSON is parsed. */
 export interface RestAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -23,7 +23,7 @@ interface RestCall {
 
 export const base = '/2025-10-13';
 
-/** Creates a client of the REST API that validates every response against the served OpenAPI document. */
+/** Creates a REST API client that validates every response against the served OpenAPI document. */
 export async function restClient(url: string, authorization: string) {
   const { document, validators } = knownDocument(await (await fetch(`${url}${base}/openapi.json`)).text());
 
@@ -51,13 +51,13 @@ export async function restClient(url: string, authorization: string) {
     if (wrong !== undefined) throw new Error(`${method} ${path} answered ${answer.status} ${text}: ${wrong}`);
     return answer;
   };
-  /** Like `call`, but requires this status and returns the body. */
+  /** Like `call`, but requires the given status and returns the body. */
   const ask = async (method: string, path: string, body?: unknown, status = 200): Promise<Data> => {
     const answer = await call(method, path, body === undefined ? {} : { body });
     expect({ status: answer.status, body: answer.body }).toMatchObject({ status });
     return answer.body;
   };
-  /** Returns how the body of a webhook violates the OpenAPI document. */
+  /** Returns how a webhook's body violates the OpenAPI document, or undefined if it does not. */
   const wrongIn = (webhook: Data): string | undefined => {
     const { content } = document.webhooks[webhook.type]?.post.requestBody ?? {};
     return content
@@ -83,7 +83,10 @@ function knownDocument(text: string): KnownDocument {
 
 const isJson = (response: Response) => response.headers.get('content-type')?.startsWith('application/json') ?? false;
 
-/** Returns how a response violates the OpenAPI document. For an unknown path, the error must have the usual body. */
+/**
+ * Returns functions that say how a response or a value violates the OpenAPI document. The response for an unknown path
+ * must be an error with the usual body.
+ */
 function responseValidators(document: Data) {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
@@ -112,7 +115,7 @@ function responseValidators(document: Data) {
         .map((part) => encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1')))
         .join('/');
     const place = (...parts: readonly string[]) => placeOf('application/json', ...parts);
-    // If the service has accepted the request, the document must allow it too.
+    // If the service accepted the request, the document must allow it too.
     if (operation?.requestBody && answer.status < 300 && sent !== undefined) {
       const takes = validator(place('requestBody'));
       if (!takes(sent)) return `the document does not allow this body: ${ajv.errorsText(takes.errors)}`;
@@ -161,7 +164,7 @@ export function usAccount(suffix = '000') {
   };
 }
 
-/** Builds the body of a quote that sends an amount in the currency's smallest unit, unless `rest` says otherwise. */
+/** Builds the request body for a quote. The amount, in the smallest unit, is by default the sending amount. */
 export const restQuote = (from: string, to: string, lockedCurrencyAmount: number, rest: object = {}) => ({
   source: { sourceType: 'ACCOUNT', accountId: from },
   destination: { destinationType: 'ACCOUNT', accountId: to },
@@ -170,7 +173,7 @@ export const restQuote = (from: string, to: string, lockedCurrencyAmount: number
   ...rest,
 });
 
-/** Builds the body of a transfer between two accounts. The amount is in the currency's smallest unit. */
+/** Builds the request body for a transfer. The amount is in the currency's smallest unit. */
 export const restTransfer = (from: string, to: string, amount: number) => ({
   source: { accountId: from },
   destination: { accountId: to },

@@ -1,6 +1,6 @@
 import type { TestGateway, TestPlatform } from './gateway.ts';
 
-/** What most tests need: a customer with money in USD and external accounts. Ids are public ids. */
+/** What most tests need: a customer with external accounts and money in USD. All ids are public ids. */
 export interface Scene {
   readonly customerId: string;
   readonly usd: string;
@@ -30,7 +30,7 @@ export async function chargeFees(
   });
 }
 
-/** Returns the platform with a new token. The gateway has just used the token and caches it for a second. */
+/** Returns the platform with a new token, which the gateway has just used and so caches for a second. */
 export async function withNewCredentials(platform: TestPlatform, url: string): Promise<TestPlatform> {
   const renewed = await platform.at(url).serverOf('VIEW', 'TRANSACT', 'MANAGE');
   await renewed.ask('{ viewer { kind } }');

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** Starts two processes that only sequence a database's feed, and waits until each has completed a step. */
+/** Starts two processes that do nothing but sequence a database's feed. Waits until each has completed a step. */
 export async function startSequencers(databaseUrl: string) {
   const start = async () => {
     const child = fork(new URL('../events/sequencer-process.ts', import.meta.url), {
@@ -13,7 +13,7 @@ export async function startSequencers(databaseUrl: string) {
   };
   let [one, other] = await Promise.all([start(), start()]);
   return {
-    /** Kills one process, and replaces it once the other has completed a step. Returns how long that took, in ms. */
+    /** Kills one process, and replaces it once the other has completed a step. Returns the time until then, in ms. */
     async kill() {
       const killed = performance.now();
       one.kill('SIGKILL');

@@ -9,7 +9,7 @@ import { query } from './embedded-servers.ts';
 export type ReplicatedServers = Awaited<ReturnType<typeof startReplicated>>;
 export type Standby = ReturnType<typeof standbyOf>;
 
-/** Copies a stopped server to another folder, where it follows the original. */
+/** Copies a stopped server to another folder, as a standby of the original. */
 async function makeStandby(of: EmbeddedPostgres, to: string): Promise<void> {
   await mkdir(path.dirname(to), { recursive: true });
   await cp(of.dataDirectory, to, { recursive: true });
@@ -65,7 +65,7 @@ function standbyOf(server: EmbeddedPostgres) {
     /** Makes the standby fall behind. It still receives WAL, but does not replay it. */
     pause: async () => void (await query(server.url, 'select pg_wal_replay_pause()')),
     resume: async () => void (await query(server.url, 'select pg_wal_replay_resume()')),
-    /** Delays the standby's replay of each commit by this time, in milliseconds; 0 ends the delay. */
+    /** Delays the standby's replay of each commit by `ms` milliseconds; 0 ends the delay. */
     async delay(ms: number) {
       await query(server.url, `alter system set recovery_min_apply_delay = ${Math.trunc(ms)}`);
       await query(server.url, 'select pg_reload_conf()');

@@ -25,7 +25,7 @@ export class Statements {
   static readonly #ofPools = new WeakMap<pg.Pool, Statements>();
   readonly #readers = new Set<Sent[]>();
 
-  /** Returns the recorder of a pool, which is the same for all callers. */
+  /** Returns the pool's recorder, which is the same for all callers. */
   static of(pool: pg.Pool): Statements {
     const known = Statements.#ofPools.get(pool) ?? new Statements(pool);
     Statements.#ofPools.set(pool, known);
@@ -76,5 +76,5 @@ export async function countedGateway(beside: TestGateway, overrides: Parameters<
     subscriptions: () => gateway.feed.subscriptions,
   };
 }
-/** How many times to send a query so that it is planned first and then executed with the cached plan. */
+/** How many times to send a query so that it is first planned and then executed with the cached plan. */
 export const often = 3;

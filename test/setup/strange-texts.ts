@@ -1,4 +1,4 @@
-/** A string that a client could send, and the form in which it is stored. `text` is null if it is refused. */
+/** A string that a client could send, and the form in which it is stored. `text` is null if the string is refused. */
 export interface StrangeText {
   readonly what: string;
   readonly given: string;

@@ -12,7 +12,7 @@ export interface ServerEvent {
 /** An event stream that the test reads, and can abort at any time. */
 export type EventStream = Awaited<ReturnType<typeof openEventStream>>;
 
-/** Opens an event stream, with a POST if there is a document and with a GET otherwise. */
+/** Opens an event stream, with POST if a document is given, and with GET otherwise. */
 export async function openEventStream(
   url: string,
   authorization: string,
@@ -49,14 +49,14 @@ async function* serverEvents(response: Response): AsyncGenerator<ServerEvent, vo
   }
 }
 
-/** Returns a stream's next message, and requires that there is one. */
+/** Returns a stream's next message. @throws Error if the stream has ended */
 export async function nextOf<T>(stream: AsyncIterator<T, unknown>): Promise<T> {
   const { done, value } = await stream.next();
   if (done) throw new Error('the stream has ended');
   return value as T;
 }
 
-/** A graphql-transport-ws connection without a client library, for protocol violations. */
+/** A graphql-transport-ws connection without a client library, for tests that violate the protocol. */
 export type RawSocket = Awaited<ReturnType<typeof openRawSocket>>;
 
 /** Opens a socket, sends the credentials, and waits until they are accepted or the socket is closed. */
@@ -111,11 +111,11 @@ export async function openRawSocket(
   return raw;
 }
 
-/** Waits until this many streams are open at a gateway. */
+/** Waits until `count` streams are open at the gateway. */
 export const subscribed = ({ gateway }: Pick<TestGateway, 'gateway'>, count: number): Promise<void> =>
   vi.waitFor(() => expect(gateway.feed.subscriptions).toBe(count), 60_000);
 
-/** Waits until everything committed is in the feed. */
+/** Waits until all committed events are in the feed. */
 export const sequenced = ({ owner }: Pick<TestGateway, 'owner'>): Promise<void> =>
   vi.waitFor(async () => expect((await owner.query('select from outbox limit 1')).rowCount).toBe(0), 60_000);
 
@@ -131,7 +131,7 @@ export async function quiet({ owner }: Pick<TestGateway, 'owner'>): Promise<void
   }
 }
 
-/** Commits test events for the gateway's platform that are `daysOld` days old. */
+/** For the gateway's platform, commits test events that are `daysOld` days old. */
 export async function commitEvents({ owner, platform }: TestGateway, count = 1, daysOld = 0): Promise<void> {
   await owner.query(
     `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)

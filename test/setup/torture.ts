@@ -51,7 +51,7 @@ export async function torture(
     }
   });
   const began = performance.now();
-  // Writes until each follower has resumed on another connection. On a busy machine, this takes longer than planned.
+  // Writes until each follower has resumed on another connection, which may take longer than planned on a busy machine.
   const isWritten = () =>
     performance.now() > began + seconds * 1_000 && followers.every((follower) => connectionsOf(follower) > 1);
   const { changes, perSecond, of } = await makeChanges(one, ids, start, rate, isWritten);
@@ -101,7 +101,7 @@ function follow(
     // after any other failure.
     shouldRetry: () => true,
   });
-  // The client sends the current values each time it connects.
+  // The client sends the variables' current values each time it connects.
   const variables: Record<string, unknown> = { after, ...(customerId && { filter: { customerId } }) };
   client.subscribe<Data, Data>(
     { query, variables },
@@ -154,7 +154,7 @@ function countRepeats(expected: readonly string[], connections: readonly (readon
   return { repeated, marked };
 }
 
-/** Waits until everything committed is in the feed, and returns the feed's changes after a cursor. */
+/** Waits until all committed changes are in the feed, and returns those after a cursor. */
 export async function changesAfter(databaseUrl: string, platformId: string, cursor: string) {
   const check = await openClient(databaseUrl);
   await until(async () => (await check.query('select from outbox limit 1')).rowCount === 0);
@@ -229,7 +229,7 @@ async function writeUntil(
 export async function makeCustomers(platform: TestPlatform, count: number): Promise<string[]> {
   const ids: string[] = [];
   while (ids.length < count) ids.push(await platform.newCustomer());
-  // The events of the setup are in the feed before anyone subscribes.
+  // The setup's events must be in the feed before anyone subscribes.
   await until(async () => {
     const { events } = await platform.ask('{ events(last: 100, filter: { types: [KYC_STATUS] }) { totalCount } }');
     return events.totalCount >= count;
@@ -237,7 +237,7 @@ export async function makeCustomers(platform: TestPlatform, count: number): Prom
   return ids;
 }
 
-/** Waits as long as there is progress, because a slow machine is not a failure. */
+/** Waits until the condition holds. Fails only if progress stops, because a slow machine is not a failure. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   progress: () => number | string = () => 0,

@@ -13,9 +13,9 @@ import { connect, uuidIn } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 import { isOnPath } from '../setup/programs.ts';
 
-// Injects each fault from test/alerts, one after the other, while clients move money. The faults hit two instances;
-// replica faults hit two other instances that have a replica. A real Prometheus scrapes the instances, using the rules
-// from deploy/prometheus with shortened times. ALERT_FAULTS selects faults.
+// Injects the faults from test/alerts, one after the other, while clients move money. Most faults hit two instances;
+// replica faults hit two others, which have a replica. A real Prometheus scrapes the instances, and evaluates the rules
+// from deploy/prometheus with shortened times. ALERT_FAULTS, a regular expression, selects faults by name.
 
 const isInstalled = isOnPath('prometheus', 'promtool');
 if (!isInstalled) console.warn('Skipped: the alerts in a real Prometheus. They need the package prometheus.');
@@ -27,7 +27,7 @@ const patience = { timeout: 120_000, interval: 200 };
 /** The service counts as recovered after this many acknowledged commands. */
 const answering = 5;
 
-/** How long a fault's alerts took to fire, and what was measured after the fault's end, in milliseconds. */
+/** How long a fault's alerts took to fire and to be resolved, in milliseconds, and how the load fared meanwhile. */
 interface Measured {
   readonly name: string;
   readonly fault: StagedFault;
@@ -102,7 +102,7 @@ async function stageOf(around: Surroundings): Promise<Stage> {
   return {
     ...around,
     instance,
-    // The address of an instance changes each time it starts.
+    // An instance's address changes each time it starts.
     get other() {
       return connect(instance.url, uuidIn(id), authorization);
     },
@@ -142,7 +142,7 @@ async function measure(prometheus: Prometheus, stage: Stage, name: string, fault
   };
 }
 
-/** Returns a row of the table in docs/faults.md, except for its last two cells. */
+/** Returns all but the last two cells of a row for the table in docs/faults.md. */
 function cellsOf({ name, fault, seen, resolvedMs, answersMs, acknowledged, disturbed }: Measured) {
   const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
   const alerts = [...seen].map(([alert, ms]) => `\`${alert}\` ${seconds(ms)}`).join(', ');

@@ -10,7 +10,7 @@ import { connect, type Data, type TestGateway, type TestPlatform, withoutTrigger
 import { emptyTables, fillerId, fillTables, type Parents, type Size } from '../setup/plans.ts';
 import { type Asked, askedFields } from './cost/documents.ts';
 
-/** Fills a platform with this many rows of each kind. Returns their parents. */
+/** Fills a platform with the given number of rows of each kind, and returns their parents. */
 async function fillPlatform(t: TestGateway, platform: TestPlatform, rows: number): Promise<Parents> {
   const [payment, customer, account, endpoint, internal, quote] = await Promise.all(
     [
@@ -30,7 +30,6 @@ async function fillPlatform(t: TestGateway, platform: TestPlatform, rows: number
     WebhookEndpoint: endpoint[0].id,
   };
   const templates = {
-    // Not the payment of a quote, which could not be copied because its reference to the quote is unique.
     transactionId: payment.find(({ quote }: Data) => quote === null).id,
     quoteId: quote[0].id,
     deliveryId: endpoint[0].deliveries.edges[0].node.id,
@@ -40,7 +39,7 @@ async function fillPlatform(t: TestGateway, platform: TestPlatform, rows: number
   await fillFeed(t, platform, rows);
   // Every table is analyzed, because without statistics Postgres would scan small tables sequentially.
   await t.owner.query('vacuum analyze');
-  // No parallel workers, because their time would not be counted.
+  // Turns parallel workers off, because their time would not be counted.
   await t.owner.query(`do $$ begin
     execute format('alter database %I set max_parallel_workers_per_gather = 0', current_database());
   end $$`);
@@ -124,11 +123,11 @@ async function sessions({ owner }: TestGateway): Promise<Map<number, number>> {
 //
 // - The time is the processor time of Postgres' processes. Waiting for a processor does not count.
 // - The price is what the limits count: whole requests (docs/limits.md).
-// - The time of a document is the median of five runs, after seven others: by then Postgres has planned its statement,
-//   and keeps the plan. If the result is over the limit, the document is measured again, and the median of fifteen runs
-//   counts, whether it is lower or higher.
-// - The median is taken over the fields without filters, each counted once. Combinations of filters
-//   are far more numerous, and priced for the worst rows: with them, the median would be lower and less meaningful.
+// - A document's time is the median of five runs, which follow seven others so that Postgres has already planned the
+//   statement and keeps the plan. If the result is over the limit, the document is measured again, and the median of
+//   fifteen runs counts, whether it is lower or higher.
+// - The median is taken over the fields without filters, each counted once. Combinations of filters are far more
+//   numerous, and are priced for the worst rows: with them, the median would be lower and less meaningful.
 // - Examining all rows takes some twenty milliseconds, a hundred times as long as reading a page. Each row has the
 //   values of one half (cost/documents.ts), so one filter matches many rows, and filters for both halves match none.
 

@@ -8,7 +8,7 @@ const t = await testGateway();
 /** The maximum memory that may be retained, in MB. Anything that grows without bound would retain more. */
 const little = 5;
 
-/** Returns how much more memory is allocated after `act` has run `acts` times, in MB. */
+/** Returns how much more memory, in MB, is in use after `act` has run `acts` times. */
 async function leftBehind(acts: number, act: (turn: number) => Promise<void>): Promise<number> {
   const before = heapInUse();
   for (let turn = 0; turn < acts; turn += 1) await act(turn);

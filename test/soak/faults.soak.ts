@@ -4,7 +4,7 @@ import { hasControlGroups, memoryGroup } from '../faults/control-groups.ts';
 import { findViolations, type Survival, survive } from '../faults/survive.ts';
 
 const setting = (name: string, usual: number) => Number(process.env[name] ?? usual);
-/** Determines the order of the faults and what each client does. FAULT_SEED repeats a run, as far as timing allows. */
+/** Determines the order of faults and what each client does. Set FAULT_SEED to repeat a run as far as timing allows. */
 const seed = setting('FAULT_SEED', randomInt(1_000_000));
 const kills = setting('FAULT_KILLS', 1_000);
 const crashes = setting('FAULT_CRASHES', 200);
@@ -55,7 +55,7 @@ const trials: Readonly<Record<string, Omit<Survival, keyof typeof usual>>> = {
 
 test.each(Object.entries(trials))('%s', { timeout }, (_promise, trial) => survive({ ...usual, ...trial }));
 
-test('a rolling restart of two instances fails no command', { timeout }, () =>
+test('a rolling restart of two instances makes no command fail', { timeout }, () =>
   survive({
     ...{ ...usual, instances: 2, undisturbed: true, commandsBetween: 200 },
     faults: { 'rolling restart of all instances': share(others, 0.3) },

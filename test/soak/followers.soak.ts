@@ -98,7 +98,7 @@ createRoot(root).render(
 );
 `;
 
-/** Runs an app in Chromium, on an empty page. The app can call these functions. */
+/** Runs an app on an empty page in Chromium. The app can call the given `functions`. */
 async function openApp(contents: string, functions: Readonly<Record<string, (text: string) => unknown>>) {
   const { outputFiles } = await build({
     ...{ bundle: true, write: false, format: 'esm', target: 'es2022' },
@@ -124,7 +124,7 @@ async function openPage(platform: TestPlatform, url: string, customers: readonly
   };
 }
 
-/** What an app that uses a stock library follows: all changes to the platform's objects. */
+/** The gateway whose events a stock library follows, the credentials, and a function to call with each event's id. */
 interface Followed {
   readonly url: string;
   readonly authorization: string;
@@ -133,7 +133,7 @@ interface Followed {
 
 interface StockClient {
   readonly name: string;
-  /** The code in an app that makes the client resume. */
+  /** The code that an app must contain so that the client resumes. */
   readonly code: string;
   follow(followed: Followed): Promise<() => unknown>;
 }
@@ -269,7 +269,7 @@ const stockClients: readonly StockClient[] = [
   ...(browserPath === undefined ? [] : [fetchEventSource]),
 ];
 
-/** The disturbances that every client notices. Only the client package also notices the `hardships`. */
+/** Disturbances that every client notices. The `hardships` below are noticed only by the client package. */
 const disturbances: Readonly<Record<string, (fleet: Fleet) => unknown>> = {
   kill: (fleet) => fleet.replace('SIGKILL'),
   cut: ({ balancer }) => balancer.cut(),
@@ -388,7 +388,7 @@ test('followers receive everything in order, whatever happens to their connectio
       return `${count()}; ${missing.length} late: ${missing.slice(0, 5).join('; ')}`;
     },
   );
-  // Apps with the client package receive every event exactly once.
+  // Apps that use the client package receive every event exactly once.
   for (const { customerId, seen } of all) expect(seen).toEqual(of(customerId));
   if (page) {
     const expected = owners.slice(0, -1).map(of);

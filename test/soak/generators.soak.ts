@@ -3,9 +3,9 @@ import { type Data, testGateway } from '../setup/gateway.ts';
 import { ProgramFolder } from '../setup/programs.ts';
 import { base, restClient, restScene } from '../setup/rest.ts';
 
-// Clients created from the OpenAPI document by three generators compile under the strictest options, have a type for
-// each body, and call every operation. The generators are installed from npm into a separate folder because they, and
-// the older TypeScript that they need, take 110 MB.
+// Clients that three generators create from the OpenAPI document compile under the strictest options, have a type for
+// each body, and can call every operation. The generators are installed from npm into a separate folder because, with
+// the older TypeScript that they need, they take 110 MB.
 
 const packages = ['openapi-typescript@7.13.0', 'openapi-fetch@0.17.0', 'orval@8.38.0', '@hey-api/openapi-ts@0.99.0'];
 const folder = new ProgramFolder();
@@ -42,14 +42,14 @@ function idOf(name: string): string {
   return `${upper(name.replace(/Id$/, ''))}:00000000-0000-7000-8000-000000000000`;
 }
 
-/** Returns the query of a call with its required parameters, or undefined if the operation has no query parameters. */
+/** Returns the required query parameters and their values as JSON, or undefined if there are no query parameters. */
 function queryOf(parameters: readonly Data[]): string | undefined {
   if (parameters.length === 0) return undefined;
   const names = parameters.filter((parameter) => parameter.required).map(({ name }) => name as string);
   return JSON.stringify(Object.fromEntries(names.map((name) => [name, required[name]])));
 }
 
-/** Writes a program that calls all operations and prints their statuses. */
+/** Returns code that calls all operations and prints the statuses of their responses. */
 const callsOf = (call: (operation: (typeof operations)[number]) => string) => `
   const statuses: Record<string, number | undefined> = {};
   ${operations.map((operation) => `statuses.${operation.id} = ${call(operation)};`).join('\n')}

@@ -5,15 +5,15 @@ import { expect, test } from 'vitest';
 import { testGateway } from '../setup/gateway.ts';
 import { ProgramFolder } from '../setup/programs.ts';
 
-// GraphQL tools process schema.graphql and the operations of the client package: Relay's compiler, GraphQL Code
-// Generator (client preset, strict scalars) and gql.tada accept them without complaint, and an app that uses
-// their types compiles and works. The tools are installed from npm into a separate folder.
+// Relay's compiler and GraphQL Code Generator (client preset, strict scalars) accept schema.graphql and the client
+// package's operations without complaint, gql.tada accepts the schema, and apps that use the generated types compile
+// and work. The tools are installed from npm into a separate folder.
 
 const folder = new ProgramFolder();
 const t = await testGateway();
 const scene = await t.platform.makeScene();
 
-/** The types of the scalars, as configured for each tool. */
+/** The TypeScript types that each tool is configured to use for the custom scalars. */
 const scalars = {
   ...{ BigInt: 'string', Decimal: 'string', DateTime: 'string', Date: 'string', CurrencyCode: 'string' },
   PathSegment: 'string | number',
@@ -39,7 +39,7 @@ const nameOf = (value: string) => ({ kind: Kind.NAME, value }) as const;
 const as = { kind: Kind.ARGUMENT, name: nameOf('as'), value: { kind: Kind.STRING, value: 'refused' } } as const;
 const alias: DirectiveNode = { kind: Kind.DIRECTIVE, name: nameOf('alias'), arguments: [as] };
 
-/** Compiles and runs a program that creates a quote with the types `Result` and `Variables` of the document. */
+/** Compiles and runs a program that creates a quote, using the types `Result` and `Variables` that `types` declares. */
 const quotingWith = (file: string, types: string) =>
   folder.compileAndRun(
     file,

@@ -12,7 +12,7 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 
 const minute = 60_000;
-/** The duration: SOAK_SECONDS, by default half an hour. */
+/** How long the soak runs: SOAK_SECONDS, by default half an hour. */
 const seconds = Number(process.env.SOAK_SECONDS ?? 1_800);
 const clients = 8;
 /** How long a client pauses after each act. This soak looks for leaks and does not measure throughput. */
@@ -84,7 +84,7 @@ async function keepBusy(
       platform.ask(
         '{ customers(first: 5) { edges { node { id accounts(first: 3) { edges { node { id } } } transactions(first: 3) { edges { node { id } } } } } } }',
       ),
-    // Every document is unique, so no part of it may be retained forever.
+    // Every document is unique, so memory would grow without bound if any part of each were retained.
     unique: (turn) => platform.ask(`{ a${turn}: viewer { kind } b${turn}: currencies { code } }`),
     refused: () => platform.send('{ nonsense }'),
     rest: async () => (await fetch(`${url}/2025-10-13/transactions?limit=5`, { headers })).json(),

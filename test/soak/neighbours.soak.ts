@@ -18,29 +18,29 @@ import { accountQuery, expensive, type Kind, kinds, payment, type Storm } from '
  * Measures how much a storm of 300 connections from one platform slows down another platform. Three situations
  * alternate: only the measured platform is active; the other platform is polite and sends as much as its limit allows,
  * so that nothing is refused; the other platform storms, sending as fast as it gets responses. The test compares the
- * median p99 with the storm to the higher of the other two medians, so requests within the limit may slow down the
- * measured platform, but a storm may add little to that. To show the noise, the odd rounds without the other platform
- * are compared to the even ones. Rounds in which other processes were busy are repeated.
+ * median p99 during a storm with the higher of the other two medians: requests within the limit may slow down the
+ * measured platform, but a storm should hardly slow it down any further. To show the noise, the odd rounds without the
+ * other platform are compared with the even ones. Rounds in which other processes were busy are repeated.
  */
 
 const connections = 300;
 const cycles = Number(process.env.NEIGHBOUR_ROUNDS ?? 10);
 const roundMs = 4_000;
-/** How many rounds are run in a row, so that each storm lasts longer and storms are started less often. */
+/** How many rounds are run in a row. With more than one, storms last longer, and fewer of them are started. */
 const roundsInTurn = 2;
 /** How long a polite sender runs before its round, and the pause between a storm and the next round. */
 const leadMs = 1_000;
-/** How long a storm runs before its round. This exceeds the delay of any refusal. */
+/** How long a storm runs before its round. This exceeds the time for which any refusal is delayed. */
 const stormLeadMs = 13_000;
 /** The maximum share of one processor that other processes may use in a round. */
 const mostOfOthers = Number(process.env.NEIGHBOUR_OTHERS ?? 0.05);
-/** The promised maximum ratio between the p99 with a storm and the p99 without one, under the same limit. */
+/** The promised maximum ratio of the p99 during a storm to the p99 without one, if a limit applies. */
 const most = 1.2;
 /** How many wrong credentials an address may try in a minute. */
 const wrongPerMinute = 100;
 
 /**
- * The storming platform's limit, in requests per second: 5 % or 1 % of the payments that such a machine can make.
+ * The storming platform's limit, in requests per second: 5 % or 1 % of the payments that two cores can make.
  * Refused requests cost the same under both limits. Under the higher limit, a polite sender may cost as much as the
  * storm, which hides the storm's effect.
  */
@@ -70,7 +70,7 @@ const child = await startChildGateway({
   CLIENT_TOKEN_KEY: 'a key that only this soak uses, for nothing else',
   SECRET_KEY: randomBytes(32).toString('base64'),
 });
-/** Runs a program only on idle cores, because the clients of a real storm run on other machines. Linux only. */
+/** Runs a program only on otherwise idle cores, because a real storm's clients run on other machines. Linux only. */
 const whenIdle = ['chrt', '--idle', '0'];
 const storm = start('storm.ts', whenIdle);
 const calmClient = start('calm.ts');
@@ -109,7 +109,7 @@ function quantile(values: readonly number[], part: number): number {
 const p99 = ({ took }: Measured) => quantile(took, 0.99);
 const median = (values: readonly number[]) => quantile(values, 0.5);
 
-/** Returns the rounds' median p99, and its spread. */
+/** Returns the median of all latencies, and the median and the spread of the rounds' p99. */
 const summary = (rounds: readonly Measured[]) => {
   const each = rounds.map(p99);
   const p50 = median(rounds.flatMap(({ took }) => took));
@@ -148,7 +148,7 @@ async function measure(neighbour: Neighbour, kind: Kind, way: Way) {
   const { authorization } = stormy;
   const { usd: from, outsideUsd: to } = scene;
   const storming: Storm = { url: child.url, authorization, connections, kind, perSecond: undefined, from, to };
-  // Warms up, because code is compiled on first use, and instances cache the old limits for two seconds.
+  // This round warms up the service and outlasts the old limits, which instances cache for two seconds.
   await round(neighbour, 3_000);
   const all: Record<Situation, Measured[]> = { alone: [], polite: [], storm: [] };
   const answers = { polite: {}, storm: {} };

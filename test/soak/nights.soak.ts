@@ -15,8 +15,8 @@ import { type Installation, install } from './nights/installation.ts';
 import { type Night, nights } from './nights/nights.ts';
 import { operatorOf } from './nights/operator.ts';
 
-// Stages on-call nights: an installation breaks under load, alerts fire, an operator repairs it, and no command is lost
-// or duplicated. The soak itself plays the operator, and uses only documented commands. NIGHTS selects nights.
+// Simulates on-call nights: an installation breaks under load, alerts fire, an operator repairs it, and no command is
+// lost or duplicated. The soak plays the operator, using only documented commands. NIGHTS selects the nights to run.
 
 const isInstalled = process.getuid?.() === 0 && isOnPath('prometheus', 'promtool', 'psql');
 if (!isInstalled)
@@ -56,7 +56,7 @@ interface Scene {
   readonly note: (name: string, night: Night) => void;
 }
 
-/** Starts an installation, puts it under load, and runs `pass` on it. Returns the promises that were broken. */
+/** Starts an installation, puts it under load, and runs `pass` on it. Returns the violations. */
 async function inInstallation(
   hasStandby: boolean,
   pass: (scene: Scene) => Promise<void>,
@@ -79,7 +79,7 @@ async function inInstallation(
     let mayFail = false;
     const load = startLoad({ urls, authorization, scenes, seed, during: () => during, acts: () => restingActs });
     ends.push(() => load.stop());
-    // The operator relies on the alert's text, so the half hour that it mentions must not be shortened.
+    // The operator relies on the text of the snapshot alert, which mentions half an hour, so its limit stays that long.
     const rules = (await shortenedRules()).map((text) =>
       text.replace('snapshot_seconds > 5', 'snapshot_seconds > 1800'),
     );

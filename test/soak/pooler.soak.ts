@@ -8,7 +8,7 @@ import { ownClient, startTestGateway, type TestPlatform } from '../setup/gateway
 import { pgBouncerVersion, startPgBouncer } from '../setup/pgbouncer.ts';
 import type { Scene } from '../setup/scene.ts';
 
-// Uses a real PgBouncer in transaction mode: the installed `pgbouncer`, or the one that PGBOUNCER_PATH names.
+// Uses a real PgBouncer in transaction mode: the installed `pgbouncer`, or the one at PGBOUNCER_PATH.
 
 const version = pgBouncerVersion();
 if (version === undefined) console.log('skipped: PgBouncer is neither installed nor named by PGBOUNCER_PATH');
@@ -19,7 +19,7 @@ const [major = 0, minor = 0] = (version ?? '').split('.').map(Number);
 /** Whether the installed version supports prepared statements by default, as versions since 1.24 do. */
 const prepares = major > 1 || minor >= 24;
 
-/** The number of rounds for each of four callers. Every round reads, and every fourth one makes a payment first. */
+/** The number of rounds for each of the four callers. Every round reads; every fourth round first makes a payment. */
 const rounds = Number(process.env.POOLER_ROUNDS ?? 200);
 const kills = Number(process.env.POOLER_KILLS ?? 20);
 const seed = Number(process.env.FAULT_SEED ?? randomInt(1_000_000));

@@ -34,7 +34,7 @@ type Machine = Awaited<ReturnType<typeof startMachine>>;
 /** The certificates that this machine trusts. The new machine needs them if the network has its own CA. */
 const trusted = '/etc/ssl/certs/ca-certificates.crt';
 
-/** Boots a machine with this Debian release. Its scripts find the repository's last commit at `$REPOSITORY`. */
+/** Boots a machine with the given Debian release. Scripts run on it find a clone of the repository at `$REPOSITORY`. */
 async function startMachine(release: string) {
   const folder = await mkdtemp('/var/tmp/machine-');
   // The folder becomes the machine's root directory, which all of its users must be able to enter.
@@ -67,7 +67,7 @@ async function startMachine(release: string) {
       if (!first) throw new Error('the machine has not begun to boot');
       const inside = ['-t', first, '-m', '-u', '-i', '-p', '-C', '--', 'sh', '-eu'];
       const running = run('nsenter', inside, { env: environment, maxBuffer });
-      // Ignores write errors: if a process exits before it has read its script, its exit code reports that.
+      // Ignores write errors, because the exit code shows whether the script succeeded.
       running.child.stdin?.on('error', () => undefined);
       running.child.stdin?.end(script);
       const { stdout } = await running.catch(({ stdout = '', stderr = '' }: { stdout?: string; stderr?: string }) => {
@@ -97,7 +97,7 @@ async function startMachine(release: string) {
   return machine;
 }
 
-/** Succeeds once all units have started, even if some of them have failed. */
+/** Succeeds once the machine has booted, even if some units have failed. */
 const isUp = 'case "$(systemctl is-system-running)" in running | degraded) ;; *) exit 1 ;; esac';
 
 // Follows docs/production.md to the letter on a new Debian machine. Under load, the machine then loses one part after
@@ -110,7 +110,7 @@ const page = readFileSync(path.join(root, 'docs/production.md'), 'utf8');
 /** The ports that the page uses, which must be free because the new machine shares this machine's network. */
 const ports = [80, 4001, 4002, 5432, 5433, 6432, 9090, 9461, 9462];
 
-/** The steps of the page: their headings and scripts. */
+/** The headings and scripts of the page's steps. */
 const steps = page
   .split(/^## (?=\d+\. )/m)
   .slice(1)
@@ -135,7 +135,7 @@ const operator = [
 let machine: Machine;
 let platform: TestPlatform;
 let scene: Scene;
-/** A second platform, whose payments share the first platform's connections. */
+/** A second platform, whose payments share database connections with those of the first. */
 let other: TestPlatform;
 
 async function requireFreePort(port: number): Promise<void> {
@@ -148,7 +148,7 @@ async function requireFreePort(port: number): Promise<void> {
 
 const fetchJson = async (url: string): Promise<Data> => (await fetch(url)).json();
 
-/** Returns the alerts whose expressions are true now, even if they have not been true for long enough to notify. */
+/** Returns the alerts whose expressions are true now, even if they have not been true for long enough to fire. */
 async function alerts(): Promise<string[]> {
   const { data } = await fetchJson('http://127.0.0.1:9090/api/v1/alerts');
   return data.alerts.map(({ labels }: Data) => labels.alertname);
@@ -163,7 +163,7 @@ const payment: Act = async ({ transfer, scene: { usd, outsideUsd } }) => {
   await delay(restMs);
 };
 
-/** Measures the longest time without an acknowledged payment until `isOver`, in milliseconds. */
+/** Measures, until `isOver`, the longest time without an acknowledged payment, in milliseconds. */
 async function longestPause(load: Load, isOver: () => boolean): Promise<number> {
   let longest = 0;
   while (!isOver()) {
@@ -215,7 +215,7 @@ describe.runIf(trouble === undefined)('a new machine', { timeout: 1_800_000 }, (
     expect(await alerts()).toEqual([]);
   });
 
-  test('loses one part after the other: payments continue, and none is lost or duplicated', async () => {
+  test('loses one part after another: payments continue, and none is lost or duplicated', async () => {
     await platform.fund(scene.usd, 100_000_000n);
     let during = 'nothing';
     const load = startLoad({

@@ -36,7 +36,7 @@ const pay = async (scene: Scene) => {
   return (await platform.ended(id)).status;
 };
 
-test('the gateway uses the server that is writable, even after a promotion, and nothing is lost', async () => {
+test('the gateway uses the writable server, even after a promotion, and nothing is lost', async () => {
   const scene = await platform.makeScene(50_000n);
   expect(await pay(scene)).toBe('COMPLETED');
   const ready = await fetch(`${gateway.url}/health/ready`);

@@ -7,7 +7,8 @@ import { modelled } from '../schedules/races.ts';
 import { openWorld } from '../schedules/world.ts';
 import { isOnPath } from '../setup/programs.ts';
 
-/** The rounding laws for prices, which the SMT solver z3 proves for all amounts, rates and fees (docs/proofs.md). */
+// The SMT solver z3 proves the rounding laws of prices for all amounts, rates and fees. Spin searches a model of the
+// payments for errors (docs/proofs.md).
 
 const hasChecker = isOnPath('gcc', 'spin');
 const hasSolver = isOnPath('z3');
@@ -70,7 +71,7 @@ const replayed: Size = {
 };
 
 describe.skipIf(!hasChecker)('the real functions', () => {
-  test(`give the same results as the model in ${replays} of its runs`, async () => {
+  test(`give the same results as the model in ${replays} simulated runs`, async () => {
     const world = await openWorld();
     for (let seed = 1; seed <= replays; seed += 1) {
       const { steps, status, answers } = simulate(replayed, seed);

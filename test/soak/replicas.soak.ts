@@ -8,8 +8,8 @@ import { base } from '../setup/rest.ts';
 import { startReplicated } from '../setup/standby.ts';
 
 // Two instances in separate processes use a primary and two standbys. The standbys are paused, delayed and cut off at
-// random. Each reader writes on one instance and reads on either, over both APIs. It must see at least its own last
-// write, or the last write that another reader has handed over to it.
+// random. Each worker repeatedly writes to one of the instances and then reads from either, over both APIs. Every read
+// must return the worker's own last write.
 
 const reads = Number(process.env.REPLICA_READS ?? 1_000_000);
 const workers = 64;
@@ -33,7 +33,7 @@ const gateways: ChildGateway[] = [];
 for (const port of metricsPorts) {
   const settings = {
     ...{ DATABASE_URL: servers.primary.url, DATABASE_READ_URL: disturbed.map(({ proxy }) => proxy.url).join(';') },
-    // While responses are slow, only an eighth of MAX_IN_FLIGHT is admitted, which is one place for each reader.
+    // While responses are slow, the limit is only an eighth of MAX_IN_FLIGHT: one request per worker.
     ...{ ROLE: 'serve', METRICS_PORT: String(port), MAX_IN_FLIGHT: String(8 * workers) },
   };
   gateways.push(await startChildGateway(settings));
@@ -47,7 +47,7 @@ afterAll(async () => {
 const anyOf = <Item>(items: readonly Item[]): Item =>
   items[Math.floor(Math.random() * items.length)] ?? expect.fail('the list is empty');
 
-/** The ways to read a customer: each returns the metadata value in the response. */
+/** Different ways to read a customer. Each returns the customer's metadata value. */
 const ways: readonly ((platform: TestPlatform, id: string) => Promise<string>)[] = [
   async (platform, id) => (await platform.fieldsOf('customer', id, 'metadata { value }')).metadata[0].value,
   async (platform, id) => {
@@ -66,7 +66,7 @@ async function readOverRest({ url, authorization }: TestPlatform, path: string):
   return (await fetch(`${url}${base}${path}`, { headers: { authorization } })).json();
 }
 
-/** Makes the standbys fall behind and cuts them off, until `isOver`. Returns how often it did each of these. */
+/** Makes the standbys fall behind and cuts them off, until `isOver`. Returns how often it performed each act. */
 async function disturb(isOver: () => boolean): Promise<Record<string, number>> {
   const acts = {
     async pause({ standby }: Disturbed) {

@@ -39,7 +39,7 @@ test(`clients that are cut off every 0.2 to 2 s for ${seconds} s, at 500 changes
   expect(tortured.fewestConnections).toBeGreaterThan(seconds / 12);
 });
 
-test('10,000 subscriptions opened and dropped leave memory and listeners as they were', {
+test('opening and dropping 10,000 subscriptions leaks neither memory nor listeners', {
   timeout: 5 * minutes,
 }, async () => {
   const t = await ownGateway();
@@ -65,7 +65,7 @@ test('10,000 subscriptions opened and dropped leave memory and listeners as they
     await expect.poll(() => gateway.sessions.size, { timeout: minutes }).toBe(0);
     return held;
   };
-  // Code that is loaded and compiled at first use is not a leak.
+  // The first round does not count, because it also loads and compiles code.
   await round(100);
   const before = heapInUse();
   const held = await round(500);

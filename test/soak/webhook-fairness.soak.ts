@@ -6,7 +6,7 @@ import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 const events = 400;
 const rounds = 7;
 
-/** Replays all events to a receiver. Returns how many the receiver gets per second. */
+/** Replays all events to a receiver. Returns how many it receives per second. */
 async function rate(t: TestGateway, receiver: Receiver, endpointId: string, after: string): Promise<number> {
   const before = receiver.received.length;
   const started = performance.now();

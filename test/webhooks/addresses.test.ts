@@ -49,7 +49,7 @@ const insideHosts =
     /\s+/,
   );
 
-test('no spelling of an internal address can be registered, except the sandboxâ€™s loopback', async () => {
+test('no spelling of an internal address can be registered', async () => {
   expect(insideHosts.length).toBeGreaterThanOrEqual(60);
   const strict = await ownGateway({ ALLOW_UNSAFE: ['owner-login', 'weak-keys'] });
   for (const host of insideHosts) {
@@ -62,7 +62,7 @@ test('no spelling of an internal address can be registered, except the sandboxâ€
   expect(attempted).toEqual([]);
 });
 
-test('only https on the usual ports, without credentials, is accepted; the sandbox may also use loopback', () => {
+test('only https on ports 443 and 8443, without credentials, is accepted; the sandbox may also use loopback', () => {
   for (const url of [
     'http://hooks.example.com/',
     'https://hooks.example.com:22/',
@@ -107,7 +107,7 @@ test('only https on the usual ports, without credentials, is accepted; the sandb
     expect(() => parseEndpointUrl(url, true), url).toThrow();
 });
 
-/** Addresses that a name may resolve to, but to which no connection may be opened. */
+/** Addresses to which no connection may be opened, even if a name resolves to them. */
 const insideAddresses = [
   ...`127.0.0.1 127.8.8.8 0.0.0.0 0.1.2.3 10.0.0.1 10.255.255.255 172.16.0.1 172.31.255.255 192.168.0.1
   192.168.255.255 100.64.0.1 100.100.100.200 100.127.255.255 169.254.0.1 169.254.169.254 169.254.170.2
@@ -120,7 +120,7 @@ const insideAddresses = [
   'not an address',
 ];
 
-test('a name that resolves to an internal address is not connected to, even if it also resolves to a public one', async () => {
+test('no connection is made to a name that resolves to an internal address, even if it also resolves to a public one', async () => {
   expect(insideAddresses.length).toBeGreaterThanOrEqual(60);
   let found: readonly string[] = [];
   const sender = new Sender(paceOf(100_000), async () => found);
@@ -157,7 +157,7 @@ test("if a name's address changes between check and connection, the checked addr
   expect(JSON.stringify(deliveries)).not.toMatch(/127\.0\.0\.1|169\.254|3ffe/);
 });
 
-test('a loopback URL of a production platform is not connected to, even if it has been stored', async () => {
+test('no connection is made to a loopback URL of a production platform, even if one has been stored', async () => {
   const trap = await ownReceiver();
   const sender = new Sender(paceOf(1), resolve);
   const outcome = await sender.post({ ...message, url: trap.url, loopbackAllowed: false });

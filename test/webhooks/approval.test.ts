@@ -6,11 +6,11 @@ import { createEndpoint, endpointUntil, resend } from './endpoint.ts';
 import { type Answer, answer, ownReceiver, type Received, testReceiver, verify } from './receiver.ts';
 
 /**
- * A platform's response to an approval request decides the payment. The tests follow the payment from its announcement
- * to the ledger.
+ * A platform's response to an approval request decides whether the payment is made. The tests follow the payment from
+ * its announcement to the ledger.
  */
 
-// The payments' own deadline is far in the future, so that the response determines their outcome.
+// The approval deadline is so late that only the response determines a payment's outcome.
 const t = await testGateway({ WEBHOOK_TIME_SCALE: 2, PAYMENT_APPROVAL_MS: 60_000 });
 const receiver = await testReceiver();
 const scene = await t.platform.makeScene(0n);
@@ -102,7 +102,7 @@ test('a payment that a scenario approves completes, even if the receiver fails',
 });
 
 describe('403', () => {
-  test('rejects with its reason, and nothing is credited', async () => {
+  test('rejects the payment with the reason in the body, and nothing is credited', async () => {
     const before = await t.platform.balanceOf(scene.usd);
     const transaction = await decided(json(403, { code: 'X', message: 'm', reason: 'unknown sender' }));
     expect(transaction.status).toBe('REJECTED');
@@ -110,7 +110,7 @@ describe('403', () => {
     expect(await t.platform.balanceOf(scene.usd)).toBe(before);
   });
 
-  test('rejects even without a reason, or with a reason that cannot be stored', async () => {
+  test('rejects the payment even without a reason, or with a reason that cannot be stored', async () => {
     for (const how of [answer(403), json(403, { reason: 'two\nlines' }), json(403, { reason: 'x'.repeat(501) })]) {
       const transaction = await decided(how);
       expect(transaction.status).toBe('REJECTED');
@@ -121,7 +121,7 @@ describe('403', () => {
   });
 });
 
-test('a 422 response rejects, and names the data about the sender that the platform requires', async () => {
+test('a 422 response rejects the payment, and names the data about the sender that the platform requires', async () => {
   const transaction = await decided(json(422, { requiredFields: ['BIRTH_DATE', 'NATIONALITY'] }));
   expect(transaction.status).toBe('REJECTED');
   const needs = 'rejected by the platform: the platform needs more information about the sender';
@@ -132,7 +132,7 @@ test('a 422 response rejects, and names the data about the sender that the platf
   expect(await decided(json(422, { requiredFields: ['two\nlines'] }))).toMatchObject({ status: 'REJECTED' });
 });
 
-test('a 202 response postpones the decision: a later decision by command is final', async () => {
+test('a 202 response postpones the decision, which is then made by a command', async () => {
   const { promise: asked, resolve } = Promise.withResolvers<void>();
   receiver.answer = (response, received) => {
     response.writeHead(isQuestion(received) ? 202 : 200).end();
@@ -162,10 +162,10 @@ const hasty = await testGateway({ PAYMENT_APPROVAL_MS: 1_500 });
 const asked = await testReceiver();
 const { id: endpointId } = await createEndpoint(hasty.platform, { url: asked.url, eventTypes: ['INCOMING_PAYMENT'] });
 
-describe('once the time to decide, which begins with the request, has passed', () => {
+describe('once the time allowed for the decision, which begins with the request, has passed', () => {
   /**
-   * Announces a payment whose approval request gets this response. Returns the payment's outcome and the request's
-   * delivery.
+   * Announces a payment whose approval request gets the given response. Returns the payment's outcome and the
+   * request's delivery.
    */
   async function timedOut(how: Answer): Promise<{ transaction: Data; question: Data }> {
     asked.answer = (response, received, request) =>
@@ -237,17 +237,17 @@ test('one endpoint is asked and the others are notified; payments over bank rail
   const { deliveries } = await endpointUntil(t.platform, id, isTried);
   expect(deliveries.map(({ status }: Data) => status)).not.toContain('DELIVERED');
 
-  // Refuses only the webhook about the bank payment. The previous payment's outcome may still be delivered here.
+  // Refuses the webhook about the bank payment once. The previous payment's outcome may still be delivered here.
   let failures = 1;
   receiver.answer = (response, received) =>
     response.writeHead(isQuestion(received) && failures-- > 0 ? 500 : 200).end();
   const bank = await announceFromBank();
-  // An approval request is sent only once. This is an ordinary event, which is retried.
+  // An approval request would be sent only once. This is an ordinary event, so it is sent again.
   await receiver.until((received) => received.filter(about(bank)).length === 2);
   expect(await lastQuestion()).toMatchObject({ status: 'DELIVERED', attempts: [{}, {}] });
 });
 
-test('a resent approval request still decides if it was unanswered, and otherwise only notifies', async () => {
+test('the response to a resent approval request decides only if there was none before', async () => {
   // This trigger delays approval requests by an hour.
   await t.owner.query(`
     create function hold_question() returns trigger language plpgsql as $$

@@ -41,7 +41,7 @@ test.for(Object.entries(faults))(
     await deposit(scene.usd, 3);
     await receiver.until((received) => distinct(received) === 4);
     receiver.answer = answer(200);
-    // The health of the endpoint is stored right after the delivery.
+    // The endpoint's health is stored right after the delivery.
     const isHealed = (one: Data) => one.failingSince === null && hasAll('DELIVERED')(one);
     const endpoint = await endpointUntil(t.platform, id, isHealed);
     expect(endpoint.status).toBe('ENABLED');
@@ -49,7 +49,7 @@ test.for(Object.entries(faults))(
     for (const { attempts, nextAttemptAt } of endpoint.deliveries) {
       expect(attempts.length).toBeGreaterThan(1);
       expect(attempts[0].error).toEqual(expect.any(String));
-      // On a slow machine, an attempt can time out although the receiver has answered it.
+      // On a slow machine, an attempt can time out even though the receiver has answered it.
       expect(attempts.filter(({ responseStatus }: Data) => responseStatus === 200)).toEqual([attempts.at(-1)]);
       expect(attempts.at(-1).error).toBe(null);
       expect(nextAttemptAt).toBe(null);
@@ -70,7 +70,7 @@ test('a redirect is a failure and is not followed', async () => {
   expect(inside.connections).toBe(0);
 });
 
-test('an endless body after a success is harmless: the status counts, and the rest is not read', async () => {
+test('an endless body in a successful response is harmless: only the status counts, and the rest is not read', async () => {
   let written = 0;
   const receiver = await ownReceiver(endless(200, () => (written += 1)));
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
@@ -79,7 +79,7 @@ test('an endless body after a success is harmless: the status counts, and the re
   expect(written).toBeLessThan(64);
 });
 
-test('409 counts as a success, because the receiver already has the event', async () => {
+test('a 409 response counts as a success, because the receiver already has the event', async () => {
   const receiver = await ownReceiver(answer(409));
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
   const { deliveries, status } = await endpointUntil(t.platform, id, isAttempted);
@@ -87,7 +87,7 @@ test('409 counts as a success, because the receiver already has the event', asyn
   expect(deliveries[0]).toMatchObject({ status: 'DELIVERED', attempts: [{ responseStatus: 409, error: null }] });
 });
 
-test('410 disables the endpoint immediately, and the notice says so', async () => {
+test('a 410 response disables the endpoint immediately, and the notice says so', async () => {
   const receiver = await ownReceiver(answer(410));
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
   const endpoint = await endpointUntil(t.platform, id, ({ status }) => status === 'DISABLED');
@@ -110,7 +110,7 @@ test('hanging receivers do not delay other receivers, and get at most eight requ
   for (const one of hanging) expect(one.received.length).toBeLessThan(41);
 });
 
-test('the feed has the exact body of each webhook, byte for byte, in lists and in streams', async () => {
+test('the feed contains each webhook’s body, byte for byte, in lists and in streams', async () => {
   const platform = await t.newPlatform('reads bodies');
   const receiver = await ownReceiver();
   await createEndpoint(platform, { url: receiver.url });

@@ -39,7 +39,7 @@ export async function readEndpoint(platform: TestPlatform, id: string): Promise<
   return { ...node, deliveries: node.deliveries.edges.map((edge: Data) => edge.node).reverse() };
 }
 
-/** Returns whether all of an endpoint's deliveries have this status. */
+/** Returns whether all of an endpoint's deliveries have the given status. */
 export const hasAll =
   (wanted: string) =>
   ({ deliveries }: Data): boolean =>

@@ -10,7 +10,7 @@ import { answer, ownReceiver, type Received, verify } from './receiver.ts';
 const t = await testGateway({}, undefined, { pace: patient });
 const counting = await countedGateway(t);
 
-/** Waits until this many balance changes of an account have been assigned feed positions. */
+/** Waits until the given number of an account's balance changes have been assigned feed positions. */
 async function feedHas(accountId: string, changes: number): Promise<void> {
   const { prisma } = t.gateway.payments.database;
   const where = { type: 'ACCOUNT_STATUS', accountId: uuidIn(accountId) } as const;
@@ -117,7 +117,7 @@ test("a payment's events are sent in the bodies that the specification shows, ea
   });
 });
 
-test('the webhook of a failed transfer states the reason, and where the money went', async () => {
+test('the webhook about a failed transfer states the reason and where the money went', async () => {
   const receiver = await ownReceiver();
   const scene = await t.platform.makeScene(5_000n, '003');
   await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
@@ -194,7 +194,7 @@ test('two concurrent rotations run one after the other, and webhooks are then si
   await receiver.until((received) => received.length === 1);
   const rotate = async (): Promise<string> =>
     (await t.platform.act('rotateWebhookSecret', { endpointId: id }, 'secret')).secret;
-  // Both rotations have finished reading before either may write.
+  // The lock lets both rotations finish reading before either can write.
   const lock = ['select from webhook_endpoint where id = $1 for update', uuidIn(id)] as const;
   const rotations = await whileLocked(t.databaseUrl, lock, async (holder) => {
     const begun = [rotate(), rotate()];
@@ -223,7 +223,7 @@ test("a test on demand returns the receiver's response", async () => {
   expect(receipt).toMatchObject({ outcome: 'SUCCEEDED', result: null });
 });
 
-test('a secret is shown once: a repeated key is refused with the id of the endpoint', async () => {
+test('a secret is shown only once: a repeated idempotency key is refused with a message that contains the endpoint’s id', async () => {
   const receiver = await ownReceiver();
   const input = { url: receiver.url, idempotencyKey: 'one-endpoint' };
   const { id } = await createEndpoint(t.platform, input);

@@ -72,7 +72,7 @@ test('an endpoint that keeps failing becomes FAILING, and is later disabled with
   await endpointUntil(fast.platform, id, ({ status }) => status === 'DISABLED');
 });
 
-test('a late failure does not count if the endpoint has succeeded or moved in the meantime', async () => {
+test('a late failure does not count if the endpoint has since succeeded or changed its URL', async () => {
   const SECRET_KEY = randomBytes(32);
   const serving = await ownGateway({ ROLE: 'serve', SECRET_KEY });
   const late: ServerResponse[] = [];
@@ -93,7 +93,7 @@ test('a late failure does not count if the endpoint has succeeded or moved in th
   for (const response of late) response.writeHead(410).end();
   for (const { id } of [healthy, moved])
     await endpointUntil(serving.platform, id, ({ deliveries }) => deliveries[0].status === 'FAILED');
-  // The attempts of a FAILED delivery are recorded. Stopping the gateway aborts the unanswered request to the new URL.
+  // Once a delivery is FAILED, its attempts are recorded. Stopping the gateway aborts the open request to the new URL.
   await silent.until((received) => received.length === 1);
   await working.gateway.stop();
   for (const { id } of [healthy, moved]) {
@@ -103,7 +103,7 @@ test('a late failure does not count if the endpoint has succeeded or moved in th
   }
 });
 
-test('an event is attempted ten times on schedule, and its delivery is then FAILED', async () => {
+test('a delivery is attempted ten times on schedule, and is then FAILED', async () => {
   const fast = await ownGateway({ WEBHOOK_TIME_SCALE: 25_000 });
   const receiver = await ownReceiver(answer(404));
   const { id } = await createEndpoint(fast.platform, { url: receiver.url });
@@ -142,7 +142,7 @@ test('a process that stops releases its unsent webhooks, and the next process se
   await second.gateway.stop();
 });
 
-test('if secrets were encrypted with a different key, nothing is sent unsigned, and the attempts say why', async () => {
+test('if secrets were encrypted with a different key, nothing is sent, and the attempts say why', async () => {
   const serving = await ownGateway({ ROLE: 'serve' });
   const receiver = await ownReceiver();
   const { id } = await createEndpoint(serving.platform, { url: receiver.url });

@@ -21,13 +21,13 @@ export function answer(status: number, headers: Readonly<Record<string, string>>
   return (response) => response.writeHead(status, headers).end();
 }
 
-/** Returns the number of different events among messages. */
+/** Returns the number of distinct events in the messages. */
 export const distinct = (received: readonly Received[]) => new Set(received.map(({ id }) => id)).size;
 
 /** A webhook receiver on the loopback interface, whose responses can be changed while it runs. */
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-/** Starts a receiver that all tests of a file share. */
+/** Starts a receiver that all tests in a file share. */
 export async function testReceiver(first?: Answer): Promise<Receiver> {
   const receiver = await startReceiver(first);
   afterAll(() => receiver.stop());
@@ -78,9 +78,7 @@ export async function startReceiver(first: Answer = answer(200)) {
   return receiver;
 }
 
-/**
- * Verifies a signature as a receiver would: from the raw bytes, with the standard's own library. Throws if it is wrong.
- */
+/** Verifies a signature as a receiver would, with the Standard Webhooks library. @throws Error if it is wrong */
 export function verify(secret: string, received: Received): unknown {
   return new Webhook(secret).verify(received.raw, { ...received.headers });
 }

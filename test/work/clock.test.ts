@@ -9,7 +9,7 @@ import { testReceiver } from '../webhooks/receiver.ts';
 const key = Buffer.alloc(32, 7);
 const database = await testDatabase();
 const sql = await testClient({ databaseUrl: database.url });
-// Starts the feed's epoch, as a worker does. The epoch stores the worker's clock reading.
+// Starts the feed's epoch, as a worker does. The epoch stores the latest clock reading.
 await sql.query('select follow_server()');
 const serving = await testGateway({ ROLE: 'serve', SECRET_KEY: key }, database.url);
 const platform = await serving.newPlatform('timekeeper');
@@ -18,7 +18,7 @@ const receiver = await testReceiver();
 // The endpoint gets no approval requests, so no one decides on the incoming payment.
 await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
 
-test('work that was due before the clock was set back by an hour, even twice, is done immediately', async () => {
+test('work due before the clock is set back by an hour, even twice, is done immediately', async () => {
   const transaction = await platform.pay(scene);
   const incoming = await platform.announce(scene.customerId, 500);
   await setClockBack(database.url);
@@ -26,7 +26,7 @@ test('work that was due before the clock was set back by an hour, even twice, is
   await setClockBack(database.url);
   const working = await startTestGateway({ ROLE: 'work', SECRET_KEY: key }, database.url);
   for (const id of [transaction.id, later]) expect(await platform.ended(id)).toMatchObject({ status: 'COMPLETED' });
-  // No one approves the incoming payment, so it times out, just as it would have without the steps.
+  // No one approves the incoming payment, so it times out, just as it would have if the clock had not been set back.
   const timedOut = { status: 'FAILED', failureReason: 'PAYMENT_APPROVAL_TIMED_OUT' };
   expect(await platform.ended(incoming.id)).toMatchObject(timedOut);
   expect(await platform.balanceOf(scene.usd)).toBe(9_800n);
@@ -71,7 +71,7 @@ describe('a backward step of the clock', () => {
     rail_connection: `(platform_id, sealed, deposits_due_at) values (uuid_v7(), '', $due)`,
   };
 
-  /** Inserts a row that is due after this interval. Returns the number of minutes by which a backward step moves it. */
+  /** Inserts a row that is due after an interval. Returns the number of minutes by which a backward step moves it. */
   async function movedBy(table: string, after: string, step: string): Promise<number> {
     const row = waiting[table]?.replace('$due', `now() + interval '${after}'`);
     const column = table === 'rail_connection' ? 'deposits_due_at' : 'due_at';
@@ -95,7 +95,7 @@ describe('a backward step of the clock', () => {
     ['1 second', '4 seconds', 0],
     ['8 seconds', '4 seconds', 0.1],
   ])(
-    'moves a row due in %s, if the step is %s, by %s minutes: rows due within ten seconds and within half the step stay',
+    'moves a row due in %s (step: %s) by %s minutes; a row due within both 10 seconds and half the step stays',
     async (due, step, moved) => {
       expect(await movedBy('account_check', due, step)).toBe(moved);
     },

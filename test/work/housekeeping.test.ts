@@ -25,7 +25,7 @@ test('an idempotency key is remembered for 30 days and then forgotten', async ()
   expect((await transfer('young')).replayed).toBe(true);
 });
 
-test('webhook deliveries are deleted with their attempts 30 days after they ended or were last tried', async () => {
+test('a finished webhook delivery is deleted, with its attempts, 30 days after the last attempt', async () => {
   const receiver = await ownReceiver();
   await createEndpoint(t.platform, { url: receiver.url });
   // Older than any real id, because the first 12 digits of an id are its creation time.

@@ -10,9 +10,9 @@ import { ownGateway, testGateway } from '../setup/gateway.ts';
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 
-test('settlement and expiry are due with the next order or quote, and have no due time if there is none', async () => {
+test('settlement is due with the next order, and expiry with the next quote; without one, there is no due time', async () => {
   const { payments } = t.gateway;
-  // Zero would mean "now", and an idle gateway would query the database endlessly.
+  // Zero would mean "now", so an idle gateway would query the database endlessly.
   expect([await nextOrderDue(payments.database.pool), await nextQuoteExpiry(payments)]).toEqual([undefined, undefined]);
 
   const scene = await t.platform.makeScene(10_000n);
@@ -59,7 +59,7 @@ test('a loop that has always failed still reports its failures and the timestamp
   await loop.stop();
 });
 
-test('repeated failures with one cause log one line at the start and one at the end, for all loops together', async () => {
+test('repeated failures with the same cause log one line at the start and one at the end, for all loops together', async () => {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) });
   let isAway = true;
@@ -107,7 +107,7 @@ test('an idle gateway queries the database only occasionally', async () => {
     statements += 1;
   };
   payments.database.pool.on('acquire', count);
-  // Meanwhile the loops poll four times a second, with one or two statements each time.
+  // During these two seconds, this pool's busiest loops poll four times a second, with one or two statements per poll.
   const end = performance.now() + 2_000;
   for (let left = 2_000; left > 0; left = end - performance.now()) await feed.waitForChange(left);
   payments.database.pool.off('acquire', count);

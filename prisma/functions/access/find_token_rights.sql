@@ -1,6 +1,6 @@
 -- Returns the current permissions of the given tokens, which may belong to different platforms. Revoked and expired
 -- tokens are omitted. Instances call this for their open connections. Runs with the owner's privileges, because the
--- serving role sees one platform at a time.
+-- serving role sees only one platform at a time.
 create or replace function find_token_rights(p_platforms uuid[], p_ids uuid[]) returns table (
   id uuid, permissions text[], grants text[], trusted_documents_only boolean
 )

@@ -1,6 +1,6 @@
 -- before tables
--- Returns the database's current time, truncated to milliseconds (the precision of stored times). No other clock is
--- used. Unlike now(), it advances during a transaction.
+-- Returns the database's current time, truncated to milliseconds (the precision of stored times). Unlike now(), it
+-- advances during a transaction.
 create or replace function clock_ms() returns timestamptz
   language sql volatile parallel safe
 as $$

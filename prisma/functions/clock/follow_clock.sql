@@ -1,12 +1,11 @@
--- Detects that the database's clock was set back by more than a second, and moves due times back by the same step.
--- Otherwise, work that was due soon by the old clock would be delayed by the whole step. Returns the step in
--- milliseconds, or null. Any number of processes may call this repeatedly: one of them locks the row, and the others
--- return immediately.
+-- If the database's clock has been set back by more than a second, moves due times back by the same step. Otherwise,
+-- work that was due soon by the old clock would be delayed by the whole step. Returns the step in milliseconds, or
+-- null. Any number of processes may call this repeatedly: one of them locks the row, and the others return immediately.
 -- A due time counts as set by the old clock if it is more than half the step or more than ten seconds in the future.
 -- This is nearly always right, because the function is called every second. A due time that was set that far ahead by
 -- the new clock in the meantime is moved by mistake. That is harmless: the work is merely done early. For example, a
--- rail is queried again, or a receiver gets an event early. The limit of ten seconds also helps if the clock was set
--- back twice between two calls. If it was set forward and back again between two calls, this is not detected.
+-- rail is queried again, or a receiver gets an event early. The ten-second limit also helps if the clock was set
+-- back twice between two calls. Setting the clock forward and back again between two calls is not detected.
 create or replace function follow_clock() returns double precision
   language plpgsql
   security definer set search_path = public, pg_temp
@@ -31,7 +30,7 @@ begin
     return null;
   end if;
   v_ahead := v_now + least(v_step / 2, interval '10 seconds');
-  -- Moves created_at, too, because the age of an order is computed from it.
+  -- Also moves each order's created_at, because the order's age is computed from it.
   update rail_order set due_at = due_at - v_step, created_at = created_at - v_step where due_at > v_ahead;
   update account_check set due_at = due_at - v_step where due_at > v_ahead;
   update identity_check set due_at = due_at - v_step where due_at > v_ahead;

@@ -4,7 +4,7 @@
 -- this only since version 18. The body is one expression that reads the clock once, because only such a function is
 -- inlined into the calling statement. It writes microseconds × 4096 / 1000 as 15 hexadecimal digits. The last three are
 -- the fraction. date_part returns a float, which represents present-day microseconds exactly. extract would return a
--- slower numeric.
+-- numeric, which is slower.
 create or replace function uuid_v7() returns uuid
   language sql volatile parallel safe
 as $$

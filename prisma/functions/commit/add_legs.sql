@@ -1,4 +1,4 @@
--- Adds the amounts of legs to the sums of their accounts ({account: amount}), and returns the new sums.
+-- Adds each leg's amount to its account's sum in p_sums ({account: sum}). Returns the new sums.
 create or replace function add_legs(p_sums jsonb, p_legs jsonb) returns jsonb
   language plpgsql
 as $$

@@ -52,7 +52,7 @@ begin
       is_deleted = v_account.is_deleted
     where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
   end loop;
-  -- Schedules the rail's next check of an account, or deletes it after the rail's final answer.
+  -- Schedules the rail's next check of an account, or deletes the check after the rail's final answer.
   for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'checks'), 0) - 1 loop
     v_item := p_plan -> 'checks' -> v_at;
     if v_item ->> 'due_in_ms' is null then

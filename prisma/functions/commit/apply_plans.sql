@@ -14,8 +14,8 @@ begin
   if p_plans @? '$[*] ? (@.plan.insert.*[*].platform_id != @.platform)' then
     raise exception 'a plan inserts a row of another platform' using errcode = 'LG010';
   end if;
-  -- An expression first detects whether any plan contains one of the rarer changes, because a statement takes time even
-  -- if it has nothing to do.
+  -- For the rarer changes, an expression first checks whether any plan contains one, because a statement takes time
+  -- even if it has nothing to do.
   if p_plans @? '$[*].plan.insert ? (exists (@.customer) || exists (@.account) || exists (@.account_check) || exists (@.identity_check))' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
       perform apply_registrations((p_plans -> v_at ->> 'platform')::uuid, p_plans -> v_at -> 'plan' -> 'insert');
@@ -35,8 +35,8 @@ begin
     insert into arrival select r.* from jsonb_populate_recordset(null::arrival, v_rows) r;
   end if;
 
-  -- An adjustment's journal gets its id here, like every journal, while the accounts are locked, because the id
-  -- contains the current time.
+  -- Like every journal, an adjustment's journal gets its id while the accounts are locked, because the id contains the
+  -- current time.
   if p_plans @? '$[*].plan.adjustments' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
       continue when not p_plans -> v_at -> 'plan' ? 'adjustments';
@@ -130,7 +130,7 @@ begin
   end if;
   v_rows := jsonb_path_query_array(p_plans, '$[*].plan.orders[*]');
   if v_rows <> '[]' then
-    -- If an order waited for an approval, its age is counted from the approval, because the age shows how long the
+    -- The age of an order that waited for approval is measured from the approval, because the age shows how long the
     -- provider may have had the order.
     update rail_order o set due_at = clock_ms() + m.due_in_ms * interval '1 millisecond',
       created_at = case when m.begins then clock_ms() else o.created_at end

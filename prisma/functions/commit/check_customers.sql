@@ -1,5 +1,5 @@
 -- The part of check_plan for customers that a plan changes. A deleted customer cannot change. A customer that is
--- frozen, or has money or payments in flight, cannot be deleted. A UMA address belongs to at most one customer that is
+-- frozen, has money, or has payments in flight cannot be deleted. A UMA address belongs to at most one customer that is
 -- not deleted.
 create or replace function check_customers(p_platform uuid, p_changes jsonb) returns jsonb
   language plpgsql

@@ -1,4 +1,4 @@
--- The part of check_plan for quotes that are paid after they were marked EXPIRED. Such a quote stays EXPIRED and can be
+-- The part of check_plan for quotes that are paid after being marked EXPIRED. Such a quote stays EXPIRED and can be
 -- paid only once. Its payment's journals, read while the quote is locked, show whether it has already been paid.
 create or replace function check_expired(p_platform uuid, p_quotes jsonb) returns jsonb
   language plpgsql

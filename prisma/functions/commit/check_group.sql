@@ -1,9 +1,10 @@
 -- Decides whether a group of plans is accepted. Returns {outcome: now, plans} with the plans to apply, {outcome: now,
--- refusal} with the first refusal of any of its plans, or the original answer to its idempotency key (first_answer).
--- Only a group with a single plan has an idempotency key. Nothing is written before all groups of a batch have been
--- checked. A plan may have an alternative, under `otherwise`, which replaces it if it is refused because a quote has
--- expired. The clock is read while the quote is locked. So a deposit that arrives at the moment of expiry either
--- executes its quote or is credited, and is never refused because of its timing. For p_moved, see check_balances.
+-- refusal} with the first refusal of a plan, or the original answer stored for the group's idempotency key
+-- (first_answer). Only a group with a single plan has an idempotency key. Nothing is written until all groups of a
+-- batch have been checked. A plan may have an alternative, under `otherwise`, which replaces it if it is refused
+-- because a quote has expired. The clock is read while the quote is locked. So a deposit that arrives at the moment of
+-- expiry either executes its quote or is credited, and is never refused because of its timing. For p_moved, see
+-- check_balances.
 create or replace function check_group(p_group jsonb, p_moved jsonb) returns jsonb
   language plpgsql
 as $$

@@ -10,7 +10,7 @@ begin
     left join quote q on q.platform_id = p_platform and q.id = m.id,
     lateral (select case
       when q.id is null then jsonb_build_object('code', 'QUOTE_NOT_FOUND', 'id', m.id)
-      -- A canceled quote expired when it was canceled, before expires_at.
+      -- Canceling a quote makes it expire at once, before expires_at.
       when q.status = 'EXPIRED' then
         jsonb_build_object('code', 'QUOTE_EXPIRED', 'id', q.id, 'expiresAt', least(q.expires_at, q.updated_at))
       when q.status = 'PENDING' and m.expiry = 'before' and clock_timestamp() >= q.expires_at then

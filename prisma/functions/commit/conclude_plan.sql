@@ -23,7 +23,7 @@ begin
     end case;
     v_result := jsonb_build_object('type', v_target -> 'type', 'row', v_row);
   end if;
-  -- Refusals with status 403 or 404 are not stored, so that a later call with the key may succeed.
+  -- Refusals with status 403 or 404 are not stored, so that a later call with the same key may succeed.
   if v_claim is not null
      and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'CUSTOMER_FROZEN', 'ACCOUNT_FROZEN', 'LIMIT_EXCEEDED', 'APPROVAL_REQUIRED', 'FORBIDDEN', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND', 'LOOKUP_REQUEST_NOT_FOUND')) then
     insert into idempotency_record (platform_id, operation, key, request_hash, refusal, result)

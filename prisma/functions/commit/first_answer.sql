@@ -1,4 +1,4 @@
--- Returns the original answer to an idempotency key that has been used before; otherwise null.
+-- Returns the original answer stored for an idempotency key, or null if the key has not been used before.
 create or replace function first_answer(p_platform uuid, p_claim jsonb) returns jsonb
   language plpgsql
 as $$

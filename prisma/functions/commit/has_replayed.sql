@@ -1,5 +1,5 @@
--- Returns whether this server is a standby with the given history (read_position) and has replayed its log up to a
--- position. If so, the session's next statement reads data that is at least as recent as that position.
+-- Returns whether this server is a standby with the given history (read_position) and has replayed its log up to the
+-- given position. If so, the session's next statement reads data that is at least as recent as that position.
 create or replace function has_replayed(p_lsn pg_lsn, p_history text) returns boolean
   language plpgsql
   security definer set search_path = public, pg_temp

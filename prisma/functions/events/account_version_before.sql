@@ -1,7 +1,7 @@
 -- Returns the version of an internal account at a point in time. This is the version of its last posting before then,
--- or any later version before the next posting. Returns 0 if there was no posting. Versions increase with time, because
--- the account is locked when a posting gets its time. A binary search therefore finds the version, with about twenty
--- index reads for a million postings. An index on the time would make every payment more expensive.
+-- or any later version before the next posting. Returns 0 if there is no earlier posting. Versions increase with time,
+-- because the account is locked when a posting is given its time. A binary search therefore finds the version, with
+-- about twenty index reads for a million postings. An index on the time would make every payment more expensive.
 create or replace function account_version_before(p_platform uuid, p_account uuid, p_moment timestamptz) returns int
   language plpgsql stable
 as $$

@@ -1,5 +1,5 @@
--- Runs after a webhook delivery has ended. Writes its event, for which no webhook is sent. Runs with the owner's
--- privileges to write to the outbox, because API requests that disable an endpoint also end its deliveries.
+-- Runs after a webhook delivery has ended. Writes its event, for which no webhook is sent. Needs the owner's privileges
+-- to write to the outbox, because API requests that disable an endpoint also end its deliveries.
 create or replace function announce_delivery() returns trigger
   language plpgsql
   security definer set search_path = public, pg_temp

@@ -9,7 +9,7 @@
 -- transaction commits. So the id of a moved row becomes the limit in three steps:
 -- 1. Wait 15 seconds. By then, each statement that took a lower id has a transaction id or has been canceled.
 -- 2. Wait until every transaction that was open at that moment has ended.
--- 3. Wait until the outbox has no row up to the id. From then on, none can appear anymore.
+-- 3. Wait until the outbox has no row up to the id. From then on, none can appear.
 create or replace function sequence_outbox(p_limit int) returns int
   language plpgsql
   security definer set search_path = public, pg_temp
@@ -59,14 +59,14 @@ begin
       v_past[4] := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
     end if;
   elsif pg_snapshot_xmin(pg_current_snapshot())::text::bigint >= v_past[4] then
-    -- This statement sees everything that those transactions have committed.
+    -- The transactions to wait for have ended, and this statement sees everything that they committed.
     if not exists (select from outbox where id > v_past[1] and id <= v_past[2]) then
       v_past := array[v_past[2], 0, 0, 0];
     end if;
   end if;
   perform set_config('gateway.outbox_past', v_past::text, false);
 
-  -- A notification must be shorter than 8,000 bytes; each platform takes about 57.
+  -- A notification must be shorter than 8,000 bytes; each platform takes about 57 bytes.
   for v_from in 1 .. coalesce(array_length(v_heads, 1), 0) by 100 loop
     perform pg_notify('feed', array_to_string(v_heads[v_from : v_from + 99], ','));
   end loop;

@@ -1,5 +1,5 @@
 -- Runs before each update of a transaction. The status changes only as status_moves allows. The parties and amounts
--- never change, except for the account that an incoming payment goes to. The times of settlement and refund come from
+-- never change, except for the account that an incoming payment goes to. Settlement and refund times come from
 -- the database's clock. Events store the mutable columns, so transaction_state and transaction_as_of must include every
 -- column that may change.
 create or replace function guard_transaction() returns trigger
@@ -17,7 +17,7 @@ begin
       old.destination_kind, old.destination_uma_address, old.rate_details, old.description)
     or (old.type = 'OUTGOING' and (new.destination_account_id, new.requested_information)
         is distinct from (old.destination_account_id, old.requested_information))
-    -- The approval of an outgoing payment changes only when its status changes from or to CREATED. The token that
+    -- The approval of an outgoing payment changes only when its status changes to or from CREATED. The token that
     -- began a payment and the token that decided on it are written only once.
     or (old.type = 'OUTGOING' and 'CREATED' not in (old.status, new.status)
         and (new.approval_due_at, new.decided_by_id) is distinct from (old.approval_due_at, old.decided_by_id))

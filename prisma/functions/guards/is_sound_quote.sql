@@ -9,7 +9,7 @@ begin
     and q.fees_included between 0 and q.total_sending_amount
     and q.platform_fee between 0 and q.fees_included
     and q.exchange_rate > 0
-    -- The rail takes the whole amount except for the platform's fee.
+    -- The rail takes the whole amount less the platform's fee.
     and (q.rate_lock is null or (
       (q.rate_lock ->> 'sent')::bigint = q.total_sending_amount - q.platform_fee
       and (q.rate_lock ->> 'received')::bigint = q.total_receiving_amount

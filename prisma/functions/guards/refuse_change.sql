@@ -1,4 +1,4 @@
--- Refuses every change for which a trigger calls it. A mistake is corrected by a new record.
+-- Triggers call this to refuse a change. A mistake is corrected by adding a new record.
 create or replace function refuse_change() returns trigger
   language plpgsql
 as $$

@@ -1,7 +1,7 @@
 -- Runs after each insert of a platform and each update of its UMA domain. Reserves the domain for the platform
--- permanently, even if the platform changes to a different one later, so that no other platform ever receives payments
+-- permanently, even if the platform later switches to another domain, so that no other platform ever receives payments
 -- meant for its customers. If several platforms claim a domain concurrently, one of them gets it. A domain in which
--- another platform's customers have addresses counts as taken, too. Runs with the owner's privileges, because the
+-- another platform's customers have addresses also counts as taken. Runs with the owner's privileges, because the
 -- serving role sees one platform at a time and cannot write domains.
 create or replace function reserve_uma_domain() returns trigger
   language plpgsql

@@ -1,4 +1,4 @@
--- Runs before each insert into a table with versions. Sets version 1, and the creation time from the id. The trigger's
+-- Runs before each insert into a versioned table. Sets version 1, and the creation time from the id. The trigger's
 -- arguments are the statuses in which a row may start. Later, the status changes only as status_moves allows.
 create or replace function stamp_new_row() returns trigger
   language plpgsql

@@ -1,7 +1,7 @@
 -- Checks the payments of a batch's accepted plans one by one against the policies that limit them (p_policies, locked
 -- by lock_plans), and counts each payment that all of these policies allow. Returns the answers of check_group with the
--- new refusals. Runs after all other checks, so that only applied payments are counted. A payment that needs an
--- approval but is not waiting for one is refused with APPROVAL_REQUIRED; its command is then run again with a plan in
+-- new refusals. Runs after all other checks, so that only applied payments are counted. A payment that needs
+-- approval but is not waiting for it is refused with APPROVAL_REQUIRED; its command is then run again with a plan in
 -- which the payment waits. Most policies have only limits, and the stored usage shows that most payments fit. These
 -- cases are checked here, without calling a function. The new usage of a policy is stored once for the whole batch,
 -- because each statement and row version costs time.

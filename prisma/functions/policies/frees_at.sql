@@ -10,7 +10,8 @@ declare
   v_currency text := p_policy.limit_currencies[p_limit];
 begin
   if v_period in ('DAY', 'MONTH') then
-    return (date_trunc(v_period, p_at at time zone v_zone) + ('1 ' || v_period)::interval) at time zone v_zone;
+    return (date_trunc(v_period, p_at at time zone v_zone) + ('1 ' || v_period)::interval - interval '1 microsecond') at time zone v_zone
+      + interval '1 microsecond';
   end if;
   return (
     select r.used_at + case v_period when 'LAST_24_HOURS' then interval '24 hours' else interval '720 hours' end

@@ -1,6 +1,6 @@
--- If plans end payments as undelivered or refunded, subtracts them from the usage of the policies that counted them.
--- Each policy specifies which of these it releases. lock_plans has locked the policies. A window that began after a
--- payment does not include it, so the usage in that window stays unchanged.
+-- When plans end payments as undelivered or refunded, subtracts them from the usage of the policies that counted them.
+-- Each policy specifies after which of these outcomes a payment no longer counts. lock_plans has locked the policies. A
+-- window that began after a payment does not include it, so the usage in that window stays unchanged.
 create or replace function release_payments(p_plans jsonb) returns void
   language plpgsql
 as $$

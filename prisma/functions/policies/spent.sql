@@ -1,6 +1,6 @@
 -- Returns how much of limit number p_limit of a policy is used at a given time, as an amount or a number of payments.
 -- The policy stores the usage of the window for which its payments were last summed. If the window has moved by less
--- than a day since then, only the payments that have left it are read and subtracted. Otherwise all payments in it are
+-- than a day since then, only the payments that have left it are read and subtracted. Otherwise, all payments in it are
 -- summed again.
 create or replace function spent(p_policy policy, p_limit int, p_at timestamptz) returns bigint
   language plpgsql stable

@@ -1074,11 +1074,11 @@ $$;
 create or replace function window_start(p_period text, p_zone text, p_at timestamptz) returns timestamptz
   language sql stable parallel safe
 as $$
-  select case p_period
-    when 'DAY' then date_trunc('day', p_at, p_zone)
-    when 'MONTH' then date_trunc('month', p_at, p_zone)
-    when 'LAST_24_HOURS' then p_at - interval '23:59:59.999'
-    when 'LAST_30_DAYS' then p_at - interval '719:59:59.999' end
+  select case
+    when p_period in ('DAY', 'MONTH') then
+      (date_trunc(p_period, p_at at time zone p_zone) - interval '1 microsecond') at time zone p_zone + interval '1 microsecond'
+    when p_period = 'LAST_24_HOURS' then p_at - interval '23:59:59.999'
+    when p_period = 'LAST_30_DAYS' then p_at - interval '719:59:59.999' end
 $$;
 
 create or replace function account_version_before(p_platform uuid, p_account uuid, p_moment timestamptz) returns int
@@ -1251,7 +1251,7 @@ begin
       is_deleted = v_account.is_deleted
     where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
   end loop;
-  -- Schedules the rail's next check of an account, or deletes it after the rail's final answer.
+  -- Schedules the rail's next check of an account, or deletes the check after the rail's final answer.
   for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'checks'), 0) - 1 loop
     v_item := p_plan -> 'checks' -> v_at;
     if v_item ->> 'due_in_ms' is null then
@@ -1276,8 +1276,8 @@ begin
   if p_plans @? '$[*] ? (@.plan.insert.*[*].platform_id != @.platform)' then
     raise exception 'a plan inserts a row of another platform' using errcode = 'LG010';
   end if;
-  -- An expression first detects whether any plan contains one of the rarer changes, because a statement takes time even
-  -- if it has nothing to do.
+  -- For the rarer changes, an expression first checks whether any plan contains one, because a statement takes time
+  -- even if it has nothing to do.
   if p_plans @? '$[*].plan.insert ? (exists (@.customer) || exists (@.account) || exists (@.account_check) || exists (@.identity_check))' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
       perform apply_registrations((p_plans -> v_at ->> 'platform')::uuid, p_plans -> v_at -> 'plan' -> 'insert');
@@ -1297,8 +1297,8 @@ begin
     insert into arrival select r.* from jsonb_populate_recordset(null::arrival, v_rows) r;
   end if;
 
-  -- An adjustment's journal gets its id here, like every journal, while the accounts are locked, because the id
-  -- contains the current time.
+  -- Like every journal, an adjustment's journal gets its id while the accounts are locked, because the id contains the
+  -- current time.
   if p_plans @? '$[*].plan.adjustments' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
       continue when not p_plans -> v_at -> 'plan' ? 'adjustments';
@@ -1392,7 +1392,7 @@ begin
   end if;
   v_rows := jsonb_path_query_array(p_plans, '$[*].plan.orders[*]');
   if v_rows <> '[]' then
-    -- If an order waited for an approval, its age is counted from the approval, because the age shows how long the
+    -- The age of an order that waited for approval is measured from the approval, because the age shows how long the
     -- provider may have had the order.
     update rail_order o set due_at = clock_ms() + m.due_in_ms * interval '1 millisecond',
       created_at = case when m.begins then clock_ms() else o.created_at end
@@ -1866,7 +1866,7 @@ begin
     left join quote q on q.platform_id = p_platform and q.id = m.id,
     lateral (select case
       when q.id is null then jsonb_build_object('code', 'QUOTE_NOT_FOUND', 'id', m.id)
-      -- A canceled quote expired when it was canceled, before expires_at.
+      -- Canceling a quote makes it expire at once, before expires_at.
       when q.status = 'EXPIRED' then
         jsonb_build_object('code', 'QUOTE_EXPIRED', 'id', q.id, 'expiresAt', least(q.expires_at, q.updated_at))
       when q.status = 'PENDING' and m.expiry = 'before' and clock_timestamp() >= q.expires_at then
@@ -2057,7 +2057,7 @@ begin
     end case;
     v_result := jsonb_build_object('type', v_target -> 'type', 'row', v_row);
   end if;
-  -- Refusals with status 403 or 404 are not stored, so that a later call with the key may succeed.
+  -- Refusals with status 403 or 404 are not stored, so that a later call with the same key may succeed.
   if v_claim is not null
      and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'CUSTOMER_FROZEN', 'ACCOUNT_FROZEN', 'LIMIT_EXCEEDED', 'APPROVAL_REQUIRED', 'FORBIDDEN', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND', 'LOOKUP_REQUEST_NOT_FOUND')) then
     insert into idempotency_record (platform_id, operation, key, request_hash, refusal, result)
@@ -2229,7 +2229,7 @@ begin
     return null;
   end if;
   v_ahead := v_now + least(v_step / 2, interval '10 seconds');
-  -- Moves created_at, too, because the age of an order is computed from it.
+  -- Also moves each order's created_at, because the order's age is computed from it.
   update rail_order set due_at = due_at - v_step, created_at = created_at - v_step where due_at > v_ahead;
   update account_check set due_at = due_at - v_step where due_at > v_ahead;
   update identity_check set due_at = due_at - v_step where due_at > v_ahead;
@@ -2288,7 +2288,8 @@ declare
   v_currency text := p_policy.limit_currencies[p_limit];
 begin
   if v_period in ('DAY', 'MONTH') then
-    return (date_trunc(v_period, p_at at time zone v_zone) + ('1 ' || v_period)::interval) at time zone v_zone;
+    return (date_trunc(v_period, p_at at time zone v_zone) + ('1 ' || v_period)::interval - interval '1 microsecond') at time zone v_zone
+      + interval '1 microsecond';
   end if;
   return (
     select r.used_at + case v_period when 'LAST_24_HOURS' then interval '24 hours' else interval '720 hours' end
@@ -2407,7 +2408,7 @@ begin
       old.destination_kind, old.destination_uma_address, old.rate_details, old.description)
     or (old.type = 'OUTGOING' and (new.destination_account_id, new.requested_information)
         is distinct from (old.destination_account_id, old.requested_information))
-    -- The approval of an outgoing payment changes only when its status changes from or to CREATED. The token that
+    -- The approval of an outgoing payment changes only when its status changes to or from CREATED. The token that
     -- began a payment and the token that decided on it are written only once.
     or (old.type = 'OUTGOING' and 'CREATED' not in (old.status, new.status)
         and (new.approval_due_at, new.decided_by_id) is distinct from (old.approval_due_at, old.decided_by_id))
@@ -2513,7 +2514,7 @@ begin
     and q.fees_included between 0 and q.total_sending_amount
     and q.platform_fee between 0 and q.fees_included
     and q.exchange_rate > 0
-    -- The rail takes the whole amount except for the platform's fee.
+    -- The rail takes the whole amount less the platform's fee.
     and (q.rate_lock is null or (
       (q.rate_lock ->> 'sent')::bigint = q.total_sending_amount - q.platform_fee
       and (q.rate_lock ->> 'received')::bigint = q.total_receiving_amount
@@ -2905,14 +2906,14 @@ begin
       v_past[4] := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
     end if;
   elsif pg_snapshot_xmin(pg_current_snapshot())::text::bigint >= v_past[4] then
-    -- This statement sees everything that those transactions have committed.
+    -- The transactions to wait for have ended, and this statement sees everything that they committed.
     if not exists (select from outbox where id > v_past[1] and id <= v_past[2]) then
       v_past := array[v_past[2], 0, 0, 0];
     end if;
   end if;
   perform set_config('gateway.outbox_past', v_past::text, false);
 
-  -- A notification must be shorter than 8,000 bytes; each platform takes about 57.
+  -- A notification must be shorter than 8,000 bytes; each platform takes about 57 bytes.
   for v_from in 1 .. coalesce(array_length(v_heads, 1), 0) by 100 loop
     perform pg_notify('feed', array_to_string(v_heads[v_from : v_from + 99], ','));
   end loop;

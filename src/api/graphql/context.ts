@@ -17,7 +17,7 @@ export interface Transport {
   /** The value of the Authorization header or, on a socket, of `authorization` in the first message. */
   readonly authorization?: string | undefined;
   readonly session?: Session | undefined;
-  /** Closes the connection of a client that falls behind or whose stream fails, so that it reconnects and resumes. */
+  /** Closes the connection if the client falls behind or a stream fails, so that the client reconnects and resumes. */
   readonly closeForRetry?: () => void;
   /** Whether the client has disconnected or ended the operation, for a transport without `response`. */
   readonly isGone?: () => boolean;
@@ -38,7 +38,7 @@ export interface Context
   readonly clientTokens: ClientTokens;
   /** The maximum age of a stream's cursor, in days. */
   readonly retentionDays: number;
-  /** Whether the client is gone or the operation timed out. If so, no work starts, but a running command completes. */
+  /** Whether the client is gone or the operation timed out. If so, no new work starts; a running command completes. */
   isAbandoned: () => boolean;
   /** The maximum number of bytes that one read may add to a response. */
   readonly maxAnswerBytes: number;

@@ -2,7 +2,7 @@ import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { RateLimited } from '../../domain/access/limits/rate-limits.ts';
 import { EventsUndone } from '../../domain/events/cursor.ts';
 
-/** The HTTP status for a request error. With `spec`, a response of type application/json keeps the status 200. */
+/** The HTTP status for a request error. With `spec`, a response of type application/json keeps status 200. */
 export interface HttpStatus {
   readonly status: number;
   readonly spec?: boolean;
@@ -40,7 +40,7 @@ export function rateLimited({ message, retryAfter }: RateLimited): GraphQLError 
   return new GraphQLError(message, { extensions: { code: 'RATE_LIMITED', retryAfter } });
 }
 
-/** Creates the error for a document that counts as more requests than the rate limit allows at the moment. */
+/** Creates the error for a document that counts as more requests than the rate limit currently allows. */
 export function tooManyRequests({ message, retryAfter }: RateLimited): GraphQLError {
   return badRequest(message, {
     code: 'RATE_LIMITED',

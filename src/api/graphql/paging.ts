@@ -22,8 +22,8 @@ export type CursorArgument = 'after' | 'before';
  * - If `first` and `last` are both omitted, the page has the default size. It contains the last rows before `before` if
  * that is the only cursor, and otherwise the first rows.
  *
- * @throws GraphQLError INVALID_INPUT for a size that is not 0 to 100, for `first` and `last` together, and for a cursor
- * of a different list
+ * @throws GraphQLError INVALID_INPUT for a size outside the range 0 to 100, for `first` and `last` together, and for a
+ * cursor of a different list
  */
 export function parsePage<Key>(
   args: PageArgs,

@@ -17,7 +17,7 @@ export class WrongValue {
   }
 }
 
-/** Returns one refusal for all wrong values and overlong lists in a mutation's input, or undefined if it is valid. */
+/** Returns one refusal for all wrong values and overlong lists in a mutation's input, if there are any. */
 export function wrongValuesRefusal(input: unknown): Refusal | undefined {
   const errors = [...wrongValuesIn(input)].map(({ path, value: { code, message } }) => ({ path, code, message }));
   const [first] = errors;
@@ -27,7 +27,7 @@ export function wrongValuesRefusal(input: unknown): Refusal | undefined {
   return new Refusal(code, message, { path: first.path, errors });
 }
 
-/** Returns the error for the first wrong value or overlong list in a field's arguments, or undefined if valid. */
+/** Returns the error for the first wrong value or overlong list in a field's arguments, if there is one. */
 export function wrongArgument(args: object): GraphQLError | undefined {
   const [first] = wrongValuesIn(args);
   return first && invalidInput(first.value.message, dotted(first.path));

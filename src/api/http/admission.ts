@@ -91,7 +91,7 @@ export async function admit(admission: Admission, response: WatchedResponse, ser
 /** How long to wait for the API's own response after a request's deadline, in milliseconds. */
 const graceMs = 250;
 
-/** Responds to a request whose API missed the deadline. The API may nevertheless have made the changes. */
+/** Responds to a request whose API missed the deadline. The API may nevertheless have made the requested changes. */
 function answerLate(response: ServerResponse, api: Api): void {
   const { method } = response.req;
   const { message, code } = outcomeUnknown();
@@ -100,7 +100,7 @@ function answerLate(response: ServerResponse, api: Api): void {
   else answer(response, 504, errorBody(api, 504, message, { code: api === 'REST' ? code : 'TIMEOUT' }));
 }
 
-/** Refuses a malformed request, after a delay if its client sends many. Does not count it toward rate limits. */
+/** Refuses a malformed request, after a delay if the client sends many. Rate limits do not count such requests. */
 export async function refuseForm({ callers }: Admission, response: ServerResponse, status: number, body: object) {
   holdBody(response);
   await callers.waitToRefuse(response.req, callers.find(response.req));
@@ -112,7 +112,7 @@ interface WrongForm extends Unsupported {
   readonly status: 400 | 413 | 415;
 }
 
-/** Returns why a body is refused. Forms and plain text are refused, because any web page can send them. */
+/** Returns the reason to refuse a body, if any. Forms and plain text are refused because any web page can send them. */
 function wrongFormOf(request: IncomingMessage, { api, takesJson }: Service): WrongForm | undefined {
   const { method, headers } = request;
   if (takesJson && (hasBody(request) || (api === 'GRAPHQL' && (method === 'POST' || method === 'QUERY')))) {

@@ -23,8 +23,8 @@ export function isTooLong({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Leaves the body of a refused request unread until `discardRest`, unless it is already being read. A body whose
- * declared length is too large is not read to its end, so the connection ends after the response.
+ * Leaves the body of a refused request unread until `discardRest` is called, unless it is already being read. A body
+ * whose declared length is too large is not read to its end, so the connection ends after the response.
  */
 export function holdBody(response: ServerResponse): void {
   const { req: request } = response;
@@ -46,14 +46,14 @@ export function discardRest(response: ServerResponse): void {
     bytes += chunk.length;
     if (isOver || bytes <= bodyBytes) return;
     isOver = true;
-    // Pauses later, because the stream would resume reading when this function returns.
+    // The pause is deferred, because the stream resumes reading when this function returns.
     setImmediate(() => socket.pause());
     if (response.writableFinished) cut();
     else response.once('finish', cut);
   });
 }
 
-/** Ends the connection after the response to a body that is too long, because more of it is still arriving. */
+/** Ends the connection after the response, because the rest of an overlong body is still arriving. */
 function endWithResponse(response: ServerResponse): void {
   response.setHeader('connection', 'close');
   endGently(response.req.socket);

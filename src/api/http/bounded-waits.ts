@@ -1,4 +1,4 @@
-/** Limits the number of concurrent waits for clients. A wait above the limit evicts the oldest in the largest group. */
+/** Limits concurrent waits for clients. Above the limit, the oldest wait of the largest group is evicted. */
 export class BoundedWaits {
   readonly #max: number;
   readonly #maxOfGroup: number;

@@ -12,13 +12,13 @@ import type { Tenant } from './turns.ts';
 
 /** The default time limit for looking up credentials, in milliseconds. */
 const lookUpMs = 10_000;
-/** How long verified credentials count as valid for the limits, in ms. The APIs still authenticate every request. */
+/** How long the limits trust verified credentials, in milliseconds. The APIs still authenticate every request. */
 const knownMs = 1_000;
 
 interface Known {
   readonly authorization: string;
   readonly viewer: Viewer;
-  /** When the credentials were last verified, according to the clock of the rate limits. */
+  /** When the credentials were last verified, by the rate limiter's clock. */
   readonly at: number;
 }
 
@@ -29,7 +29,7 @@ export interface CallerOptions extends Pick<GraphqlOptions, 'credentials' | 'lim
 
 export type Callers = ReturnType<typeof openCallers>;
 
-/** Identifies a request's caller before the API does, to apply rate limits and the caller's share of the capacity. */
+/** Identifies a request's caller before the API does, to enforce rate limits and the caller's share of the capacity. */
 export function openCallers({ credentials, limits, pace, addressOf, now }: CallerOptions) {
   const bySocket = new WeakMap<Socket, Known>();
 
@@ -86,9 +86,9 @@ export function openCallers({ credentials, limits, pace, addressOf, now }: Calle
       return isPlatform ? key : undefined;
     },
     /**
-     * Looks up a request's platform in the database; undefined if its credentials are wrong. Wrong credentials are
-     * removed from the request, as in `identify`.
-     * @throws RateLimited for an address with too many wrong credentials
+     * Looks up a request's platform in the database. Returns undefined if its credentials are wrong, and removes them
+     * from the request, as `identify` does.
+     * @throws RateLimited if the address has sent too many wrong credentials
      */
     lookUp: async (request: IncomingMessage) => (await authenticate(request, lookUpMs))?.platformId,
     waitToRefuse: (request: IncomingMessage, caller: Viewer | undefined) => pace.wait(tenantOf(request, caller).key),

@@ -7,8 +7,8 @@ import { type Address, isWithin, type Range } from '../../core/address-ranges.ts
 export type AddressOf = (request: IncomingMessage) => string;
 
 /**
- * Returns the function that finds a client's address. Behind trusted proxies, it is the last address in X-Forwarded-For
- * that belongs to none of them. Each proxy appends its client's address, and anything before that may be forged.
+ * Returns the function that finds a client's address. Behind trusted proxies, that is the last address in
+ * X-Forwarded-For that is not a proxy's. Each proxy appends its client's address, and anything before it may be forged.
  * @param trusted the proxies' address ranges; if empty, the header is ignored
  */
 export function addressFinder(trusted: readonly Range[]): AddressOf {
@@ -19,7 +19,7 @@ export function addressFinder(trusted: readonly Range[]): AddressOf {
     const hops = trusted.length === 0 ? [] : String(headers['x-forwarded-for'] ?? '').split(',');
     while (hops.length > 0 && isTrusted(client)) {
       const hop = hops.pop()?.trim() ?? '';
-      // Only the client can have written a value that is not an address, so use the closest proxy's address.
+      // Only the client itself can have written a value that is not an address, so the closest proxy's address is used.
       if (!ipaddr.isValid(hop)) break;
       client = ipaddr.process(hop);
     }
@@ -37,7 +37,7 @@ export function directAddressFinder(trusted: readonly Range[]): (socket: Socket)
   };
 }
 
-/** An IPv6 client usually has a whole /64 network, whose addresses are too many to count individually. */
+/** An IPv6 client usually has a whole /64 network, with too many addresses to count individually. */
 function networkOf(address: Address): string {
   if (address instanceof ipaddr.IPv4) return address.toString();
   return `${new ipaddr.IPv6([...address.parts.slice(0, 4), 0, 0, 0, 0])}/64`;

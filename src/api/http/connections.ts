@@ -24,7 +24,7 @@ interface Connection {
   /** The response that carries `Connection: close`, once it has been chosen. */
   last: ServerResponse | undefined;
   upgraded: boolean;
-  /** Stops counting the connection as one of a client without valid credentials. */
+  /** Stops counting the connection toward the limit for clients without valid credentials. */
   endStranger: (() => void) | undefined;
 }
 

@@ -18,7 +18,7 @@ const allowed = {
   'access-control-max-age': '600',
 } as const;
 
-/** At most `max` refused origins are logged in `ttlMs` milliseconds, each of them once. */
+/** Within `ttlMs` milliseconds, at most `max` refused origins are logged, each only once. */
 const logging = { max: 200, ttlMs: 600_000 } as const;
 
 /** Decides whether the page that sends a request may read the response, and logs refused origins. */

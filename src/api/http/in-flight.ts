@@ -11,7 +11,7 @@ export interface AdmissionLimits {
   readonly turns: Turns;
 }
 
-/** The divisor of `maxInFlight` while processing is slow. */
+/** The number by which `maxInFlight` is divided while processing is slow. */
 const slowDivisor = 8;
 /** The approximate number of requests over which the processing time is averaged. */
 const averageWindow = 32;
@@ -42,7 +42,7 @@ export class InFlight {
 
   /**
    * Admits a request, which then counts until its response ends or is aborted.
-   * @param tenant the tenant whose share it uses (callers.ts)
+   * @param tenant the tenant whose share the request uses (callers.ts)
    * @returns the admitted request, or undefined if there are too many
    */
   admit(response: WatchedResponse, tenant: Tenant): AdmittedRequest | undefined {
@@ -67,7 +67,7 @@ class AdmittedRequest extends WorkSlot {
   readonly #response: WatchedResponse;
   readonly #tenant: Tenant;
   readonly #shared: InFlight;
-  /** When the processing began, plus the time spent in waits. */
+  /** When processing began, plus the time since spent waiting. */
   #start = performance.now();
   #waitStart = 0;
   #hasTurn = false;
@@ -159,8 +159,8 @@ class AdmittedRequest extends WorkSlot {
  */
 export class WatchedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   /**
-   * An object rather than functions, because V8's young-generation collections retain functions in the fields of a
-   * response, with everything that they reference (bench/LOG.md).
+   * An object rather than functions, because V8's young-generation collections retain functions stored in a response's
+   * fields, along with everything that they reference (bench/LOG.md).
    */
   watcher: AdmittedRequest | undefined;
 

@@ -14,7 +14,7 @@ import { answer, refuse, unavailable } from './refusals.ts';
 /** The paths for webhooks from rail providers: `/rails/Platform:…/webhooks`. */
 const addressForm = /^\/rails\/([^/]{1,100})\/webhooks$/;
 
-/** How many senders of valid signatures are remembered, and for how many milliseconds. */
+/** The maximum number of proven addresses, and how long they are remembered, in milliseconds. */
 const proven = { max: 10_000, ttlMs: 3_600_000 } as const;
 
 /** How long each refusal takes, in ms: longer than it takes to find the reason, so that the timing reveals nothing. */
@@ -35,7 +35,10 @@ interface ProviderWebhookOptions extends Pick<CallerOptions, 'pace' | 'addressOf
  */
 export class ProviderWebhooks {
   readonly #options: ProviderWebhookOptions;
-  /** Addresses that have sent a platform valid signatures. They are not slowed down, even if other senders use them. */
+  /**
+   * Addresses from which a platform has received validly signed webhooks. They are not slowed down, even if invalid
+   * ones come from them too.
+   */
   readonly #proven = boundedCache<true>(proven.max, proven.ttlMs);
 
   constructor(options: ProviderWebhookOptions) {
@@ -62,7 +65,7 @@ export class ProviderWebhooks {
       const received = await this.#receive(request, path, body);
       if (received) return answer(response, received.status ?? 200, { received: true });
       await outsideWait(Promise.all([refusable, pace.wait(`address ${addressOf(request)}`)]));
-      fail(401, 'UNAUTHENTICATED', "not a webhook of this platform's provider: its signature is missing or wrong");
+      fail(401, 'UNAUTHENTICATED', "not a webhook from this platform's provider: its signature is missing or wrong");
     } catch (error) {
       if (error instanceof RateLimited) {
         await outsideWait(pace.wait(`address ${addressOf(request)}`));
@@ -87,7 +90,7 @@ export class ProviderWebhooks {
       if (received) this.#proven.set(sender, true);
       return received;
     } finally {
-      // After an exception it is unknown whether the signature was valid.
+      // After an exception, it is not known whether the signature was valid.
       if (!isWrong) succeed?.();
       else if (!succeed) brake.fail(addressOf(request));
     }

@@ -17,7 +17,7 @@ export function unavailable(message: string) {
 /** The maximum extra wait, in seconds, for refused streams, so that they do not all reconnect together. */
 const streamSpreadSeconds = 5;
 
-/** The error codes for malformed requests by HTTP status, for both APIs. */
+/** The error codes for malformed requests, by HTTP status and API. */
 const formCodes = {
   400: { REST: 'INVALID_REQUEST_FORMAT', GRAPHQL: 'BAD_REQUEST' },
   413: { REST: 'PAYLOAD_TOO_LARGE', GRAPHQL: 'PAYLOAD_TOO_LARGE' },

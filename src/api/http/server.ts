@@ -81,7 +81,7 @@ const idleLimits = { keepAliveTimeout: 80_000, keepAliveTimeoutBuffer: 5_000 } a
 
 export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
 
-/** Starts an instance's HTTP server: GraphQL, REST, health checks, and the limits on requests. */
+/** Starts an instance's HTTP server, which serves GraphQL, REST and health checks, and enforces request limits. */
 export async function startHttpServer(options: HttpOptions) {
   const { headersMs = connectionLimits.headersTimeout } = options;
   const server = createServer({
@@ -112,7 +112,8 @@ export async function startHttpServer(options: HttpOptions) {
         response.destroy(error instanceof Error ? error : undefined),
       );
     if (waiting) waiting.push(answer);
-    // If several requests arrive together, the last response must end the connection, so read all before handling any.
+    // If several requests arrive together, the last response must end the connection, so all are read before any is
+    // handled.
     else if (connections.announcing) setImmediate(answer);
     else answer();
   });
@@ -208,7 +209,7 @@ async function answerGraphql(options: HttpOptions, response: ServerResponse, bod
   if (request.url?.startsWith(streamPath)) request.url = `/graphql${request.url.slice(streamPath.length)}`;
   const types = acceptedTypes(request);
   if (types.includes(eventStream)) {
-    // Wrong credentials must be refused first, because a stream that has begun has the status 200.
+    // Wrong credentials must be refused first, because once a stream has begun, its status is 200.
     const viewer = await options.callers.credentials
       .authenticate(request.headers.authorization)
       .catch(() => 'UNAVAILABLE' as const);

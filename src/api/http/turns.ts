@@ -21,9 +21,9 @@ const expensivePart = 1 / 4;
 const sharedMs = 1_000;
 
 /**
- * Lets the requests of several tenants take turns. While other platforms send requests, only a few requests of a tenant
- * are processed at a time, so that the event loop soon gets to the others' requests, and database connections remain
- * free for them. If only one platform is active, it has a much higher limit.
+ * Lets the requests of several tenants take turns. While several platforms are active, only a few of each tenant's
+ * requests are processed at a time, so that the event loop soon gets to the others' requests and database connections
+ * remain free for them. If only one platform is active, it has a much higher limit.
  */
 export class Turns {
   readonly #most: number;
@@ -37,7 +37,7 @@ export class Turns {
   #sharedUntil = 0;
   readonly #now: Clock;
 
-  /** Processes up to `most` requests of one tenant at a time, or `mostAlone` of the only active platform. */
+  /** Processes up to `most` requests of each tenant at a time, but up to `mostAlone` of the only active platform. */
   constructor(most: number, mostAlone: number, now: Clock = () => performance.now()) {
     this.#most = most;
     this.#mostAlone = mostAlone;
@@ -143,7 +143,7 @@ export class Turns {
   }
 }
 
-/** The turn of one piece of work. While the work waits for an external service, others may use its turn. */
+/** The turn of one piece of work. While the work waits for an external service, other work may use the turn. */
 class Turn extends WorkSlot {
   readonly #turns: Turns;
   readonly #tenant: Tenant;

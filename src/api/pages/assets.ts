@@ -50,7 +50,7 @@ export async function openAssets(shown: readonly string[]) {
   };
 }
 
-/** Sends a response of this media type, without its body if the request is HEAD. Returns true. */
+/** Sends a response with the given media type, without its body if the request is HEAD. Returns true. */
 export function sendBytes(response: ServerResponse, type: string, bytes: Buffer, status = 200): true {
   response
     .writeHead(status, { 'content-type': type, 'content-length': bytes.length })

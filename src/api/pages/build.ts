@@ -34,7 +34,7 @@ async function bundle(folder: string): Promise<Bundle> {
     jsx: 'automatic',
     define: { 'process.env.NODE_ENV': '"production"' },
     loader: { '.ttf': 'file' },
-    // GraphiQL formats variables with Prettier's CommonJS file of this name. In a bundle, its parsers are not found.
+    // GraphiQL formats variables with `prettier/parser-babel`, a CommonJS file. In a bundle, its parsers are not found.
     alias: { 'prettier/parser-babel': 'prettier/plugins/babel' },
     ...{ entryNames: '[name]-[hash]', chunkNames: '[name]-[hash]', assetNames: '[name]-[hash]' },
     legalComments: 'none',
@@ -67,7 +67,7 @@ async function bundle(folder: string): Promise<Bundle> {
   return { pages: Object.fromEntries(pages) };
 }
 
-/** Returns the files and everything that they load: immediately, later, or from their styles. */
+/** Returns the given files and everything that they load, whether immediately, later or from their styles. */
 function loadedBy(
   { outputs }: Pick<Metafile, 'outputs'>,
   files: readonly string[],

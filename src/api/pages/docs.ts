@@ -62,8 +62,8 @@ export async function openDocs() {
     },
     found: (phrase: string): Page => foundPage(phrase, sections, titles),
     /**
-     * Returns a page in Markdown for programs; undefined for an unknown path. The list of all pages is in the format of
-     * llms.txt.
+     * Returns a page as Markdown for programs, or undefined for an unknown path. The list of all pages is in llms.txt
+     * format.
      */
     text(requested: string): string | undefined {
       if (requested === docsPath) return forPrograms;
@@ -88,7 +88,7 @@ const searchKey = `addEventListener('keydown', (event) => {
   search.select();
 });`;
 
-/** Builds a page with a header that contains breadcrumbs, ending with `here`, and the search field. */
+/** Builds a page whose header contains the search field and breadcrumbs that end with `here`. */
 const docsPage = (title: string, contents: Html, here?: string, words = ''): Page =>
   plainPage(
     title,
@@ -163,8 +163,8 @@ const searchable = (text: string) => `${wordsOf(text).map(stemOf).join('')} `;
 const mostFound = 20;
 
 /**
- * Lists the sections that contain words of the phrase, those with the most words first. Among equals, pages for users
- * come first, then sections with the words in their headings, then those with the words in their page's title.
+ * Lists the sections that contain words from the phrase, starting with those that contain the most. Among equals, pages
+ * for users come first, then sections with the words in their headings, then those with the words in their page titles.
  */
 function foundPage(phrase: string, sections: readonly Section[], titles: Titles): Page {
   const all = wordsOf(phrase);
@@ -209,7 +209,7 @@ interface Heading {
 /**
  * Renders Markdown. Embedded HTML is shown as text. A link to a file that is not shown, such as a source file, becomes
  * plain text. Returns the HTML, and the page's sections: its second-level headings.
- * @param file its path in the repository
+ * @param file the path of the Markdown file in the repository
  * @param known the files that are shown
  */
 function renderMarkdown(text: string, file: string, known: ReadonlyMap<string, unknown>) {
@@ -225,7 +225,7 @@ function renderMarkdown(text: string, file: string, known: ReadonlyMap<string, u
         token.attrSet('id', anchor);
         if (token.tag === 'h2') sections.push({ title, anchor });
       }
-      // Makes a table focusable, so that one wider than the screen can be scrolled with the keyboard.
+      // Makes tables focusable, so that those wider than the screen can be scrolled with the keyboard.
       if (token.type === 'table_open') token.attrSet('tabindex', '0');
       // An empty header cell is not a header.
       if (token.type === 'th_open' && content?.content === '' && close) token.tag = close.tag = 'td';

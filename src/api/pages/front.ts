@@ -110,8 +110,8 @@ function firstMinutes({ sandbox, lab, documents }: Shown) {
 <ol>
 <li>Pay: open the <a href="/wallet">wallet</a>, enter an amount, get a quote, and pay it.</li>
 <li>Watch: open the <a href="/lab">lab</a> beside it. Its events show the payment.</li>
-<li>Cut the network of the wallet, with the button at its top.</li>
-<li>Fail on purpose: in the lab, open the tab <b>Fail on purpose</b>, and press its button ▶. Then restore the network of the wallet: it shows the payment that it missed.</li>
+<li>In the wallet, cut the network with the button at the top.</li>
+<li>Fail on purpose: in the lab, open the tab <b>Fail on purpose</b>, and press its button ▶. Then restore the wallet's network: the wallet shows the payment that it missed.</li>
 <li>Read why: click the event FAILED in the lab. The tab <b>Timeline</b> opens: press its button ▶.</li>
 <li>Take the request with you: press “Copy as curl”.</li>
 </ol>

@@ -13,10 +13,10 @@ export interface Page {
   readonly policy: string;
 }
 
-/** The script of a page that is also readable without it: the front page's script with its settings, or source code. */
+/** The script of a plain page, which is readable without it: the front page's bundle and settings, or source code. */
 type Script = { readonly assets: Assets; readonly settings: object } | string;
 
-/** Builds a page from its contents and the common style. It loads only its pictures and the front page's script. */
+/** Builds a page from its contents and the common style. The page loads only pictures and the front page's script. */
 export function plainPage(title: string, contents: Html, script: Script = ''): Page {
   const files = typeof script === 'object' && script.assets.of('front');
   const written = typeof script === 'string' && script !== '';
@@ -119,14 +119,14 @@ export async function sendPage(response: ServerResponse, status: number, { html,
   return sendBytes(response, 'text/html; charset=utf-8', body, status);
 }
 
-/** The icon of the pages in browser tabs: a coin. */
+/** The pages' icon in browser tabs: a coin. */
 const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='8' cy='8' r='7' fill='%230b6bcb'/%3E%3Cpath d='M5 6h6M5 10h6' stroke='white' stroke-width='1.6'/%3E%3C/svg%3E";
 
-/** The style of all pages. Bundled pages have it in their bundles. */
+/** The style sheet of all pages. Bundled pages have it in their bundles. */
 const style = readFileSync(path.resolve(import.meta.dirname, '../../apps/pages.css'), 'utf8');
 
-/** The parts of the pages that the settings allow. */
+/** What the settings allow the pages to show. */
 export interface Shown {
   /** The local sandbox's platform, whose credentials are publicly known; undefined elsewhere. */
   readonly sandbox: SandboxPlatform | undefined;

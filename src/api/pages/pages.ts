@@ -115,7 +115,7 @@ function redirect(response: ServerResponse, from: string, to: string): true {
 
 const securityPath = '/.well-known/security.txt';
 
-/** Writes security.txt (RFC 9116). It expires in 30 days and is renewed each time the service starts. */
+/** Builds security.txt (RFC 9116). Its expiry date is always 30 days ahead. */
 function securityText(contact: string): Buffer {
   const expires = new Date(Date.now() + 30 * 24 * 3_600_000).toISOString();
   return Buffer.from(`Contact: ${contact}\nExpires: ${expires}\nPreferred-Languages: en\n`);
@@ -125,12 +125,12 @@ function wantsPage({ headers: { accept } }: IncomingMessage): boolean {
   return accept?.includes('text/html') ?? false;
 }
 
-/** The path at which programs look for the list of the documentation's pages (llmstxt.org). */
+/** The path at which programs look for a list of the documentation pages (llmstxt.org). */
 const listPath = '/llms.txt';
 
 /**
- * Responds with a page of the documentation: HTML for browsers, Markdown for programs. Replaces the sandbox's default
- * address in the page with the one on which it is listening.
+ * Responds with a page of the documentation: HTML for browsers, Markdown for programs. In the sandbox, replaces the
+ * default address in the page with the one in use.
  */
 async function answerDocs(response: ServerResponse, docs: Docs, path: string, { sandbox }: Shown): Promise<boolean> {
   const { localPort } = response.req.socket;

@@ -45,7 +45,7 @@ export function jsonNumber(decimal: string): number {
   return Number(decimal);
 }
 
-/** Returns the currency with this code, with all four fields. A stored code is always known. */
+/** Returns all four fields of the currency with the given code. A stored code is always known. */
 export function currencyRecord(code: string) {
   return { ...requiredCurrency(code) };
 }

@@ -63,7 +63,7 @@ function sourceRecord(
         sourceType: 'ACCOUNT' as const,
         accountId: accountPublicId(parties.sourceAccount.kind, payment.sourceAccountId),
         ...(options.withCustomer && customer),
-        // Not the option `currency`, which is the received currency if the sent amount is unknown.
+        // Not the `currency` option, which is the received currency if the sent amount is unknown.
         currency: parties.sourceAccount.currency,
       };
     case 'REALTIME_FUNDING':
@@ -88,7 +88,7 @@ function destinationRecord(payment: DestinationColumns, parties: PaymentParties,
   return { destinationType: 'ACCOUNT' as const, accountId, currency };
 }
 
-/** Converts a row to a quote's record. Throws UnrepresentableAmount beyond 2^53. */
+/** Converts a row to a quote's record. Throws UnrepresentableAmount if an amount is beyond 2^53. */
 export function quoteRecord(row: Quote, parties: PaymentParties) {
   const source = sourceRecord(row, parties, { currency: row.sendingCurrency, umaAddress: null, withCustomer: true });
   if (!source) throw new Error(`quote ${row.id} has no source`);
@@ -133,7 +133,7 @@ function rateDetailsRecord(column: unknown): RateDetailsRecord | undefined {
 /**
  * Converts a row to a payment's record, for REST responses and webhook bodies. Unknown values are omitted, except
  * `settledAt` and the two customer ids of a platform's own payment, which are null.
- * @throws UnrepresentableAmount beyond 2^53
+ * @throws UnrepresentableAmount if an amount is beyond 2^53
  */
 export function transactionRecord(row: Transaction, parties: PaymentParties) {
   const source = sourceRecord(row, parties, {

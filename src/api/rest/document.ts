@@ -29,7 +29,7 @@ export function restDocument(app: RestApp) {
   registry.registerComponent('securitySchemes', 'token', {
     type: 'http',
     scheme: 'basic',
-    description: 'An API token: its clientId is the username, its secret the password.',
+    description: 'An API token: its clientId is the username, and its secret is the password.',
   });
   registry.registerComponent('parameters', 'IdempotencyKey', {
     name: 'Idempotency-Key',
@@ -56,7 +56,7 @@ export function restDocument(app: RestApp) {
         title: 'Payments',
         version: restVersion,
         description:
-          'Quotes, transfers, accounts and customers. Amounts are integers in the smallest unit of their currency. In requests, null is equivalent to omitting the field; in a PATCH it clears the field. The GraphQL API serves the same data, with the same ids, cursors and idempotency keys.',
+          'Quotes, transfers, accounts and customers. Amounts are integers in the smallest unit of their currency. In requests, null is equivalent to omitting the field, except in a PATCH, where null clears an optional field. The GraphQL API serves the same data, with the same ids, cursors and idempotency keys.',
         license: { name: 'MIT License', url: 'https://opensource.org/license/mit' },
       },
       // Relative to the document, so that the URL is also correct behind a proxy that serves the API under a prefix.
@@ -74,8 +74,8 @@ export function restDocument(app: RestApp) {
 }
 
 /**
- * Moves a description, or null, out of an `allOf` and next to its reference, as OpenAPI 3.1 allows. Code generators
- * would turn the `allOf` into `A & unknown`.
+ * Moves a description or the type null out of an `allOf` and puts it next to the reference, as OpenAPI 3.1 allows.
+ * Otherwise, code generators would turn the `allOf` into `A & unknown`.
  */
 function plain<Part>(part: Part): Part {
   if (typeof part !== 'object' || part === null) return part;
@@ -96,7 +96,7 @@ function plain<Part>(part: Part): Part {
 // Describes the webhook bodies that the service posts to a platform, for the OpenAPI document.
 
 const customer = {
-  customerId: id('Customer', 'The customer who owns the account; absent if the platform itself does.').optional(),
+  customerId: id('Customer', 'The customer who owns the account; absent if the platform itself owns it.').optional(),
   platformCustomerId: string("The platform's own id for the customer.").optional(),
 };
 
@@ -170,7 +170,7 @@ const signature = z.object({
     'When this attempt was made, in seconds since 1970. Reject attempts more than a few minutes old.',
   ),
   'webhook-signature': string(
-    '`v1,` and the base64 of the HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, as in Standard Webhooks. While a secret is being rotated, several signatures are separated by spaces.',
+    '`v1,` and the base64 of the HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, as in Standard Webhooks. While a secret is being rotated, there are several signatures, separated by spaces.',
   ),
 });
 
@@ -178,14 +178,14 @@ const approval = responseObject('PaymentApproval', {
   receiverCustomerInfo: z
     .record(z.string(), z.string())
     .optional()
-    .describe('The requested receiver information, by name.'),
+    .describe('The requested receiver information, keyed by field name.'),
 }).describe('Approves the pending payment.');
 
 function documentWebhooks(registry: OpenAPIHono['openAPIRegistry']): void {
   for (const [type, { name, summary, description, fields }] of Object.entries(webhooks)) {
     const common = {
       type: z.literal(type).describe("The event's type."),
-      webhookId: id('Webhook', 'The id of the webhook: the same in every attempt, at every endpoint and in replays.'),
+      webhookId: id('Webhook', "The webhook's id: the same in every attempt, at every endpoint and in every replay."),
       eventId: id('Event', 'The id of the event in the feed.'),
       timestamp: time('When the change happened.'),
       sequence: z.int().min(1).max(Number.MAX_SAFE_INTEGER).describe("The event's number in the platform's feed."),
@@ -193,14 +193,17 @@ function documentWebhooks(registry: OpenAPIHono['openAPIRegistry']): void {
       version: whole('The version of the object that changed. Ignore versions lower than the latest you have seen.'),
     };
     const schema = z.object({ ...common, ...fields }).openapi(name, { description });
-    const taken = { description: 'Accepted. Any 2xx response, or a 409, counts as accepted.' };
+    const taken = { description: 'Accepted. Any 2xx or 409 response counts as acceptance.' };
     const approves = type === 'INCOMING_PAYMENT' && { content: { 'application/json': { schema: approval } } };
     registry.registerWebhook({
       ...{ method: 'post', path: type, operationId: name, tags: ['Webhooks'], summary, description, security: [] },
       request: { headers: signature, body: { required: true, content: { 'application/json': { schema } } } },
       responses: {
         200: { ...taken, ...approves },
-        '4XX': { description: 'Refused. The webhook is sent again: ten attempts in all, over about three days.' },
+        '4XX': {
+          description:
+            'Refused. An approval request is sent only once; any other webhook is retried (ten attempts over about three days), unless the response is 410, which disables the endpoint.',
+        },
       },
     });
   }

@@ -2,7 +2,14 @@ import { createRoute, type RouteConfig, z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { keyInHeader } from '../../core/idempotency.ts';
 import { type IdType, uuidOf } from '../../core/ids.ts';
-import { type Expecting, type PathTable, Refusal, type RefusalCode, translatePath } from '../../core/refusal.ts';
+import {
+  type Expecting,
+  invalid,
+  type PathTable,
+  Refusal,
+  type RefusalCode,
+  translatePath,
+} from '../../core/refusal.ts';
 import type { Viewer } from '../../domain/access/caller.ts';
 import {
   authorize,
@@ -19,7 +26,7 @@ import { examplesOf } from './examples.ts';
 type RestContext = Context<RestEnvironment>;
 type ErrorStatus = 404 | 409 | 410 | 412 | 413 | 415 | 501 | 504;
 
-/** The input fields that are sent as headers, for every command. */
+/** The input fields that REST requests send as headers, whatever the command. */
 const headerPaths: PathTable = [
   [['idempotencyKey'], ['Idempotency-Key']],
   [['expectedVersion'], [ifMatch]],
@@ -74,7 +81,7 @@ interface CommandEndpoint<Params, Query, Body, Row, Item> extends Endpoint<Param
   readonly answer: readonly [200 | 201, z.ZodType<Item>, string] | readonly [204, null, string];
   /** Whether the response contains a secret and therefore cannot be replayed. */
   readonly isSecret?: true;
-  /** The paths that differ between the command's input and the request, in pairs with the command's path first. */
+  /** The paths that differ between the command's input and the request, in pairs with the input's path first. */
   readonly paths?: PathTable;
   /** The possible errors besides those of every command; 404 by default, because most inputs refer to an object. */
   readonly errors?: readonly ErrorStatus[];
@@ -189,10 +196,14 @@ export class Endpoints {
     const { summary, description, at, params, query, body, isBodyOptional, parameters, responses, middleware, handle } =
       endpoint;
     const [path = '', method = 'get'] = at.split(' ').reverse();
+    const checks = [...middleware];
+    if (method !== 'get') checks.push(refusePreconditions(parameters?.includes(ifMatchParameter) ?? false));
+    if (isBodyOptional) checks.push(acceptNoBody);
+    else if (!body) checks.push(refuseFields);
     const route = createRoute({
       ...{ operationId, tags: this.#tags, summary, description, responses },
       ...(parameters && { parameters }),
-      middleware: isBodyOptional ? [...middleware, acceptNoBody] : body ? middleware : [...middleware, refuseFields],
+      middleware: checks,
       // The compiler cannot infer Hono's types from the method and schemas of an arbitrary endpoint.
       method: method as 'get',
       path,
@@ -207,7 +218,7 @@ export class Endpoints {
         }),
       },
     });
-    // The route above has validated these parts. The compiler cannot infer their types either.
+    // The route above validates the parts of the request, but the compiler cannot infer their types either.
     const valid = (context: RestContext, target: string): object => context.req.valid(target as never);
     const given = (context: RestContext) =>
       ({ ...valid(context, 'param'), ...valid(context, 'query'), ...valid(context, 'json') }) as Params & Query & Body;
@@ -231,7 +242,16 @@ function mayRun(operation: Operation): MiddlewareHandler<RestEnvironment> {
   });
 }
 
-/** Allows any content type if the body is empty, because many clients send one even then. */
+/** Refuses the preconditions (RFC 9110, 13.1) that an endpoint does not check, so that it does not act although they fail. */
+function refusePreconditions(checksIfMatch: boolean): MiddlewareHandler<RestEnvironment> {
+  return async (context, next) => {
+    for (const name of [...(checksIfMatch ? [] : [ifMatch]), 'If-None-Match', 'If-Unmodified-Since'])
+      if (context.req.header(name) !== undefined) throw invalid(`${name} is not supported here`, [name]);
+    await next();
+  };
+}
+
+/** Allows any content type if the body is empty, because many clients send the header anyway. */
 const acceptNoBody: MiddlewareHandler<RestEnvironment> = async (context, next) => {
   if (!context.req.raw.body) context.req.raw.headers.delete('content-type');
   await next();
@@ -265,13 +285,13 @@ const replayHeader = {
   'Idempotency-Replayed': z
     .literal('true')
     .optional()
-    .describe('Present if this is a replay of the response to the first request with the idempotency key.'),
+    .describe('Present if this is a replay of the response to the first request with this idempotency key.'),
 };
 
 const reasons: Readonly<Record<number, string>> = {
   400: 'The request is malformed or cannot be fulfilled; `details.errors` lists every invalid field.',
   401: 'Credentials are missing or wrong.',
-  403: 'The token or the customer concerned is not allowed to do this.',
+  403: 'The token does not permit the operation, or a customer or account involved may not take part in it.',
   404: 'An object in the request does not exist, or belongs to another platform.',
   409: 'The request conflicts with existing data or with an earlier change.',
   410: 'The customer has been deleted.',
@@ -290,7 +310,7 @@ const reasons: Readonly<Record<number, string>> = {
 const commonErrors = [400, 401, 403, 429, 500, 503];
 const commandErrors = [409, 413, 415, 422, 504];
 
-/** Returns references to error responses, including common ones. They are untyped, because handlers throw errors. */
+/** Returns references to error responses, including the common ones. Untyped, because handlers never return errors. */
 export function errorResponses(...statuses: readonly number[]): Record<never, never> {
   const all = [...new Set([...commonErrors, ...statuses])].sort();
   return Object.fromEntries(all.map((status) => [status, { $ref: `#/components/responses/Error${status}` }]));
@@ -316,7 +336,7 @@ export async function asRow<Result extends { readonly replayed: boolean }>(resul
   return { row, replayed: row.replayed };
 }
 
-/** Awaits a domain result. If it is a refusal, translates its path to that of the field in the request. */
+/** Awaits a domain result. If it is a refusal, translates its path to the path of the same field in the request. */
 export async function withRequestPaths<Result>(paths: PathTable, result: Promise<Result>): Promise<Result> {
   return result.catch((error: unknown) => {
     const path = error instanceof Refusal ? error.details.path : undefined;

@@ -40,7 +40,7 @@ export const errorStatuses = { ...ownCodes, ...refusals };
 
 export type ErrorCode = keyof typeof errorStatuses;
 
-/** Every code that can appear in an error body, for the document. */
+/** Every code that can appear in an error body. */
 export const errorCodes = Object.keys(errorStatuses) as [ErrorCode, ...ErrorCode[]];
 
 /** The body of every error response. */
@@ -60,7 +60,8 @@ export const ErrorBody = z
       .describe('Details of the error.'),
   })
   .openapi('Error', {
-    description: 'Why a request was refused. Nothing has changed, except possibly if the code is OUTCOME_UNKNOWN.',
+    description:
+      'Why a request was refused. If the code is OUTCOME_UNKNOWN, something may have changed; otherwise, nothing has.',
   });
 
 /** An error of the REST API itself, with its HTTP status. */
@@ -175,7 +176,7 @@ function codeOf(issue: Pick<core.$ZodIssue, 'code'>, path: readonly string[], is
     : 'INVALID_INPUT';
 }
 
-/** OpenAPI's names of the constraints, by zod's issue codes. */
+/** OpenAPI's names for the constraints, keyed by zod's issue codes. */
 const constraints: Readonly<Record<string, string>> = {
   too_small: 'minimum',
   too_big: 'maximum',
@@ -189,7 +190,7 @@ const constraints: Readonly<Record<string, string>> = {
 /** Creates the response for a thrown error. The details of unexpected errors are only logged. */
 export function presentError(thrown: unknown, context: Context<RestEnvironment>, log: Logger): Response {
   const error = asRestError(thrown, log);
-  // The command took effect and only its response failed, so the error must not say that nothing has changed.
+  // If the command took effect and only its response failed, the error must not say that nothing has changed.
   const isUnknown = error.code === 'INTERNAL_ERROR' || error.code === 'SERVICE_UNAVAILABLE';
   const { code, message, options } = isUnknown && context.get('tookEffect') ? fromRefusal(outcomeUnknown()) : error;
   const { errors, headers, facts, field = errors?.[0]?.field, status = errorStatuses[code] } = options;
@@ -211,7 +212,7 @@ function asRestError(thrown: unknown, log: Logger): RestError {
     return new RestError('INVALID_REQUEST_FORMAT', 'a request body must be application/json', { status: 415 });
   }
   if (thrown instanceof UnrepresentableAmount) {
-    // An amount above `maxAmount` is outside the contract of this API, and a retry does not help.
+    // An amount above `maxAmount` is outside the contract of this API, and a retry would not help.
     return new RestError('AMOUNT_OUT_OF_RANGE', thrown.message, { facts: { accountId: thrown.of } });
   }
   log.error({ err: thrown }, 'an endpoint failed');
@@ -222,7 +223,7 @@ const inJson = (digits: string | null) => digits && (isJsonInteger(BigInt(digits
 
 /** Returns a refusal's details with amounts in REST form. Amounts that JSON numbers cannot represent become strings. */
 function inRestTerms({ details }: Refusal): RefusalDetails {
-  // planRefusal creates these details with these types.
+  // planRefusal creates `balances` and `limit` with these types.
   const { balances, limit } = details as Partial<CustomerUse & ExceededLimit>;
   return {
     ...details,
@@ -239,7 +240,7 @@ function inRestTerms({ details }: Refusal): RefusalDetails {
   };
 }
 
-/** Converts a refusal of the domain. A header marks refusals that are replayed. */
+/** Converts a domain refusal. A header marks refusals that are replayed. */
 function fromRefusal(refusal: Refusal): RestError {
   const { path, retryAfter, errors: _errors, ...facts } = inRestTerms(refusal);
   const { code, message } = refusal;

@@ -5,7 +5,7 @@ const customer = exampleId('Customer');
 const account = exampleId('InternalAccount');
 const payee = exampleId('ExternalAccount');
 
-/** Returns an id of this type that differs from the one that `exampleId` returns. */
+/** Returns an id of the given type other than the one that `exampleId` returns. */
 const another = (type: string) => exampleId(type).replace(/.$/, '3');
 /** A bank account in the payer's currency. */
 const ownBank = another('ExternalAccount');
@@ -46,12 +46,12 @@ const ibanAccount = {
 };
 const document = '{ viewer { kind } }';
 
-/** The examples of an operation by name, each with a summary and a body. */
+/** An operation's examples by name, each with a summary and a body. */
 type Examples = Readonly<Record<string, readonly [summary: string, value: object]>>;
 
 /**
- * Request bodies that the sandbox accepts, by operation id, with ids from `exampleId`. A name that contains `1001` can
- * be used only once.
+ * Request bodies that the sandbox accepts, by operation id, with ids from `exampleId`. A value that contains `1001`
+ * can be used only once.
  */
 const bodies: Readonly<Record<string, Examples>> = {
   createQuote: {
@@ -76,7 +76,7 @@ const bodies: Readonly<Record<string, Examples>> = {
   },
   sandboxSend: {
     deposit: [
-      'The deposit for a quote. First create the quote with POST /quotes, example “With real-time funding”, and insert its id',
+      'The deposit for a quote. First create the quote with POST /quotes (example “With real-time funding”) and insert its id',
       { quoteId: exampleId('Quote'), currencyCode: 'USD' },
     ],
   },
@@ -143,15 +143,16 @@ const bodies: Readonly<Record<string, Examples>> = {
   registerTrustedDocuments: { manifest: ['As relay-compiler writes it', { [hash('sha256', document)]: document }] },
 };
 
-/** Returns the examples of an operation's body, as OpenAPI defines them. */
+/** Returns the examples of an operation's body in OpenAPI's format. */
 export function examplesOf(operationId: string) {
   const examples = Object.entries(bodies[operationId] ?? {});
   return Object.fromEntries(examples.map(([name, [summary, value]]) => [name, { summary, value }]));
 }
 
 /**
- * Tells the console how to find the platform's own ids for the examples. `payer` names those of the sandbox's paying
- * customer. `ids` pairs the others with requests for an id of the same type. Later entries replace earlier ones.
+ * Tells the console how to replace the ids in the examples with the platform's own. `payer` lists the example ids for
+ * which the sandbox's paying customer has a replacement. `ids` pairs the others with requests that return an id of the
+ * same type. Later entries override earlier ones.
  */
 export const exampleGuide = {
   unique: '1001',

@@ -74,7 +74,7 @@ export function repeatable<Item extends z.ZodType<string>>(item: Item, descripti
     .openapi({ type: 'array', items: { type: 'string', ...values }, maxItems: maxListLength, description });
 }
 
-/** Defines an enum parameter, which may be repeated. A record matches if it has any of the values. */
+/** Defines an enum parameter that may be repeated. A record matches if it has any of the values. */
 export function anyOf<const Values extends Readonly<Record<string, string>>>(values: Values, description: string) {
   return repeatable(z.enum(values), description);
 }
@@ -84,7 +84,7 @@ const boolean = z.enum(['true', 'false']).transform((text) => text === 'true');
 /** Defines a boolean parameter without a default. */
 export const choice = (description: string) => boolean.optional().openapi({ type: 'boolean', description });
 
-/** Defines a boolean parameter, which is false by default. */
+/** Defines a boolean parameter with a default. */
 export const flag = (description: string, isDefault = false) =>
   boolean.default(isDefault).openapi({ type: 'boolean', default: isDefault, description });
 
@@ -121,7 +121,7 @@ interface ListEndpoint<Filters extends z.ZodRawShape, Item> {
   readonly access?: 'MANAGE';
   readonly filters: Filters;
   readonly item: z.ZodType<Item>;
-  /** The component name of the response in the document. */
+  /** The name of the response's component in the document. */
   readonly name: string;
 }
 
@@ -134,7 +134,7 @@ const maxCount = 10_000;
 
 /**
  * The lists that exceeded `maxCount`, by name and conditions. They are not counted again for a minute, because counting
- * takes more than half of the response time. So a list that becomes shorter may have no total for up to a minute.
+ * takes more than half of the response time. So a list that has become shorter may have no total for up to a minute.
  */
 const longLists = boundedCache<true>(1_000, 60_000);
 
@@ -160,7 +160,7 @@ export function addPagedList<Filters extends z.ZodRawShape, Item, Where, Row ext
         .min(0)
         .max(maxCount)
         .optional()
-        .describe(`The number of matching records on all pages; absent above ${maxCount}.`),
+        .describe(`The number of matching records on all pages; absent if it exceeds ${maxCount}.`),
     })
     .openapi(name);
   endpoints.serve(operationId, {

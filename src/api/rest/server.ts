@@ -43,7 +43,7 @@ interface RestOptions extends DocumentModules {
 
 export type RestServer = ReturnType<typeof createRestServer>;
 
-/** Creates the REST server. It handles requests whose body has been read, or is undefined because it was too long. */
+/** Creates the REST server. It receives each request's body as a buffer, or undefined if the body was too long. */
 export function createRestServer(options: RestOptions) {
   const { webhooks, credentials, replicas, bodyBytes, openapi } = options;
   const { payments } = webhooks;
@@ -119,7 +119,7 @@ export function createRestServer(options: RestOptions) {
   return (response: ServerResponse, body: Buffer | undefined) => answerByFetch(root.fetch, response, body);
 }
 
-/** Creates the router of all paths. It throws validation errors, so that one function formats all errors. */
+/** Creates the router for all paths. It throws validation errors, so that one function formats all errors. */
 function rootApp(log: Logger): RestApp {
   const root = new OpenAPIHono<RestEnvironment>({
     defaultHook: (result) => {
@@ -146,7 +146,7 @@ async function readJson(request: HonoRequest): Promise<void> {
     if (error instanceof InexactJson) throw inexactBody(error);
     throw new RestError('INVALID_REQUEST_FORMAT', 'the body is not well-formed JSON');
   }
-  // Null members are equivalent to absent ones. In a PATCH, they clear the fields whose schema allows that.
+  // Null members are equivalent to absent ones, except in a PATCH, where they clear fields whose schemas allow that.
   const json = request.method === 'PATCH' ? parsed : withoutNulls(parsed);
   request.json = async <T>() => json as T;
 }
@@ -169,7 +169,8 @@ const forbiddenMethods: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNEC
 async function answerByFetch(handle: RestApp['fetch'], response: ServerResponse, body: Buffer | undefined) {
   const { req: incoming } = response;
   const isHead = incoming.method === 'HEAD';
-  // HEAD is handled as GET, because the response has GET's Content-Length (RFC 9110, 8.6). Hono would drop the body.
+  // HEAD is handled as GET, so that the response has the same Content-Length (RFC 9110, 8.6). Hono's own handling of
+  // HEAD would drop the body, whose length is needed.
   const method = isHead ? 'GET' : forbiddenMethods.has(incoming.method ?? '') ? 'OPTIONS' : incoming.method;
   const hasBody = body !== undefined && body.length > 0 && method !== 'GET';
   // No handler uses the host, which the client can set to anything.

@@ -20,7 +20,7 @@ const listOf = (names: readonly string[]) =>
 function policies(): TypePolicies {
   const made: Record<string, TypePolicy> = {
     Currency: { keyFields: ['code'] },
-    // There is one viewer per token, so the fields of different queries are merged.
+    // There is one viewer per token, so the fields that different queries read from it are merged.
     Viewer: { keyFields: [] },
   };
   // Objects without an identity are replaced as a whole, because a merge could combine the digits of one amount with
@@ -34,7 +34,7 @@ function policies(): TypePolicies {
 }
 
 /**
- * Returns the settings for InMemoryCache of Apollo Client: `new InMemoryCache(apolloCache())`. They cover the schema's
+ * Returns the settings for Apollo Client's InMemoryCache: `new InMemoryCache(apolloCache())`. They cover the schema's
  * interfaces and unions, the identities of its objects, and its lists. `fetchMore` adds a page to a list. Use `first`
  * and `after` for a list read from its start, `last` and `before` for one read from its end.
  */

@@ -6,8 +6,8 @@ import { scalarFields, scalarInputs } from './generated/schema-facts.ts';
 export type { ParsedScalars } from './scalars.ts';
 
 /**
- * Returns the settings for a cache of Apollo Client 4.3 or newer that parses scalars: those of `apolloCache`, with BigInt
- * as `bigint` and DateTime as `Date` in results and variables. The app declares both types.
+ * Returns the settings for a cache that parses scalars, in Apollo Client 4.3 or newer: those of `apolloCache`, with
+ * BigInt as `bigint` and DateTime as `Date` in results and variables. The app must declare both types.
  */
 export function apolloScalars() {
   const { possibleTypes, typePolicies } = apolloCache();

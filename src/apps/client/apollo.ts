@@ -4,11 +4,12 @@ import { concat, concatMap, defer, EMPTY, type Observable, of } from 'rxjs';
 import { Newest, versionedIn } from './newest.ts';
 
 /**
- * Creates the handler of a link for Apollo Client 4 that keeps older data from replacing newer data. Put it first: `new
- * ApolloLink(newestVersions())`. A stream message is dropped if newer versions of all its objects are known. A query is
- * resent, at most three times, if a newer version of an object in its response has arrived in the meantime, or the
- * response to a later request with the same query and variables. The result of a mutation leaves newer versions in the
- * cache unchanged.
+/**
+ * Creates the handler for an Apollo Client 4 link that keeps older data from replacing newer data. Put it first:
+ * `new ApolloLink(newestVersions())`. A stream message is dropped if newer versions of all its objects are known. A
+ * query is resent, at most three times, if either of these has arrived in the meantime: a newer version of an object in
+ * its response, or the response to a later request with the same query and variables. A mutation's result does not
+ * replace newer versions in the cache.
  */
 export function newestVersions(): ApolloLink.RequestHandler {
   const newest = new Newest();

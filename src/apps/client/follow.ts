@@ -8,7 +8,7 @@ export interface CursorStore {
   readonly save: (cursor: string) => Promise<void>;
 }
 
-/** Reports why a stream was refused, or has ended for good. */
+/** Reports why a stream was refused or has ended for good. */
 export class StreamRefusedError extends Error {
   /** The code of the refusal: NOT_FOUND, FORBIDDEN, … */
   readonly code: string;
@@ -42,9 +42,9 @@ export interface FollowOptions<Result, Variables> {
 
 /** A followed stream. */
 export interface Following {
-  /** Resolves on completion or `stop`. Rejects with a StreamRefusedError, or with the error of `onMessage`. */
+  /** Resolves on completion or `stop`. Rejects with a StreamRefusedError, or with the error that `onMessage` throws. */
   readonly done: Promise<void>;
-  /** Reconnects at once. Call it when the app comes to the foreground or the network comes back. */
+  /** Reconnects at once. Call it when the app returns to the foreground or the network comes back. */
   readonly resumeNow: () => void;
   /** Ends the stream. No callback is called afterwards, and no connection stays open. */
   readonly stop: () => void;
@@ -55,8 +55,8 @@ const passing = new Set(['UNAUTHENTICATED', 'RATE_LIMITED', 'SERVICE_UNAVAILABLE
 const ofCursor = new Set(['CURSOR_EXPIRED', 'INVALID_INPUT']);
 
 /**
- * Follows a subscription until the service completes it: reconnects forever, resumes after the last message, and starts
- * again if the cursor is too old. `client` is a client of graphql-ws or graphql-sse.
+ * Follows a subscription until the service completes it: reconnects as often as needed, resumes after the last message,
+ * and starts again if the cursor is too old. `client` is a graphql-ws or graphql-sse client.
  */
 export function follow<Result, Variables>(
   client: SubscribingClient,
@@ -130,7 +130,7 @@ async function run<Result, Variables>(
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof Final) throw error.cause;
-      // There is currently no network or no token, or the store has failed. `hurry` ends the wait.
+      // The network is down, there is no token, or the store has failed. `hurry` ends the wait.
       if (!hurry.aborted) await backoff(failures, hurry).catch(() => signal.throwIfAborted());
     }
   }
@@ -142,7 +142,7 @@ class Final extends Error {
   }
 }
 
-/** Decides whether a refused stream restarts, is retried, or ends. `begun` is the cursor with which it began. */
+/** Decides whether a refused stream restarts, is retried, or ends. `begun` is the cursor at which it began. */
 function restart(resuming: Resuming, error: StreamRefusedError, begun: string | undefined): void {
   // The service would not refuse a cursor that it has just returned, so something else in the request is invalid.
   const isNew = error.code === 'INVALID_INPUT' && resuming.after === begun;
@@ -154,7 +154,9 @@ const none = Promise.resolve(null);
 
 type End = 'COMPLETED' | 'LOST' | StreamRefusedError;
 
-/** Subscribes once; the library may reconnect. Returns how the stream ended. Rejects if the signal or app ended it. */
+/**
+ * Subscribes once; the library may reconnect. Returns how the stream ended. Rejects if the signal or the app ended it.
+ */
 function attempt(
   client: SubscribingClient,
   request: { readonly extensions: Resuming },
@@ -181,8 +183,7 @@ function attempt(
       error: (error: unknown) => end(refusalIn(error) ?? 'LOST'),
       complete: () => end(refusal ?? 'COMPLETED'),
     };
-    // Every version of graphql-ws accepts these two arguments, but the versions' types differ in which fields are
-    // optional.
+    // All versions of graphql-ws accept these two arguments, but their types disagree on which fields are optional.
     const subscribe = client.subscribe.bind(client) as (request: object, to: object) => () => void;
     unsubscribe = subscribe(request, sink);
   });

@@ -13,7 +13,7 @@ export function sentAs(operation: string): { readonly query: string; readonly do
   return operation.startsWith('sha256:') ? { query: '', documentId: operation } : { query: operation };
 }
 
-/** Returns the options with which `fetch` sends a GraphQL request. */
+/** Returns the `fetch` options for a GraphQL request. */
 export function asPost(request: object) {
   const headers = { 'content-type': 'application/json', accept: 'application/graphql-response+json' };
   return { method: 'POST', headers, body: JSON.stringify(request) };

@@ -18,7 +18,7 @@ export interface Payments {
   readonly socket: PaymentsSocket;
   /** `fetch` with the newest token: for Apollo's HttpLink, or as urql's `fetch`. */
   readonly fetch: typeof fetch;
-  /** Sends a query or a mutation. Rejects with a RequestError if it is refused, or with the error of `fetch`. */
+  /** Sends a query or a mutation. Rejects with a RequestError if it is refused, or with `fetch`'s own error. */
   execute<Result, Variables>(
     operation: Operation<Result, Variables>,
     variables: Variables,
@@ -29,7 +29,7 @@ export interface Payments {
   stop(): void;
 }
 
-/** Reports why a request was refused, or failed. */
+/** Reports why a request was refused or failed. */
 export class RequestError extends Error {
   /** The code of the service's first error; `UNKNOWN` if the response did not come from the service. */
   readonly code: string;
@@ -77,11 +77,11 @@ export async function bodyOf(response: Response): Promise<ResponseBody> {
   }
 }
 
-/** Reads `Retry-After`, which is a number of seconds or a date. */
+/** Reads `Retry-After`, which is a number of seconds or a date. A date contains a colon; "3600.5" is not a year. */
 function secondsOf(header: string | null): number | undefined {
   if (header === null) return undefined;
-  const seconds = /^\d+$/.test(header) ? Number(header) : Math.ceil((Date.parse(header) - Date.now()) / 1_000);
-  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
+  const seconds = header.includes(':') ? (Date.parse(header) - Date.now()) / 1_000 : Number.parseFloat(header);
+  return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
 }
 
 /** Creates an app's client for the service. It sends nothing before the first request or subscription. */

@@ -31,7 +31,7 @@ export const PaymentsProvider: FunctionComponent<{ payments: Payments; children?
   children,
 }) => createElement(Context.Provider, { value: payments }, children);
 
-/** Returns the service from the nearest PaymentsProvider. Throws outside of one. */
+/** Returns the client from the nearest PaymentsProvider. Throws if there is none. */
 export function usePayments(): Payments {
   const payments = useContext(Context);
   if (!payments) throw new Error('There is no PaymentsProvider above this component.');
@@ -47,7 +47,7 @@ export function useConnectionState(): ConnectionState {
 /** The state of a stream so far. */
 export interface Live<Value> {
   readonly value: Value | undefined;
-  /** The reason why the stream was refused. It is not retried. */
+  /** The error that ended the stream, which is not retried. */
   readonly error: Error | undefined;
   /** Whether the service has completed the stream. */
   readonly isComplete: boolean;
@@ -69,7 +69,7 @@ export function useFollow<Result, Variables, Value>(
   // Identifies the stream, so that the value of an earlier one is not shown.
   const stream = useMemo(() => ({ payments, document, key }), [payments, document, key]);
   const [live, setLive] = useState<Live<Value> & { readonly of?: typeof stream }>(nothing);
-  // Messages of an earlier document may still arrive before its stream is stopped.
+  // Messages for an earlier document may still arrive before its stream is stopped.
   const gathered = useEffectEvent((of: typeof document, value: Value | undefined, data: Result) =>
     of === document ? gather(value, data) : value,
   );

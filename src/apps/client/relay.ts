@@ -23,13 +23,13 @@ export function relayNetwork(payments: Payments, Observable: typeof ObservableCl
       const response = await newest.fetchFor(request.operationKind, post.body, payments.fetch)(payments.url, post);
       const body = await bodyOf(response);
       if (!body.data && !body.errors) throw new RequestError(response, body);
-      // The service returns the GraphQL response format, which Relay's own type describes.
+      // The body is a GraphQL response, which Relay's own type describes.
       return body as never;
     },
     subscribe(request: RequestParameters, variables: Variables) {
       return Observable.create<GraphQLResponse>((sink) =>
         payments.socket.client.subscribe(sent(request, variables), {
-          // The service returns the GraphQL response format here, too.
+          // Like the body above, the result is a GraphQL response.
           next: (result) => newest.isOlder(result.data) || sink.next(result as never),
           error: (error) => sink.error(error instanceof Error ? error : new Error(JSON.stringify(error))),
           complete: () => sink.complete(),

@@ -78,7 +78,7 @@ function retryMs({ after }: Resuming, errors: unknown): number | undefined {
   return (retryAfter + Math.random()) * 1_000;
 }
 
-/** Returns the `iterate` of both libraries for a `subscribe`. Their own would not call `resuming`. */
+/** Returns an `iterate` method that calls the given `subscribe`. The libraries' own `iterate` would bypass it. */
 function iterating(subscribe: Subscribe) {
   return (request: Request, ...rest: unknown[]): AsyncIterableIterator<unknown> => {
     const results: unknown[] = [];

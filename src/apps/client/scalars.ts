@@ -1,4 +1,4 @@
-/** The scalars of the schema as TypeScript types, for the `scalars` setting of GraphQL Code Generator. */
+/** The schema's scalars as TypeScript types, for GraphQL Code Generator's `scalars` setting. */
 export const scalars = {
   /** A string of digits; an input may also be a whole number. Calculate with `BigInt(value)`: `number` would round. */
   BigInt: { input: 'string | number', output: 'string' },
@@ -10,12 +10,12 @@ export const scalars = {
   PathSegment: { input: 'string | number', output: 'string | number' },
 } as const;
 
-/** The scalars for the setting `customScalarTypes` of Relay's compiler. */
+/** The scalars for the Relay compiler's `customScalarTypes` setting. */
 export const relayScalars: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(scalars).map(([name, { output }]) => [name, output]),
 );
 
-/** The scalars that an app's cache parses, with their types. The app declares them for `Parsed`. */
+/** The scalars that an app's cache parses, with their types. Declared by the app and used by `Parsed`. */
 // biome-ignore lint/suspicious/noEmptyInterface: apps add its members by declaration merging
 export interface ParsedScalars {}
 

@@ -9,7 +9,7 @@ export type ConnectionState = 'IDLE' | 'CONNECTING' | 'OPEN';
 /** The time for a socket to open, in milliseconds. The service may take twelve seconds to refuse one. */
 const openingMs = 20_000;
 
-/** Settings of a socket. */
+/** Settings for a socket. */
 export interface SocketOptions {
   /** The GraphQL endpoint: https://…/graphql */
   readonly url: string;
@@ -33,7 +33,7 @@ export function endIfSilent(client: Client): Client {
 }
 
 /**
- * A WebSocket that is open from the first subscription until the last one ends, and reconnects forever. Renews tokens
+ * A WebSocket that is open while there are subscriptions, and reconnects whenever the connection is lost. Renews tokens
  * before they expire.
  */
 export class PaymentsSocket {
@@ -95,7 +95,7 @@ export class PaymentsSocket {
   #connect(): Client {
     const { url, tokens, webSocketImpl, pingIntervalMs = 10_000, signal } = this.#options;
     if (webSocketImpl === undefined && typeof WebSocket === 'undefined')
-      throw new TypeError('There is no global WebSocket: give openPayments a class as webSocketImpl.');
+      throw new TypeError('There is no global WebSocket: pass a class to openPayments as webSocketImpl.');
     const note = (socket: WebSocket) => {
       this.#socket = socket;
       this.#opening = setTimeout(() => this.#drop(), openingMs);
@@ -125,7 +125,7 @@ export class PaymentsSocket {
       // By default, graphql-ws gives up after five attempts, and immediately if the first one fails.
       retryAttempts: Number.POSITIVE_INFINITY,
       shouldRetry: () => !signal.aborted,
-      // When the wait ends, for whatever reason, graphql-ws continues. A disposed client does not connect again.
+      // When the wait ends, for whatever reason, graphql-ws reconnects, unless the client has been disposed.
       retryWait: (retries) => this.#wait(retries),
       keepAlive: pingIntervalMs,
       on: {

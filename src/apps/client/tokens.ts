@@ -15,7 +15,7 @@ const usedShare = 0.7;
 
 interface Held {
   readonly token: string;
-  /** When a newer token is due, in milliseconds on the clock of `performance.now()`. */
+  /** When a newer token is due, in milliseconds on the `performance.now()` clock. */
   readonly renewAt: number;
 }
 
@@ -61,7 +61,7 @@ export class Tokens {
   }
 }
 
-/** Computes a token's lifetime from its own two timestamps, because the device's clock may be wrong. */
+/** Computes a token's lifetime from the two timestamps inside it, because the device's clock may be wrong. */
 function lifeMs({ token, expiresAt }: ClientToken): number {
   try {
     const payload = token.split('.')[1]?.replaceAll('-', '+').replaceAll('_', '/') ?? '';

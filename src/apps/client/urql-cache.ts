@@ -4,7 +4,7 @@ import { connections, embedded, possibleTypes } from './generated/schema-facts.t
 /** The type of a Graphcache resolver, inferred from `relayPagination` so that it need not be imported. */
 type Resolver = ReturnType<typeof relayPagination>;
 
-/** Joins a list's pages. Pages read from the list's end form a separate list, as in Apollo's settings. */
+/** Joins a list's pages. Pages read from the list's end form a separate list, as with `apolloCache`. */
 const listOf = (): Resolver => {
   const pagination = relayPagination();
   return (parent, args, cache, info) => {

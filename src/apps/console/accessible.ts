@@ -9,7 +9,7 @@ export const replacedComponents = {
       () =>
       ({ text }: { readonly text: unknown }) =>
         text,
-    /** Says that the filter matches nothing. Swagger UI would say that the document has no operations. */
+    /** Says so if the filter matches nothing. On its own, Swagger UI would say that the document has no operations. */
     operations:
       (original: unknown, { React }: { readonly React: { createElement(...given: unknown[]): unknown } }) =>
       (props: Operations) =>
@@ -27,8 +27,8 @@ const parts = [
 ] as const;
 
 /**
- * Adds what Swagger UI lacks for screen readers and the keyboard: landmarks, labels for inputs, and headings in order.
- * When a dialog closes, the focus returns to the button that opened it.
+ * Adds what Swagger UI lacks for screen readers and the keyboard: landmarks, labels for inputs, and correct heading
+ * levels. When a dialog closes, focus returns to the button that opened it.
  */
 export function makeAccessible(root: HTMLElement): void {
   let opener: HTMLElement | null = null;

@@ -6,14 +6,14 @@ import { makeAccessible, replacedComponents } from './accessible.ts';
 import { type ExampleDocument, fillExamples, findIds } from './fill-examples.ts';
 import { opsFilter } from './ops-filter.ts';
 
-// The console of the REST API: it shows the OpenAPI document and sends its requests.
+// The REST API's console, which shows the OpenAPI document and sends the requests it describes.
 
 /** The settings that the server has written into the page. */
 interface Settings {
   readonly document: string;
   /** The credentials of the local sandbox, which are publicly known. */
   readonly credentials?: { readonly clientId: string; readonly secret: string };
-  /** The ids of the sandbox's customer who can pay, by name. */
+  /** The ids of a sandbox customer who can pay, by name. */
   readonly payer?: Readonly<Record<string, string>>;
 }
 

@@ -11,8 +11,8 @@ interface Collection {
 const searched = ['operationId', 'summary', 'description'];
 
 /**
- * Finds the operations that contain every word in their path, method, name, description or group. Swagger UI's own
- * filter covers only paths and groups.
+ * Finds the operations that contain every word of the phrase in their path, method, name, description or group. Swagger
+ * UI's own filter covers only paths and groups.
  */
 export function opsFilter(groups: Collection, phrase: string): Collection {
   const words = phrase.toLowerCase().split(/\s+/);

@@ -5,7 +5,7 @@ import type { CarriedName } from './step.ts';
 export class CarriedValues {
   /** All values in the order in which they were collected. */
   readonly #collected: (readonly [CarriedName, string])[] = [];
-  /** The number of values that each tab has taken. A tab takes a value only once, so it does not overwrite edits. */
+  /** The number of values that each tab has taken. A tab takes a value only once, so that edits are kept. */
   readonly #taken = new Map<string, number>();
 
   takeAnswer(operation: string | null | undefined, data: unknown): void {
@@ -19,7 +19,7 @@ export class CarriedValues {
     if (value !== undefined && value !== this.#newest(name)) this.#collected.push([name, value]);
   }
 
-  /** Writes the values that a tab has not taken yet into its variables (JSON). Returns undefined if nothing changes. */
+  /** Returns a tab's variables (JSON) with values that the tab has not yet taken, or undefined if nothing changes. */
   fill(tabId: string, variables: string): string | undefined {
     const added = Object.fromEntries(this.#collected.slice(this.#taken.get(tabId)));
     this.#taken.set(tabId, this.#collected.length);

@@ -18,7 +18,10 @@ export interface Linked {
   readonly variables: string;
 }
 
-/** Returns a URL that opens the operation in the lab, without credentials. Browsers do not send its fragment. */
+/**
+ * Returns a URL that opens the operation in the lab. It contains no credentials, and the operation is in its fragment,
+ * which browsers do not send.
+ */
 export function asLink({ url, query, variables }: Sent): string {
   const opened = new URLSearchParams({ query });
   if (Object.keys(variables).length > 0) opened.set('variables', JSON.stringify(variables, null, 2));

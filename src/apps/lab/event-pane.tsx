@@ -14,7 +14,7 @@ const shown = 200;
 
 /**
  * Follows the platform's feed until it is paused or refused: first its latest events, then each new one, including
- * those missed while disconnected. After a pause, continues after the newest event shown.
+ * those missed while disconnected. When resumed, continues after the newest event shown.
  */
 function useFeed(socket: Client) {
   const [state, setState] = useState<keyof typeof stateWords>('connecting');
@@ -50,7 +50,10 @@ function useFeed(socket: Client) {
   return { state, setState, events, reason };
 }
 
-/** Sends an operation. The observable emits each result's data, or fails with the result's errors if it has no data. */
+/**
+ * Returns an observable that sends an operation and emits the data of each result. If a result has no data, the
+ * observable fails with the result's errors.
+ */
 const dataOf = <Result, Variables extends Record<string, unknown>>(
   socket: Client,
   query: Operation<Result, Variables>,
@@ -76,7 +79,7 @@ interface EventPaneProps {
   readonly onPick: (event: FeedEvent) => void;
 }
 
-/** Shows the platform's feed live, newest first, whichever tab is open. */
+/** Shows the platform's feed live, newest event first, whichever tab is open. */
 export function EventPane({ socket, onPick }: EventPaneProps) {
   const { state, setState, events, reason } = useFeed(socket);
   const isStopped = state === 'paused' || state === 'refused';
@@ -146,7 +149,7 @@ function aboutOf({ type, subject }: FeedEvent): string {
 
 type Moved = Extract<FeedEvent['subject'], { readonly destination: unknown }>;
 
-/** Names the payer and the payee or, for an incoming payment, the customer and the account that receive it. */
+/** Names the payer and the payee or, for an incoming payment, the receiving customer and account. */
 const partiesOf = ({ customer, destination }: Moved, type = '') =>
   [customer?.name, destination?.displayName].filter(Boolean).join(type === 'INCOMING_PAYMENT' ? ' · ' : ' → ');
 

@@ -1,6 +1,6 @@
 import { type Data, quoteAndTransaction, quoteMutation, refused, selection, type WrittenStep } from './step.ts';
 
-/** Returns whether an account can make the payments of the journey: it has money, and nothing is frozen or limited. */
+/** Checks whether an account can make the journey's payments: it has enough money and is neither frozen nor limited. */
 const canPay = ({ node: { frozenAt, customer, balance } }: Data) =>
   frozenAt === null &&
   customer?.frozenAt === null &&
@@ -83,7 +83,7 @@ export const firstSteps: readonly WrittenStep[] = [
   {
     title: 'Add a beneficiary',
     about:
-      'Registers the account that the next quote pays to. The last three characters of its number decide how payments end. CONFLICT means that it is already registered, which is fine.',
+      'Registers the account that the next quote pays to. The last three characters of its number decide how payments to it end. CONFLICT means that the account is already registered, which is fine.',
     docs: 'src/rails/sandbox/README.md',
     query: `mutation AddBeneficiary($customer: ID!, $iban: String!) {
   createExternalAccount(

@@ -11,7 +11,7 @@ interface FrameProps extends TabBarProps {
   readonly children: ReactNode;
 }
 
-/** Returns the attributes of a link that opens in a new tab, so that the lab keeps its answers and streams. */
+/** Returns the attributes of a link that opens in a new tab, so that the lab keeps its responses and streams. */
 export const besideLab = (href: string) => ({ href, target: '_blank', rel: 'noopener' });
 
 /** Renders the lab's header, its tabs, and the description of the open tab. */

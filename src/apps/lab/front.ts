@@ -18,7 +18,7 @@ function show(authorization: string): void {
   const say = (state: string) => connection?.replaceChildren(state);
   let isCounting = false;
   let hasMoved = false;
-  // Counts again instead of adding up changes, because the totals and the stream begin at different moments.
+  // Counts again instead of adding up changes: the stream does not start exactly when the totals are read.
   const count = async () => {
     hasMoved = true;
     if (isCounting) return;
@@ -78,7 +78,7 @@ function showTotals(counts: StatusCountsQuery['transactionTotals']): void {
     item.classList.toggle('quiet', text === '0');
     if (!number || number.textContent === text) continue;
     number.textContent = text;
-    // Inserts a new element, which starts its animation.
+    // The animation plays again only in a new element.
     number.replaceWith(number.cloneNode(true));
   }
   board?.removeAttribute('aria-busy');

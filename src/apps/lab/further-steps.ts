@@ -74,7 +74,7 @@ const furtherSteps: readonly WrittenStep[] = [
   {
     title: 'Fail on purpose',
     about:
-      'A payment whose scenario makes it fail after the debit. The tab Timeline says why, and shows the money coming back.',
+      'A payment whose scenario makes it fail after the debit. The Timeline tab says why, and shows the money coming back.',
     docs: 'src/rails/sandbox/README.md',
     query: quoteMutation({
       head: 'FailOnPurpose($source: ID!, $destination: ID!)',
@@ -88,7 +88,7 @@ const furtherSteps: readonly WrittenStep[] = [
   {
     title: 'Limit payments',
     about:
-      'Limits what the customer may pay in a day, and makes larger payments wait until somebody else approves them. Replaces a policy that the customer already has.',
+      'Limits what the customer may pay in a day, and makes large payments wait until somebody else approves them. Replaces any policy that the customer already has.',
     docs: 'docs/guides/keys.md',
     query: `mutation LimitPayments($customer: ID!) {
   setPolicy(
@@ -107,7 +107,7 @@ const furtherSteps: readonly WrittenStep[] = [
   {
     title: 'Limits left',
     about:
-      'How much of each limit is left (payments made before the policy do not count), and the payments that are waiting for approval. A second token with APPROVE can approve them.',
+      'How much of each limit is left (payments made before the policy was set do not count), and the payments that are waiting for approval. Another token that has APPROVE can approve them.',
     docs: 'docs/guides/keys.md',
     query: `query LimitsLeft($customer: ID!) {
   customer(id: $customer) ${selection(`policy { limits {
@@ -122,7 +122,7 @@ const furtherSteps: readonly WrittenStep[] = [
   {
     title: 'Lift limits',
     about:
-      'Deletes the policy of the customer, even if somebody else set it. The customer can then pay without limits again.',
+      "Deletes the customer's policy, even if somebody else set it. The customer can then pay without limits again.",
     docs: 'docs/guides/keys.md',
     query: `mutation RemoveLimits($customer: ID!) {
   deletePolicy(input: { subjectId: $customer }) ${selection(`... on DeletePolicySuccess { replayed } ${refused}`)}
@@ -132,7 +132,7 @@ const furtherSteps: readonly WrittenStep[] = [
   {
     title: 'Resume',
     about:
-      'Everything that happened after a cursor, each change once and in order. Use the cursor of an event, or one from the tab Watch.',
+      'Everything that happened after a cursor, each change once and in order. Use the cursor of an event, or the one from the Watch tab.',
     docs: 'docs/streams.md',
     query: `subscription Resume($cursor: String!) {
   events(after: $cursor) ${selection('type occurredAt transaction { id status } cursor')}
@@ -170,7 +170,7 @@ const furtherSteps: readonly WrittenStep[] = [
   {
     title: 'Remove the endpoint',
     about:
-      'Deletes the endpoint that the tab Webhooks registered, or the newest one in the tab Deliveries, whoever registered it. This is the last step. Docs explains the rest.',
+      'Deletes the endpoint that the Webhooks tab registered, or the newest one in the Deliveries tab, whoever registered it. This is the last step. The docs explain the rest.',
     query: `mutation RemoveWebhook($endpoint: ID!) {
   deleteWebhookEndpoint(input: { endpointId: $endpoint }) ${selection(`... on DeleteWebhookEndpointSuccess { replayed } ${refused}`)}
 }

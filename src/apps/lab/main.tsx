@@ -19,7 +19,7 @@ Object.assign(globalThis, {
 });
 
 const linked = takeLinked();
-// Opening a link in a tab that already shows the lab changes only the fragment.
+// Opening a link to the lab in a browser tab that already shows it changes only the fragment.
 addEventListener('hashchange', () => location.reload());
 
 const root = document.getElementById('lab');

@@ -1,6 +1,6 @@
 import { wordOf } from '../wallet/payment.tsx';
 
-/** An entry of the ledger. A negative amount is a debit. */
+/** A ledger entry. A negative amount is a debit. */
 export interface Entry {
   readonly kind: string;
   readonly account?: { readonly displayName?: string } | null;
@@ -12,7 +12,7 @@ export interface Entry {
   };
 }
 
-/** Lists the ledger entries of a payment as movements from one party to another. */
+/** Lists a payment's ledger entries as movements from one party to another. */
 export function Movements({ entries }: { readonly entries: readonly Entry[] }) {
   return (
     <ul className="legs" aria-label="Movements in the ledger">
@@ -42,7 +42,7 @@ function movementsOf(entries: readonly Entry[]) {
       if (other.entry.kind !== entry.kind || other.code !== code || one.left * other.left >= 0n) continue;
       const [from, to] = one.left < 0n ? [one, other] : [other, one];
       const sum = one.left + other.left;
-      // If both are used up, one of them moves in full here, so the movement has its formatted amount.
+      // If this uses up both entries, one of them moves in full, and the movement shows that entry's formatted amount.
       const isFrom = sum === 0n ? -BigInt(from.entry.amount?.amount ?? '') === to.left : sum > 0n;
       const [less, more] = isFrom ? [from, to] : [to, from];
       movements.push({

@@ -40,7 +40,7 @@ export interface Cost {
   readonly cost: number;
 }
 
-/** The operation of a tab. It continues while another tab is open. */
+/** A tab's operation. It continues while another tab is open. */
 interface Running {
   /** Emits the latest answer and those that follow. */
   readonly answers: ReplaySubject<Answer>;
@@ -96,7 +96,7 @@ export class Operations {
     });
   };
 
-  /** Opens a tab. Returns `run` if its operation is running, otherwise its last answer. Ends an outdated operation. */
+  /** Opens a tab, ending its operation if outdated. Returns `run` if it is still running, otherwise its last answer. */
   open(tab: string, isOutdated: boolean): 'run' | Answer | undefined {
     this.#openTab = tab;
     if (isOutdated) this.close(tab);
@@ -160,7 +160,7 @@ export class Operations {
     return running;
   }
 
-  /** Sends an operation, and emits its result or, for a subscription, all messages so far each time one arrives. */
+  /** Sends an operation. Emits its result or, whenever a subscription message arrives, all messages so far. */
   #received(request: SubscribePayload, headers: Record<string, string>): Observable<Received> {
     const missing = missingIn(request.variables ?? {}) ?? refusedIn(headers);
     if (missing !== undefined) return of({ ...failure(new Error(missing)), status: 'Not sent' });
@@ -221,7 +221,7 @@ function withOwnName(request: SubscribePayload): SubscribePayload {
 
 export const isSubscription = (request: SubscribePayload) => operationIn(request)?.operation === 'subscription';
 
-/** Finds the operation of a request; undefined if the request does not identify it or is invalid. */
+/** Returns a request's operation, or undefined if the request does not identify one or is invalid. */
 function operationIn({ query, operationName }: SubscribePayload) {
   try {
     return getOperationAST(parse(query), operationName);

@@ -57,12 +57,13 @@ export function Session({ settings, authorization, carried, operations, linked, 
   const openNew = (values?: Linked) => {
     // Otherwise GraphiQL would show this tab's results in the new one.
     operations.leave(stop);
-    // Right after a tab switch, GraphiQL would store the previous tab's name in this tab, and lose its step.
+    // Otherwise, right after a tab switch, GraphiQL would store the previous tab's operation name for this tab, and so
+    // separate it from its step.
     if (step) setOperationName(step.operation);
     addTab();
     if (values) updateActiveTabValues(values);
   };
-  /** Opens the tab of a step. If another document has replaced the step's own, the step gets a new tab. */
+  /** Opens a step's tab. If another document has replaced the step's own, opens a new tab for the step. */
   const openStep = (operation: string) => {
     const index = tabs.findIndex(({ operationName, title }) => (operationName ?? title) === operation);
     const { query, variables } = stepOf(operation) ?? {};
@@ -240,7 +241,7 @@ function Variables() {
 }
 
 /**
- * When a tab is opened, or picked again while open, writes the collected values, if given, into its variables. Then
+ * When a tab is opened, or picked again while open, writes the values in `carried`, if given, into its variables. Then
  * shows the last result of the tab's operation or, if the operation is still running, its results as they arrive.
  */
 function useOpenTab(

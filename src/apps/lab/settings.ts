@@ -18,7 +18,7 @@ export function readSettings(): Settings {
   return JSON.parse(document.getElementById('settings')?.textContent ?? '{}') as Settings;
 }
 
-/** Returns the value of the Authorization header for the credentials of an API token. */
+/** Returns the Authorization header for an API token's credentials. */
 export function basicAuthorization(clientId: string, secret: string): string {
   const bytes = new TextEncoder().encode(`${clientId}:${secret}`);
   return `Basic ${btoa(String.fromCodePoint(...bytes))}`;

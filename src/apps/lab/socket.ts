@@ -6,7 +6,7 @@ import { endIfSilent } from '../client/socket.ts';
 /** The close code of a socket whose credentials are wrong or have expired. */
 const forbidden = 4403;
 
-/** Opens a socket with these credentials. It reconnects automatically, and its subscriptions resume. */
+/** Opens a socket with the given credentials. It reconnects automatically, and its subscriptions resume. */
 export const openSocket = (authorization: string): Client =>
   resumingClient(
     endIfSilent(
@@ -17,7 +17,7 @@ export const openSocket = (authorization: string): Client =>
         shouldRetry: (error) => !(error instanceof CloseEvent && error.code === forbidden),
         keepAlive: 10_000,
         connectionAckWaitTimeout: 20_000,
-        // Keeps the connection from the end of one operation to the start of the next.
+        // Keeps the connection open between one operation and the next.
         lazyCloseTimeout: 1_000,
       }),
     ),

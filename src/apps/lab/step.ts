@@ -1,16 +1,16 @@
 /** The building blocks of the lab's journey. */
 
-/** For each variable, the placeholder shown until a response provides its value, and the tab with that response. */
+/** For each variable, the placeholder shown until a response provides its value, and the tab that gets the response. */
 const open = {
-  customer: ['Customer:…', 'the tab Look around'],
-  payerName: ['…', 'the tab Look around'],
-  source: ['InternalAccount:…', 'the tab Look around'],
-  destination: ['ExternalAccount:…', 'the tab Look around'],
+  customer: ['Customer:…', 'the “Look around” tab'],
+  payerName: ['…', 'the “Look around” tab'],
+  source: ['InternalAccount:…', 'the “Look around” tab'],
+  destination: ['ExternalAccount:…', 'the “Look around” tab'],
   quote: ['Quote:…', 'the tab before this one'],
-  transaction: ['Transaction:…', 'the tab First payment'],
-  cursor: ['…', 'the tab Watch'],
-  lookup: ['Lookup:…', 'the tab “UMA: look up”'],
-  endpoint: ['WebhookEndpoint:…', 'the tab Webhooks'],
+  transaction: ['Transaction:…', 'the “First payment” tab'],
+  cursor: ['…', 'the Watch tab'],
+  lookup: ['Lookup:…', 'the “UMA: look up” tab'],
+  endpoint: ['WebhookEndpoint:…', 'the Webhooks tab'],
 } as const;
 
 /** The name of a variable whose value a response can provide. */
@@ -35,7 +35,7 @@ export interface WrittenStep {
   /** The page below /docs that explains the step. */
   readonly docs?: string;
   readonly query: string;
-  /** The values of variables that no response provides. */
+  /** Values for the variables that get none from a response. */
   readonly variables?: Readonly<Record<string, string>>;
   /**
    * Returns the values in the step's response that other tabs use, or undefined if they use none.

@@ -101,8 +101,8 @@ export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: Tab
 }
 
 /**
- * Scrolls an element into view, but only if the lab itself scrolls, as on a phone. Otherwise the call would move
- * nothing, but make Chromium's Tab key continue from the element instead of from the focus.
+ * Scrolls an element into view, but only if the lab itself scrolls, as on a phone. Otherwise the call would scroll
+ * nothing, but it would make Chromium's Tab key continue from the element instead of from the focus.
  */
 export function bringIntoSight(element: Element | null | undefined): void {
   const main = element?.closest('.lab-main');

@@ -63,22 +63,22 @@ function Explorer() {
   );
 }
 
-/** The plugins next to the editors: the schema explorer, the document builder, and the history of requests. */
+/** The plugins next to the editors: the schema explorer, the document builder, and the request history. */
 const plugins = [
   schemaPlugin,
   { ...explorer, title: 'Explorer', content: Explorer },
   { ...HISTORY_PLUGIN, content: RequestHistory },
 ];
 
-/** Formats a document as Prettier does. GraphiQL's own call omits its plugin's options, such as spaces in braces. */
+/** Formats a document as Prettier does. GraphiQL's own call omits the GraphQL plugin's options (spaces in braces). */
 async function prettified(document: string): Promise<string> {
   const [{ format }, graphql] = await Promise.all([import('prettier/standalone'), import('prettier/plugins/graphql')]);
   return format(document, { parser: 'graphql', plugins: [graphql] });
 }
 
 /**
- * Removes the last document and variables, which GraphiQL stores in addition to its tabs. It stores the document only
- * after an edit. If it found variables without a document, it would begin with a new, empty tab.
+ * Removes the last document and variables, which GraphiQL stores in addition to its tabs. Because it stores the
+ * document only after an edit, it might find variables without a document and would then open a new, empty tab.
  */
 function forgetLast(): void {
   for (const key of ['query', 'variables', 'headers']) localStorage.removeItem(`graphiql:${key}`);

@@ -69,7 +69,7 @@ const payments = {
   },
 } satisfies Readonly<Record<string, Run>>;
 
-/** The triggers of all other types of events. API_TOKEN_EXPIRY cannot be triggered. */
+/** The triggers for all other event types. API_TOKEN_EXPIRY cannot be triggered. */
 const others: Readonly<Record<Exclude<EventTypeName, keyof typeof payments | 'API_TOKEN_EXPIRY'>, Run>> = {
   async QUOTE_STATUS(stage) {
     const cast = await findFundedCast(stage);
@@ -103,7 +103,7 @@ const abouts: Readonly<Record<string, string>> = {
   REAL_TIME_PAYMENT: 'a deposit funds a quote, which is then executed',
 };
 
-/** All triggers by name: the event types, and other ways to pay. A trigger may cause several events. */
+/** All triggers by name: the event types, and further ways to pay. A trigger may cause several events. */
 export const acts: Readonly<Record<string, Run>> = { ...payments, ...others };
 
 /** Returns whether a trigger creates a payment. */
@@ -134,7 +134,7 @@ async function testWebhook({ service, endpoint }: Stage) {
   return { id, status: delivered ? 'DELIVERED' : `answered ${responseStatus ?? 'nothing'}` };
 }
 
-/** The options of the command and of the program. All other options are fields of a scenario. */
+/** The command's and the program's own options. All other options are fields of a scenario. */
 interface TriggerOptions extends SandboxScenarioInput {
   readonly url?: string;
   readonly json?: true;

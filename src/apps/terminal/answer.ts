@@ -46,7 +46,7 @@ function cellOf(value: unknown): string {
   return String(value);
 }
 
-/** Formats the answer of a command as JSON. Amounts are strings, as in the API. */
+/** Formats a command's answer as JSON. Amounts are strings, as in the API. */
 export function jsonOf(data: unknown, indent = 2): string {
   return JSON.stringify(data, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value), indent);
 }

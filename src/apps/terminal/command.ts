@@ -11,10 +11,10 @@ export interface Job extends AnyJob {
   readonly signal: AbortSignal;
 }
 
-/** The function of a command. It receives the job, the command's arguments, and its options. */
+/** The function that runs a command. It receives the job, the command's arguments, and its options. */
 export type Work<Args extends unknown[]> = (job: Job, ...args: Args) => Promise<Answer>;
 
-/** Creates the action of a command that uses the service. Succeeds if the user stops it. */
+/** Creates the action of a command that uses the service. The action succeeds if the user stops it. */
 export function withService<Args extends [...unknown[], object]>(work: Work<Args>) {
   return actionOf<Args>(async (job, ...args) => {
     const signal = job.screen.untilStopped();

@@ -11,7 +11,7 @@ interface LogsOptions {
   readonly endpoint?: string;
 }
 
-/** Prints the deliveries to the webhook endpoints, and their responses. */
+/** Prints the deliveries to the webhook endpoints, and how the endpoints responded. */
 export const logs: Work<[LogsOptions]> = async ({ service }, { last, status, endpoint }) => {
   const { webhookEndpoints } = await service.execute(Deliveries, { first: last, filter: status ? { status } : null });
   const endpoints = webhookEndpoints.edges
@@ -85,7 +85,7 @@ async function eventOf(service: Service, id: string) {
   return { id, type, webhookBody };
 }
 
-/** Returns the only endpoint of a platform. Throws a Failure if there are several, or none. */
+/** Returns the platform's only endpoint. Throws a Failure if there are several, or none. */
 export async function onlyEndpoint(service: Service): Promise<string> {
   const { webhookEndpoints } = await service.execute(Deliveries, { first: 1 });
   const endpoints = webhookEndpoints.edges.map(({ node: { id, url, status } }) => ({ id, url, status }));

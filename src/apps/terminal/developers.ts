@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
+import type { FailureReason } from '../client/generated/operations.ts';
 import { acts, trigger } from './acts.ts';
 import { eventTypes, withService } from './command.ts';
 import { logs, resend } from './deliveries.ts';
@@ -19,7 +20,7 @@ const types = Object.keys(eventTypes).join(', ');
 function addWatching(program: Program): void {
   program
     .command('follow')
-    .description('show the live timeline of a payment until it ends; exits with 0 if it is COMPLETED')
+    .description('show the timeline of a payment live until it ends; the exit code is 0 if it is COMPLETED')
     .argument('<payment>', 'Transaction:… or Quote:…')
     .addOption(
       new Option(
@@ -68,6 +69,11 @@ function addWebhooks(program: Program): void {
     .action(withService(resend));
 }
 
+const failureReasons: readonly FailureReason[] = [
+  ...(['LNURLP_FAILED', 'PAY_REQUEST_FAILED', 'PAYMENT_APPROVAL_WEBHOOK_ERROR', 'PAYMENT_APPROVAL_TIMED_OUT'] as const),
+  ...(['OFFRAMP_FAILED', 'MISSING_MANDATORY_PAYEE_DATA', 'QUOTE_EXPIRED', 'QUOTE_EXECUTION_FAILED'] as const),
+];
+
 function addTrigger(program: Program): void {
   program
     .command('trigger')
@@ -75,7 +81,7 @@ function addTrigger(program: Program): void {
     .argument('[what]', `${Object.keys(acts).join(', ')}; lists them if omitted`)
     .option('--amount <amount>', 'the amount, in USD', amountIn, '10.00')
     .option('--follow', 'follow the payment until it ends')
-    .option('--endpoint <id>', 'the endpoint of a TEST; required if the platform has several')
+    .option('--endpoint <id>', 'the endpoint for a TEST; required if the platform has several')
     .addOption(
       scenario('--step <step>', 'the step that --delay-ms and --failure-reason apply to').choices([
         'PAY_REQUEST',
@@ -84,7 +90,7 @@ function addTrigger(program: Program): void {
       ]),
     )
     .addOption(scenario('--delay-ms <ms>', 'how long the step takes').argParser(counted(0, 3_600_000)))
-    .addOption(scenario('--failure-reason <reason>', 'the payment fails for this reason, such as OFFRAMP_FAILED'))
+    .addOption(scenario('--failure-reason <reason>', 'the payment fails for this reason').choices(failureReasons))
     .addOption(scenario('--reject', 'the receiving side refuses the payment'))
     .addOption(scenario('--approval <decision>', 'the decision on an INCOMING_PAYMENT').choices(['APPROVE', 'REJECT']))
     .addOption(
@@ -98,7 +104,7 @@ function addTrigger(program: Program): void {
     )
     .addHelpText(
       'after',
-      '\nIt uses its own customer, payments-cli, and creates whatever that customer lacks, which causes further events.',
+      '\nThe command uses its own customer, payments-cli. Setting up that customer causes further events.',
     )
     .action(withService(trigger));
 }

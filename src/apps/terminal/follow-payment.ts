@@ -12,7 +12,7 @@ type Payment = FollowPaymentSubscription['transactionUpdates']['transaction'];
 /** The exit code of a command that the user stops before it ends. */
 const interrupted = 130;
 
-/** Prints the timeline of a payment, and each step as it happens, until the payment ends. */
+/** Prints a payment's timeline, and each step as it happens, until the payment ends. */
 export const followCommand: Work<[string, { readonly until: StreamEnd }]> = async (job, id, { until }) =>
   followPayment(job, await paymentOf(job, id), until);
 

@@ -5,7 +5,7 @@ import { type Answer, Failure, jsonOf } from './answer.ts';
 export interface Screen {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly out: (text: string) => void;
-  /** Writes a part of a long output, no faster than it is consumed. */
+  /** Writes part of a long output, no faster than it is consumed. */
   readonly write: (text: string) => Promise<void>;
   /** Writes lines about progress or errors. */
   readonly err: (text: string) => void;
@@ -35,7 +35,10 @@ const usageCode = 2;
 /** The error code of an action that has printed its output and exits with a code other than 0. */
 const answered = 'payments.answered';
 
-/** Creates commander's action: `work` gets the arguments, then the options. Prints the output; failures exit with 1. */
+/**
+ * Creates a commander action that calls `work` with the arguments and then the options, and prints the answer or the
+ * error. After an error, the exit code is 1, or 2 for an invalid argument.
+ */
 export function actionOf<Args extends unknown[]>(work: (job: Job, ...args: Args) => Promise<Answer>) {
   return async function (this: Program, ...all: [...Args, Command]): Promise<void> {
     const options = this.optsWithGlobals<{ readonly json?: true }>();
@@ -78,7 +81,7 @@ export async function run(program: Program, args: readonly string[]): Promise<nu
   }
 }
 
-/** Creates a parser of whole numbers from `least` to `most`. */
+/** Creates a parser for whole numbers from `least` to `most`. */
 export const counted = (least: number, most: number) => (text: string) => {
   const count = Number(text);
   if (!/^\d+$/.test(text) || count < least || count > most)

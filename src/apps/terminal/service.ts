@@ -90,7 +90,7 @@ export class Service {
     onMessage: (data: Result) => void,
     after?: string,
   ): Promise<void> {
-    // Reconnects forever; an error before the first connection is reported at once.
+    // Fails at once if the service cannot be reached. The subscription itself would try to reconnect forever.
     await this.whoami();
     const client = endIfSilent(
       createClient({
@@ -104,7 +104,7 @@ export class Service {
     );
     let isLost = false;
     client.on('closed', (event) => {
-      // The close event of the socket class in use, whose type the library does not declare.
+      // The library does not declare the type of the event, which depends on the socket class.
       const { code } = event as { readonly code?: number };
       if (code === 1000 || this.#signal.aborted || isLost) return;
       isLost = true;
@@ -160,7 +160,7 @@ function basic(id: string, secret: string): string {
 
 export const isWebAddress = (text: string) => /^https?:$/.test(URL.parse(text)?.protocol ?? '');
 
-/** Returns why `fetch` has failed. If the host has several addresses, returns the failure of the first. */
+/** Returns why `fetch` failed. If the host has several addresses, returns the failure of the first. */
 export function causeOf(error: unknown): Error {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (cause instanceof AggregateError) return causeOf(cause.errors[0]);

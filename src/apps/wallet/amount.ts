@@ -1,4 +1,4 @@
-/** Parses an amount in a locale's notation: "1.234,56" to "1234.56". Undefined if it is invalid or ambiguous. */
+/** Parses an amount in a locale's notation: "1.234,56" as "1234.56". Returns undefined if invalid or ambiguous. */
 export function decimalOf(text: string, locale: string): string | undefined {
   const written = new Intl.NumberFormat(locale, { useGrouping: 'always' });
   const parts = written.formatToParts(-1_234_567.8);

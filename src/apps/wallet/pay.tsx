@@ -34,7 +34,7 @@ export function Pay() {
   const customer = data?.viewer.customer;
   const [sourceId, setSource] = useState<string>();
   const sources = customer?.sources.edges.flatMap(({ node }) => ('balance' in node ? [node] : [])) ?? [];
-  // Accounts without money cannot pay, and come last.
+  // Accounts without funds come last, because they cannot pay.
   const isEmpty = ({ balance }: (typeof sources)[number]) => balance.amount === '0';
   const payable = sources.toSorted((a, b) => Number(isEmpty(a)) - Number(isEmpty(b)));
   const listed = customer?.payees.edges.flatMap(({ node }) => ('accountInfo' in node ? [node] : [])) ?? [];
@@ -101,7 +101,7 @@ export function Pay() {
       const result = data?.createQuote;
       const tried = result?.__typename === 'CreateQuoteSuccess' ? await tryOut(result.quote.id) : undefined;
       if (changes.current !== before) return;
-      // An exceeded limit is shown with the quote, for as long as it is exceeded.
+      // If the limit is known, the quote is shown, with a message for as long as the limit is exceeded.
       if (tried?.__typename === 'LimitExceededError' && !tried.limit) setRefusal({ message: refusalText(tried) });
       else if (result?.__typename === 'CreateQuoteSuccess') {
         const waits = tried?.__typename === 'ValidatedPayment' && tried.approvalDueAt !== null;
@@ -139,7 +139,7 @@ export function Pay() {
             onChange={({ target }) => setChosen(paid.find(({ id }) => id === target.value))}
           >
             {customer && paid.length === 0 && <option value="">No payees yet</option>}
-            {/* A closed list cuts off the end of a long text, so what distinguishes a person's accounts comes first. */}
+            {/* A closed list cuts off the end of long text, so what distinguishes a person's accounts comes first. */}
             {[...payees].map(([type, accounts]) => (
               <optgroup key={type} label={kinds[type]}>
                 {accounts.map(({ id, displayName, currency, maskedNumber }) => (
@@ -228,7 +228,7 @@ const limitsOn = (currency: string, policies: PayeePickerQuery['viewer']['polici
     limits.filter(({ leftAmount }) => !leftAmount || leftAmount.currency.code === currency),
   );
 
-/** Describes what limits still allow in each period: "$299.99 and 4 payments left today". */
+/** Describes what the limits still allow in each period: "$299.99 and 4 payments left today". */
 function leftText(limits: readonly Limit[]): string {
   const all = [...Map.groupBy(limits, ({ period }) => period)].map(([period, limits]) => {
     const left = limits.map(
@@ -247,7 +247,7 @@ type Refused = Extract<
   { readonly message: string }
 >;
 
-/** Messages that replace the service's own, for codes after which the quote can no longer be paid. */
+/** The wallet's own messages for codes that mean that a quote can no longer be paid. */
 const endings: { readonly [Code in RefusalCode]?: string } = {
   CUSTOMER_FROZEN: 'Your payments are blocked. Please contact support.',
   ACCOUNT_FROZEN: 'Your account or the payee’s is blocked. Please contact support.',
@@ -257,7 +257,7 @@ const endings: { readonly [Code in RefusalCode]?: string } = {
   LIMIT_EXCEEDED: 'Your limits do not allow this payment.',
 };
 
-/** Returns why a payment was refused, with amounts in the reader's notation, unlike the service's message. */
+/** Returns why a payment was refused, with amounts formatted for the reader, unlike those in the service's message. */
 function refusalText(refused: Refused): string {
   if ('available' in refused && refused.available) return shortText(refused.available.formatted);
   return 'limit' in refused && refused.limit
@@ -286,7 +286,7 @@ function followed(element: HTMLElement | null) {
   return () => observer.disconnect();
 }
 
-/** Shows a quote with the remaining time to execute it, and then its payment. */
+/** Shows a quote with the time left to execute it, and then its payment. */
 function QuoteCard({ quoted, available, limits, payee, onEnd }: QuoteCardProps) {
   const { quote, serverTime, waits } = quoted;
   const { amount } = quote.totalSendingAmount;

@@ -34,11 +34,11 @@ export const kinds: Readonly<Record<ExternalAccountType, string>> = {
 };
 
 type Customer = NonNullable<PayeePickerQuery['viewer']['customer']>;
-/** An account that can be paid now, or after its check has ended. */
+/** An account that can be paid now, or once it has been checked. */
 export type Payee = Extract<Customer['payees']['edges'][number]['node'], { readonly accountInfo: unknown }>;
 
 const statusNotes: { readonly [Status in ExternalAccountStatus]?: string } = {
-  PENDING: 'Its bank is still checking the account. It can be paid once that is done.',
+  PENDING: 'The bank is still checking the account. It can be paid once that is done.',
   UNDER_REVIEW: 'The account is being reviewed. It can be paid once that is done.',
   INACTIVE: 'The account cannot be paid.',
 };
@@ -64,7 +64,7 @@ interface Outcome {
   readonly faults?: Readonly<Record<string, string>>;
   readonly refusal?: string;
   readonly notes?: readonly string[];
-  /** The new payee. An INACTIVE payee is no longer in the list, but stays here. */
+  /** The new payee. It stays here even if it is INACTIVE and therefore no longer in the list. */
   readonly payee?: Payee;
 }
 
@@ -74,7 +74,7 @@ interface NewPayeeProps {
   readonly listed: readonly Payee[];
   /** Called with a new payee that can be paid. */
   readonly onAdded: (payee: Payee) => void;
-  /** Called with a new payee that can be paid now that the check of its account has ended. */
+  /** Called with a new payee that can be paid now that its account has been checked. */
   readonly onChecked: (payee: Payee) => void;
 }
 
@@ -122,7 +122,7 @@ export function NewPayee({ customerId, listed, onAdded, onChecked }: NewPayeePro
       };
       if (result?.__typename === 'CreateExternalAccountSuccess' && 'status' in result.accountEdge.node) {
         const warnings = result.warnings.map(({ path, message }) => `${labelAt(form, path)}: ${warningText(message)}`);
-        // The focus would be lost together with the field in which Enter was pressed.
+        // Otherwise, the focus would be lost together with the field in which Enter was pressed.
         if (shown.current?.contains(document.activeElement)) shown.current.querySelector('button')?.focus();
         setAdded(added + 1);
         show(result.accountEdge.node, 'The payee is added.', ...warnings);
@@ -233,7 +233,7 @@ interface TextProps {
   readonly fault?: string | undefined;
 }
 
-/** Renders a text input with its format below it, or its error. */
+/** Renders a text input, with its format or an error message below it. */
 function Text({ name, label, isRequired, isOneOf, about, format, fault }: TextProps) {
   const hint = useId();
   const isSame = format?.includes(about?.replace(/ characters$/, '') ?? '');
@@ -304,7 +304,7 @@ function wordsOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Returns the trimmed value of a field; empty if the form does not have the field. */
+/** Returns a field's trimmed value, or an empty string if the form does not have the field. */
 const textIn = (given: FormData, name: string) => String(given.get(name) ?? '').trim();
 
 /** Builds the mutation's input. Optional fields that were left empty are omitted. */

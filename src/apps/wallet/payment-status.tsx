@@ -47,7 +47,7 @@ export function PaymentStatus({ id }: { id: string }) {
   );
 }
 
-/** Returns a payment's states from CREATED on, without its quote's PENDING. Adds the reason if it was not paid. */
+/** Returns a payment's states from CREATED on, omitting its quote's PENDING, with the reason for any failure. */
 function statesOf({ timeline, failureReason }: LiveTransaction) {
   const created = timeline.findIndex(({ status }) => status === 'CREATED');
   return timeline.slice(Math.max(created, 0)).map(({ status, occurredAt }) => {

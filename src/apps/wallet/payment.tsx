@@ -50,7 +50,7 @@ function nextOf({ timeline, final, approvalDueAt, expectedSettlementAt, refund }
     case 'PROCESSING':
       return `Next: delivery${expectedSettlementAt ? `, expected by ${timeText(expectedSettlementAt)}` : ''}`;
     case 'COMPLETED':
-      return final === false ? 'Its bank may still return it' : undefined;
+      return final === false ? 'The bank may still return the money' : undefined;
     default:
       return refund?.settledAt === null ? 'Next: the refund arrives' : undefined;
   }

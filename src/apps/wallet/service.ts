@@ -7,7 +7,7 @@ import { apolloCache } from '../client/apollo-cache.ts';
 import { openPayments } from '../client/payments.ts';
 import { useConnectionState } from '../client/react.ts';
 
-/** Opens the service. The token comes from the wallet's own server (src/api/pages/pages.ts in the sandbox). */
+/** Sets up the clients. The token comes from the wallet's own server (src/api/pages/pages.ts in the sandbox). */
 export function openService() {
   const payments = openPayments({
     url: new URL('graphql', location.href).href,
@@ -58,7 +58,7 @@ export const locale = navigator.language;
 
 const times = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 
-/** Returns a payment's status, or a sentence about it if the payment awaits approval. */
+/** Describes a payment's status, including the deadline if the payment awaits approval. */
 export function statusText({ status, approvalDueAt }: { status: string; approvalDueAt?: string | null }): string {
   return status === 'CREATED' && approvalDueAt ? `waiting for approval until ${timeText(approvalDueAt)}` : status;
 }
@@ -85,7 +85,7 @@ export function useReconnected(act: () => void): void {
   }, [state]);
 }
 
-/** Formats a message from the service like the wallet's own: with a period, and amounts in the reader's notation. */
+/** Formats a message from the service like the wallet's own: with a period and localized amounts. */
 export const messageText = (message: string) =>
   message
     // A range such as "0.10 to 5.00 USD" names its currency only once.
@@ -123,7 +123,7 @@ export function timeText(time: string): string {
   return times.format(new Date(time));
 }
 
-/** Dispatched when a request succeeds after a failed one. The socket may not have noticed the interruption. */
+/** Dispatched when a request succeeds after one has failed. The socket may not have noticed the interruption. */
 const recovered = 'wallet-recovered';
 
 /** Cuts and restores the wallet's network, to show what happens when a phone is in a tunnel. */

@@ -18,7 +18,7 @@ export function Wallet() {
   useSubscription(FollowAccounts, from);
   useSubscription(FollowTransactions, {
     ...from,
-    // Completing a payment changes neither the list of executed payments nor the limits. Other changes may.
+    // Completing a payment changes neither the list of executed payments nor the limits. Other changes may affect them.
     onData: ({ client, data: { data } }) => {
       if (
         data &&
@@ -89,7 +89,7 @@ export function Wallet() {
 
 const states = { IDLE: 'not connected', CONNECTING: 'connecting …', OPEN: 'live' } as const;
 
-/** Renders the switch that cuts and restores the network. Missed changes are shown when it comes back. */
+/** Renders the switch that cuts and restores the network. Changes missed meanwhile are shown once it is restored. */
 function NetworkSwitch() {
   const { socket } = usePayments();
   const state = useConnectionState();

@@ -6,7 +6,7 @@ import type { ClientGrant, Permission } from '../../infra/database/generated/cli
 import type { ActFacts, Operator } from './operator-acts.ts';
 import type { Rates } from './rates.ts';
 
-/** What a caller can see of a platform: everything, one customer, or one payment (quote and transaction). */
+/** The part of a platform that a caller can see: all of it, one customer, or one payment (quote and transaction). */
 export type Bound =
   | { readonly kind: 'PLATFORM' }
   | { readonly kind: 'CUSTOMER'; readonly customerId: string }
@@ -51,7 +51,7 @@ export interface Viewer extends Caller {
   readonly trustedDocumentsOnly: boolean;
   /** The hashes of the registered documents that the token may send; empty if it is not limited to a list. */
   readonly documents: readonly string[];
-  /** Each is null if the limit from the settings applies. */
+  /** The platform's own rate limits; null where the limit from the settings applies. */
   readonly rates: Rates;
 }
 

@@ -2,7 +2,7 @@ import { type Queryable, statement } from '../../infra/database/statement.ts';
 
 const batchSize = 5_000;
 
-/** Bypasses Prisma, because a parameter for the status would rule out the partial index (docs/prisma.md). */
+/** Bypasses Prisma, which makes the status a parameter and thereby rules out the partial index (docs/prisma.md). */
 const dropStatement = statement<object>(
   'drop_pending_deliveries',
   `update webhook_delivery set status = 'FAILED', next_attempt_at = null, leased_until = null

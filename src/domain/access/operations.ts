@@ -95,7 +95,7 @@ export function changesRecord(name: Operation): boolean {
   return 'changes' in operations[name];
 }
 
-/** @throws Refusal FORBIDDEN for a caller who has none of these permissions */
+/** @throws Refusal FORBIDDEN for a caller who has none of the given permissions */
 export function requirePermission({ permissions }: Pick<Caller, 'permissions'>, ...either: readonly Permission[]) {
   if (!either.some((one) => permissions.includes(one)))
     throw new Refusal('FORBIDDEN', `this token lacks the permission ${either.join(' or ')}`);

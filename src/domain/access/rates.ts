@@ -19,7 +19,7 @@ export type RateChanges = { readonly [limit in keyof Rates]?: Rate | null };
 const prefixes = { platform: 'rate', apiToken: 'apiTokenRate', clientToken: 'clientTokenRate' } as const;
 const limits = Object.keys(prefixes) as (keyof Rates)[];
 
-/** The columns of a platform's own limits. Where they are null, the limits from the settings apply. */
+/** The columns that hold a platform's own limits. Where they are null, the limits from the settings apply. */
 export type RateColumns = {
   readonly [Column in `${(typeof prefixes)[keyof Rates]}${'Limit' | 'Burst'}`]: number | null;
 };

@@ -20,7 +20,7 @@ export interface StoredResult {
   readonly [fact: string]: unknown;
 }
 
-/** The work of a command, run in its transaction. A Refusal rolls everything back and is not stored. */
+/** A command's work, run in its transaction. A Refusal rolls everything back and is not stored. */
 type Effect<Answer> = (transaction: Transaction) => Promise<{ readonly result: StoredResult; readonly answer: Answer }>;
 
 export type Declared<Answer> = {
@@ -51,7 +51,7 @@ const storeResultStatement = statement<object>(
   'update idempotency_record set result = $4 where platform_id = $1 and operation = $2 and key = $3',
 );
 
-/** Creates a command on plain records (`runIdempotent`). Its declaration may depend on the input. */
+/** Creates a command that works on plain records (`runIdempotent`). Its declaration may depend on the input. */
 export function recordCommand<Input extends object, Answer>(
   declare: (database: Database, caller: Caller, input: Input) => Declared<Answer>,
 ) {
@@ -60,10 +60,10 @@ export function recordCommand<Input extends object, Answer>(
 }
 
 /**
- * Runs a command on plain records once per idempotency key, in the transaction that stores the key. (Commands that move
- * money or change statuses are plans; see commands/command.ts.)
+ * Runs a command that works on plain records, once per idempotency key, in the transaction that stores the key.
+ * (Commands that move money or change statuses are plans; see commands/command.ts.)
  * @throws Refusal FORBIDDEN (the caller may not run it), IDEMPOTENCY_MISMATCH, CONFLICT (the first call with the key is
- *   still running), and whatever the command throws. If another transaction holds a row that the effect needs, the
+ *   still running), and whatever the command throws. If another transaction has locked a row that the effect needs, the
  *   failure is temporary: the caller gets SERVICE_UNAVAILABLE.
  */
 export function runIdempotent<Answer>(

@@ -22,9 +22,9 @@ const rules = {
   // A token for one payment gives access to the payment, but not to its customer.
   customer: { CUSTOMER: 'id', PAYMENT: null },
   account: { CUSTOMER: 'customerId', PAYMENT: null },
-  // A quote's events contain the id of its transaction, so `transactionId` matches them, too.
+  // A quote's events contain the id of its transaction, so `transactionId` also matches them.
   event: { CUSTOMER: 'customerId', PAYMENT: 'transactionId' },
-  // A customer's app sees lookups for its payments, but only if it may look up receivers.
+  // A customer's app sees the lookups for the customer's payments, but only if the app may look up receivers.
   lookup: { CUSTOMER: 'senderCustomerId', PAYMENT: null },
   // Records that belong to a platform's servers (webhook endpoints, tokens) and are hidden from apps.
   ofPlatform: { CUSTOMER: null, PAYMENT: null },
@@ -69,7 +69,10 @@ export function visibleClientTokens(viewer: Viewer): Prisma.ClientTokenWhereInpu
   return viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;
 }
 
-/** With MANAGE, a server sees all policies; else those of customers and the platform. An app sees its customer's. */
+/**
+ * With MANAGE, a server sees all policies; without it, only those of customers and the platform. An app sees the policy
+ * of the customer to which it is bound, if any.
+ */
 export function visiblePolicies({ platformId, bound, permissions }: Viewer): Prisma.PolicyWhereInput {
   if (bound.kind === 'CUSTOMER') return { platformId, subjectId: bound.customerId };
   if (bound.kind === 'PAYMENT') return { AND: [matchesNothing] };
@@ -84,12 +87,12 @@ export function maySeePolicyOf(caller: Caller, subjectId: string): boolean {
   return subjectId === tokenId || (bound.kind === 'CUSTOMER' && subjectId === bound.customerId);
 }
 
-/** Returns whether the caller may see an event that has already been read, by the same rule as `visibleEvents`. */
+/** Returns whether the caller may see a given event, by the same rule as `visibleEvents`. */
 export function maySeeEvent(scope: Scope, event: Event): boolean {
   return event.platformId === scope.platformId && maySee('event', scope, event);
 }
 
-/** Returns whether the caller may see a row of its own platform that has already been read. */
+/** Returns whether the caller may see a given row of its own platform. */
 export function maySee(noun: Noun, { bound }: Pick<Scope, 'bound'>, row: Readonly<Record<string, unknown>>): boolean {
   if (bound.kind === 'PLATFORM') return true;
   const field = rules[noun][bound.kind];
@@ -112,9 +115,9 @@ function idOf(bound: Exclude<Caller['bound'], { kind: 'PLATFORM' }>): string {
 }
 
 /**
- * Returns a function that runs a statement for a caller. The first three parameters of the statement are the caller's
- * platform, the customer that the caller is bound to, and the transaction that it is bound to. The last two are null if
- * there is no such bound. The call's own values start at $4. The statement must restrict its rows with `visibleRow`.
+ * Returns a function that runs a statement for a caller. $1 is the caller's platform. $2 is the customer and $3 the
+ * transaction to which the caller is bound; each is null if there is no such bound. The call's own values start at $4.
+ * The statement must restrict its rows with `visibleRow`.
  */
 export function forCaller<Row>(statement: Statement<Row>) {
   return (on: Queryable, { platformId, bound }: Scope, ...values: readonly unknown[]): Promise<Row[]> => {
@@ -146,7 +149,7 @@ export function sharedForCallers<Row>(statement: Statement<Row>) {
     loadersOf(on).memo(JSON.stringify({ platformId, bound })).load(values);
 }
 
-/** The maximum number of cached loaders. There is one for each scope: a platform, or what a token is bound to. */
+/** The maximum number of cached loaders. There is one for each scope: a platform, a customer or a payment. */
 const maxLoaders = 2_000;
 
 /** Requests make their calls in different ticks, so a batch is sent only after all sockets have been read. */

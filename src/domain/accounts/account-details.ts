@@ -96,7 +96,7 @@ function digitFaultsOf({ accountType, details }: WarnedAccount, now: Date): Inva
   return checkDigitFaults(accountType, details, info, now);
 }
 
-/** Returns the faults in an account's details: wrong check digits, an expired invoice, and other impossible values. */
+/** Returns the faults in an account's details: wrong check digits, impossible values, and an expired invoice. */
 function checkDigitFaults(
   type: ExternalAccountType,
   details: AccountDetails,
@@ -166,7 +166,7 @@ type SaidOfOwner = Pick<
   'explanation' | 'comparedName' | 'verification' | 'verifiedName'
 >;
 
-/** Returns the rail's explanation of an account's status and, if names differ, both names; null if there is neither. */
+/** Returns the rail's explanation of a status and, if the names differ, both names; null if there is nothing to say. */
 export function reasonOf(check: SaidOfOwner, name: string | undefined): string | null {
   const { explanation, comparedName = name, verification, verifiedName } = check;
   const differs = verification === 'NOT_MATCHED' || verification === 'PARTIAL_MATCH';

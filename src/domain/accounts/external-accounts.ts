@@ -51,9 +51,9 @@ const at = pathsIn<CreateExternalAccount & UpdateExternalAccount>();
 
 /**
  * Registers an external bank account or wallet. In the sandbox, it is ACTIVE immediately unless its suffix selects
- * another status. If the rail needs more time for its check, `checkDueAccounts` queries it again later.
+ * another status. If the rail needs more time for its check, `checkDueAccounts` queries the rail again later.
  * @throws Refusal INVALID_BANK_ACCOUNT, INVALID_CURRENCY, INVALID_INPUT, USER_NOT_FOUND, CUSTOMER_DELETED (deleted in
- *   the meantime), CONFLICT (it exists), IDEMPOTENCY_MISMATCH
+ *   the meantime), CONFLICT (the account already exists), IDEMPOTENCY_MISMATCH
  */
 export const createExternalAccount = command((payments, caller, input: CreateExternalAccount) => ({
   operation: 'createExternalAccount',
@@ -172,7 +172,7 @@ const anyStatus = Object.values(ExternalAccountStatus);
 const conflict = { reason: 'the external account cannot be changed' };
 
 /**
- * Changes the platform's own id for an external account, its metadata, and whether it is the default for its customer's
+ * Changes an external account's metadata, the platform's own id for it, and whether it is its customer's default for
  * incoming UMA payments. A new default replaces the previous one. The details that identify the account at its bank
  * cannot change, because that would make it a different account.
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, CONFLICT (it is deleted), IDEMPOTENCY_MISMATCH
@@ -289,7 +289,7 @@ async function check({ database, rails }: Payments, due: DueCheck): Promise<void
   if (outcome.kind !== 'done') await postpone(database.pool, [{ lease: due, dueInMs: retryMs(attempts) }]);
 }
 
-/** Converts an account, as stored by createExternalAccount, to the form in which rails check it. */
+/** Converts an account, as stored by createExternalAccount, to the form that rails expect when they check it. */
 function accountToCheck(
   { id, currency, beneficiary: stored }: Pick<Account, 'id' | 'currency' | 'beneficiary'>,
   railAccount: RailAccount,

@@ -46,9 +46,9 @@ type DecisionInput<Kind extends 'approve' | 'reject'> = Named & Omit<Extract<Dec
 const at = pathsIn<DecisionInput<'approve'> & DecisionInput<'reject'>>();
 
 /**
- * Approves a payment that a policy holds, as a second person (requires APPROVE), or an incoming payment on behalf of
- * its platform (requires TRANSACT). The latter fails with MISSING_MANDATORY_PAYEE_DATA if mandatory receiver
- * information is neither given nor in the customer's record.
+ * Approves, as a second person, a payment held by a policy (requires APPROVE) or, for its platform, an incoming payment
+ * (requires TRANSACT). The latter fails with MISSING_MANDATORY_PAYEE_DATA if mandatory receiver information is neither
+ * given nor in the customer's record.
  * @throws Refusal TRANSACTION_NOT_FOUND, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL, INVALID_INPUT,
  *   IDEMPOTENCY_MISMATCH, FORBIDDEN (also for the payment's requester), and the refusals of the command that requested
  *   a held payment
@@ -270,9 +270,9 @@ function informationOf(customer: Customer | null): Information {
   );
 }
 
-// Payments that a policy holds until a second person approves them. Until then, they are CREATED (commands/command.ts).
+// A policy can hold a payment until a second person approves it. Until then, it is CREATED (commands/command.ts).
 
-/** A payment that awaits approval, with the data that is needed to end it. */
+/** A payment that awaits approval, with the data needed to end it. */
 interface Waiting {
   readonly transaction: Transaction;
   /** The payment's order; null if a deposit will execute the quote. */

@@ -7,7 +7,7 @@ import type { Party } from '../commands/parties.ts';
 import type { Journal, NewRow, Plan, TransactionMove } from '../ledger/plan.ts';
 import type { Incoming } from '../orders/orders.ts';
 
-/** The information about the receiver that a UMA payment's sending side requests. */
+/** The receiver information that the sending side of a UMA payment requests. */
 export const receiverFields: readonly RequiredField[] = [
   { name: 'FULL_NAME', mandatory: true },
   { name: 'COUNTRY_OF_RESIDENCE', mandatory: false },
@@ -57,7 +57,7 @@ interface DirectPayment {
   readonly fundingAccountId: string | null;
 }
 
-/** Plans a direct payment's receiving transaction, which needs no approval because the receiver's platform sends it. */
+/** Plans a direct payment's receiving transaction. It needs no approval: both parties belong to the same platform. */
 export function directArrival(payment: DirectPayment, to: Pick<Party, 'id' | 'customerId' | 'currency'>): Plan {
   const { platformId, transaction, newId: id } = payment;
   const amount = receivedAmount(transaction);

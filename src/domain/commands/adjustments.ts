@@ -19,7 +19,7 @@ import { commitPlanOn, type PlanRefusal } from '../ledger/commit.ts';
 import { adjustment as journalOf } from './movements.ts';
 import { planRefusal } from './plan-refusals.ts';
 
-/** Balance corrections by operators: one operator proposes, another approves. No API offers them. */
+/** Balance corrections: one operator proposes them and another approves them. They are not available through an API. */
 
 const openMs = 7 * 86_400_000;
 
@@ -81,7 +81,7 @@ async function approve(act: Transaction, found: Adjustment, operator: Operator):
   return undefined;
 }
 
-/** Rejects a proposal without moving money. The proposer can reject it, too. @throws RefusedByHand */
+/** Rejects a proposal without moving money. Even the proposer may reject it. @throws RefusedByHand */
 export async function rejectAdjustment(database: Database, id: string, operator: Operator): Promise<Adjustment> {
   const found = await findAdjustment(database, id);
   await actByHand(database, operator, async ({ prisma }, now) => {
@@ -98,7 +98,7 @@ export async function rejectAdjustment(database: Database, id: string, operator:
   return requireOne(database.prisma, found);
 }
 
-/** Returns the latest 1,000 adjustments, newest first: all of them, or only those that can still be approved. */
+/** Returns up to 1,000 adjustments, newest first; without `all`, only those that can still be approved. */
 export async function listAdjustments(database: Database, { all }: { readonly all: boolean }): Promise<Adjustment[]> {
   const { now } = await readClock(database.pool);
   return database.prisma.adjustment.findMany({

@@ -54,7 +54,7 @@ export interface Payments {
 /** What a rolled-back command would have done. */
 export interface Validated {
   readonly row: SnapshotRows[ResultType];
-  /** The limits that would count the payment, with the payment included, as far as the caller may see them. */
+  /** The limits that the caller may see and that would count the payment, as they would be after the payment. */
   readonly limits: readonly LimitState[];
   readonly approvalDueAt: Date | null;
 }
@@ -212,7 +212,7 @@ function withRow({ type, input }: Pick<Command<ResultType>, 'type' | 'input'>, {
   return { ...plan, result, ...(version != null && { expected: { ...result, version } }) };
 }
 
-/** Carries out a plan or, if a policy requires approval, the variant of the plan that waits for the approval. */
+/** Carries out a plan or, if a policy requires approval, its variant that awaits approval. */
 async function orWaiting<Done extends { readonly outcome: Outcome }>(
   plan: Plan,
   carryOut: (plan: Plan, dueAt: Date | null) => Promise<Done>,

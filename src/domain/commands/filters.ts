@@ -28,10 +28,10 @@ import { normalUmaAddress } from './uma-addresses.ts';
  * A condition on data that the caller may not see also matches nothing, because a match would reveal the data.
  */
 
-/** Filters by text fields. */
+/** Filters on text fields. */
 type Texts<Field extends string> = { readonly [Name in Field]?: Given<string> };
 
-/** Filters by columns, each with a list of accepted values. */
+/** Filters on columns, each with a list of accepted values. */
 type Lists<Row, Column extends keyof Row> = { readonly [Name in Column]?: Given<readonly NonNullable<Row[Name]>[]> };
 
 export type QuoteFilter = CreationFilter &
@@ -182,7 +182,7 @@ function ofAmount({ currency, min, max }: AmountRange): model.Prisma.Transaction
   }));
 }
 
-/** Matches no row if the caller cannot see the customers of payments. */
+/** Matches no row if the caller may not see customers. */
 function ofCustomer<Where>(caller: Scope, where: Where): Where | typeof matchesNothing {
   return seesAny('customer', caller) ? where : matchesNothing;
 }

@@ -25,7 +25,7 @@ const fitting =
   (value) =>
     pattern.test(value) ? undefined : `must be ${words}`;
 
-/** The facts that a sender may give. The same checks apply to facts about the receiver. */
+/** The known facts about a sender, each with its check. Facts about a receiver undergo the same checks. */
 const checks: ReadonlyMap<string, Check> = new Map([
   ['FULL_NAME', anyText],
   ['BIRTH_DATE', birthFault],
@@ -188,8 +188,11 @@ const factChecks: Readonly<Record<string, FactCheck>> = {
   title: text(longest.word),
   emailAddress: text(longest.email),
   phoneNumber: checking('a phone number', fitting(/^\+[1-9]\d{1,14}$/, 'in E.164 format, such as +14155550123')),
+  // A JSON number has 15 exact digits. With more decimals, the two APIs would show different shares.
   percentageOwnership: checking('a share', (share: number) =>
-    share < 0 || share > 100 ? 'must be between 0 and 100 percent' : undefined,
+    share >= 0 && share <= 100 && Number(share.toFixed(13)) === share
+      ? undefined
+      : 'must be between 0 and 100 percent, with at most 13 decimals',
   ),
   line1: text(longest.line),
   postalCode: text(longest.postalCode),

@@ -6,7 +6,7 @@ import type { RateLock } from '../../rails/rail-parts.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Journal, Leg, Money, Place, Spend } from '../ledger/plan.ts';
 
-/** The amounts and accounts of one outgoing payment, in the smallest unit. A transfer has equal amounts and no fees. */
+/** The amounts (in smallest units) and accounts of one outgoing payment. A transfer has equal amounts and no fees. */
 export interface Flow {
   readonly transactionId: string;
   readonly sourceAccountId: string;
@@ -53,7 +53,7 @@ function move(from: Place, to: Place, { currency, amount }: Money): [debit: Leg,
   ];
 }
 
-/** Debits the source. Books the fees as earned, converts the rest, and holds the amount to deliver in CLEARING. */
+/** Debits the source. Books the fees as earned, converts the rest unless the rail does, and holds it in CLEARING. */
 export function debit(flow: Flow): Journal {
   return {
     kind: 'debit',
@@ -116,7 +116,7 @@ export function transfer(accountId: string, currency: string, amount: bigint, tr
   return { kind: 'transfer', transactionId, legs: move({ account: accountId }, outside, { currency, amount }) };
 }
 
-/** Reserves the money of a payment that awaits approval. The money of a transfer is held in CLEARING, too. */
+/** Reserves the money for a payment that awaits approval. Even for a transfer, the money is held in CLEARING. */
 export function reservation(journal: Journal): Journal {
   const legs = journal.legs.map((leg) =>
     'system' in leg && leg.system === 'OUTSIDE' ? { ...leg, system: 'CLEARING' as const } : leg,
@@ -146,7 +146,7 @@ export function adjustment(accountId: string, currency: string, amount: bigint):
   return { kind: 'adjustment', legs };
 }
 
-/** The amounts that have moved, or should have moved, on the platform's account with a provider. */
+/** The amounts that have moved, or should have moved, out of and into the platform's account with a provider. */
 export interface Moves {
   readonly out?: Money;
   readonly in?: Money;

@@ -67,14 +67,14 @@ const partiesStatement = sharedForCallers(
   ),
 );
 
-/** Reads a transfer's accounts. An account is null if the caller may not see it, or if it is not of the named kind. */
+/** Reads a transfer's accounts. An account is null if the caller may not see it, or if it is not of the given kind. */
 export async function readTransferParties(on: Queryable, caller: Scope, names: Named): Promise<TransferParties> {
   const { source, destination, ids } = names;
   const row = await transferPartiesStatement(on, caller, source?.id ?? null, destination?.id ?? null, ids);
   return transferPartiesOf(row, names);
 }
 
-/** Reads a quote's parties. A party is null if the caller may not see it, or if it is not of the named kind. */
+/** Reads a quote's parties. A party is null if the caller may not see it, or if it is an account of another kind. */
 export async function readParties(
   on: Queryable,
   caller: Scope,
@@ -111,12 +111,12 @@ function transferPartiesOf({ source, destination, ids }: TransferParties, names:
   return {
     source: source?.kind === names.source?.kind ? source : null,
     destination: destination?.kind === names.destination?.kind ? destination : null,
-    // Ids from the same microsecond may arrive out of order.
+    // Ids generated in the same microsecond may be out of order.
     ids: ids.toSorted(),
   };
 }
 
-/** Returns one of the ids that were created together with the parties. @throws Error if there is none at `position` */
+/** Returns one of the ids that were read together with the parties. @throws Error if there is none at `position` */
 export function idAt(parties: Pick<TransferParties, 'ids'>, position: number): string {
   const id = parties.ids[position];
   if (id === undefined) throw new Error(`no id at ${position}`);

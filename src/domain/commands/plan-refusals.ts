@@ -15,7 +15,7 @@ import type { LimitState, PlanRefusal } from '../ledger/commit.ts';
 export interface RefusalOptions {
   /** The path for codes that are not in `paths`. */
   readonly path?: FieldPath;
-  /** The path of the cause in the input, or a function that finds it by the id in the refusal. */
+  /** The path of the input that caused the refusal, or a function that derives it from the id in the refusal. */
   readonly paths?: Partial<Record<PlanRefusal['code'], FieldPath | ((id: string) => FieldPath)>>;
   /** Defaults to CONFLICT with a general reason. */
   readonly conflict?: { readonly code?: RefusalCode; readonly reason?: string };
@@ -29,7 +29,7 @@ export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, calle
     return changedMeanwhile(publicId(type === 'Account' ? 'ExternalAccount' : type, id), version, replayed);
   }
   // A plan that already awaits approval is never refused for lack of approval.
-  if (refusal.code === 'APPROVAL_REQUIRED') throw new Error('the plan of a waiting payment requires an approval');
+  if (refusal.code === 'APPROVAL_REQUIRED') throw new Error('a payment that already awaits approval requires approval');
   const pathOf =
     options.paths?.[refusal.code] ??
     (refusal.code === 'CUSTOMER_FROZEN' ? options.paths?.USER_NOT_READY : undefined) ??
@@ -54,7 +54,7 @@ interface RefusalParts {
   readonly facts?: RefusalDetails;
 }
 
-/** The only refusal that callers may get about a customer whom they cannot see. */
+/** The refusal for a customer, or a frozen account, that the caller may not see. */
 const stranger: RefusalParts = { code: 'USER_NOT_READY', message: 'a customer in this payment cannot move money' };
 
 /** Returns the parts of a refusal. A caller who may not see the row that caused it learns less. */
@@ -206,7 +206,7 @@ function inUse({ balances, payments }: CustomerInUse): string {
   return `the customer cannot be deleted: ${reasons.join(', and ')}`;
 }
 
-/** The balance is not revealed, because the payer may not own the account. */
+/** Does not reveal the balance, because the payer is not necessarily the account's owner. */
 export function fullAccount({ id, limit, currency }: Extract<PlanRefusal, { code: 'AMOUNT_OUT_OF_RANGE' }>): string {
   return `${publicId('InternalAccount', id)} may hold at most ${inMajor(limit, currency)}, and this would exceed it`;
 }

@@ -74,7 +74,7 @@ export async function readProfile(on: Queryable, platformId: string) {
 }
 
 /**
- * Creates a customer with one internal account per currency of the platform.
+ * Creates a customer with an internal account for each of the platform's currencies.
  * @throws Refusal INVALID_INPUT, INVALID_UMA_ADDRESS, UMA_ADDRESS_EXISTS, IDEMPOTENCY_MISMATCH
  */
 export const createCustomer = command((payments, caller, input: CreateCustomer) => ({
@@ -163,8 +163,8 @@ function definedColumns(columns: { [Name in keyof DetailColumns]?: unknown }): P
 }
 
 /**
- * Checks the identity of a new or renamed customer; returns undefined if the rail cannot check identities.
- * @throws SERVICE_UNAVAILABLE
+ * Checks the identity of a new or renamed customer. Returns undefined if the rail cannot check identities.
+ * @throws Refusal SERVICE_UNAVAILABLE
  */
 async function checkedIdentity(payments: Payments, caller: Caller, customer: Omit<IdentityRequest, 'attempts'>) {
   const rail = connectedRail(payments, caller);
@@ -243,9 +243,9 @@ export const updateCustomer = command((payments, caller, input: UpdateCustomer) 
 }));
 
 /**
- * Deletes a customer who holds no money and has no payment in flight. The customer's history is kept, but the customer
- * can no longer move money, and its UMA address becomes available again. The customer's client tokens are revoked, and
- * so are the client tokens for its quotes and transactions.
+ * Deletes a customer that holds no money and has no payment in flight. The customer's history is kept, but the customer
+ * can no longer move money. Its UMA address becomes available again, and the client tokens for the customer, its quotes
+ * and its transactions are revoked.
  * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED (already deleted), CUSTOMER_IN_USE (with the balances
  *   and payments), CUSTOMER_FROZEN, IDEMPOTENCY_MISMATCH
  */
@@ -339,7 +339,7 @@ export function checkDueIdentities(payments: Payments, limit: number): Promise<n
 async function check(payments: Payments, due: DueCheck): Promise<void> {
   const { platformId, customer, attempts } = due;
   const rail = connectedRail(payments, due);
-  if (!rail?.checkIdentity) throw new Error(`the rail of the platform ${platformId} does not support identity checks`);
+  if (!rail?.checkIdentity) throw new Error(`the rail of platform ${platformId} does not support identity checks`);
   const { id: customerId, customerType, name } = customer;
   const answer = checkOf(await railAnswer(rail.checkIdentity({ customerId, customerType, name, attempts })));
   await retryLostRaces(() =>

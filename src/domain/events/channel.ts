@@ -66,7 +66,7 @@ export class Channel<T> implements AsyncIterableIterator<T> {
     if (waiting) this.next().then(waiting.resolve, waiting.reject);
   }
 
-  /** Ends the channel with an error, after the queued messages. */
+  /** Ends the channel with an error, which the reader gets after the queued messages. */
   fail(error: unknown): void {
     if (this.#ended) return;
     this.#error = error;

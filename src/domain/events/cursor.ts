@@ -1,8 +1,8 @@
 import type { Cursors } from '../../core/cursors.ts';
 
 /**
- * A position in a platform's feed: the sequence of an event, and the epoch in which it was assigned. After a restore of
- * the database, a different event may get the same sequence in a later epoch.
+ * A position in a platform's feed: an event's sequence number, and the epoch in which it was assigned. After a database
+ * restore, a different event may get the same number in a later epoch.
  */
 export interface FeedPosition {
   readonly sequence: bigint;
@@ -14,12 +14,12 @@ export const feedStart: FeedPosition = { sequence: 0n, epoch: null };
 
 const feed = 'feed';
 
-/** Returns the cursor of a feed position, for subscriptions, `events`, timelines and `viewer.feedCursor`. */
+/** Returns a feed position as a cursor, for subscriptions, `events`, timelines and `viewer.feedCursor`. */
 export function feedCursor(cursors: Cursors, platformId: string, { sequence, epoch }: FeedPosition): string {
   return cursors.write(feed, platformId, epoch === null ? `${sequence}` : `${sequence}:${epoch}`);
 }
 
-/** Returns undefined if the cursor is malformed or from another platform. The position may be gone (`hasPosition`). */
+/** Returns undefined for a malformed cursor or another platform's. The position may no longer exist (`hasPosition`). */
 export function positionOf(cursors: Cursors, platformId: string, cursor: string): FeedPosition | undefined {
   const text = cursors.read(feed, platformId, cursor);
   return text === undefined ? undefined : feedPosition(text);

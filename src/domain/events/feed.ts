@@ -26,7 +26,7 @@ const portion = 25;
 /** How long a replay waits for its reader to consume a page before the next replay takes its turn, in milliseconds. */
 const turnMs = 100;
 
-/** Replays the feed to a lagging subscriber. Replays take turns by page, and yield to live events and requests. */
+/** Replays the feed to a lagging subscriber. Replays take turns page by page, and yield to live events and requests. */
 async function catchUp(reads: FeedReads, hub: Hub, subscriber: Subscriber): Promise<void> {
   const { channel } = subscriber;
   while (subscriber.position < hub.head && !channel.ended) {
@@ -78,13 +78,13 @@ const maxMissedPolls = 3;
 
 type Head = ReturnType<typeof headsIn>[number];
 
-/** The connection that listens for sequencers' notifications. If none arrive, a new connection replaces it. */
+/** The connection that listens for sequencers' notifications. If it misses several, a new connection replaces it. */
 class FeedListener extends OwnConnection {
-  /** Simultaneous requests share one attempt to connect, so that a failure is counted once. */
+  /** Concurrent calls share one connection attempt, so that a failure is counted once. */
   readonly #reconnect: () => Promise<void>;
   #missedPolls = 0;
 
-  /** @param onAnnounced called with the platforms whose feeds have new events, at least once per sequencer step */
+  /** @param onAnnounced called for each notification, with the platforms whose feeds have new events */
   constructor(database: Database, log: Logger, onAnnounced: (heads: readonly Head[]) => void) {
     const limits = { connectionTimeoutMillis: listenTimeoutMs, query_timeout: listenTimeoutMs };
     super(
@@ -131,7 +131,7 @@ const latestMs = 2_000;
 
 /**
  * The live feed of this process. Each subscriber gets every event after its position, once and in order: it first
- * catches up from the database, and gets live events as soon as it has reached the hub's position.
+ * catches up from the database, then gets live events once it has reached the hub's position.
  */
 export class Feed {
   readonly previous: PreviousEvents;
@@ -180,9 +180,9 @@ export class Feed {
   }
 
   /**
-   * Subscribes to the events after the sequence `after` that match the filter, until the reader returns. A reader that
-   * falls too far behind, or whose events cannot be read, is dropped.
-   * @param onDrop called when the reader is dropped, because the reader itself may be stuck
+   * Subscribes to the events after the sequence `after` that match the filter, until `return` is called on the channel.
+   * A subscriber that falls too far behind, or whose events cannot be read, is dropped.
+   * @param onDrop called when the subscriber is dropped, so that it finds out even if it no longer reads the channel
    */
   async subscribe(platformId: string, after: bigint, filter: EventFilter, onDrop?: () => void) {
     const hub = this.#hubs.get(platformId) ?? (await this.#openHub(platformId));
@@ -204,7 +204,7 @@ export class Feed {
     return channel;
   }
 
-  /** Returns whether the events in memory prove that all events after a position are later than `time`. */
+  /** Returns whether the events in memory prove that all events after the given position occurred after `time`. */
   isRecent(platformId: string, { sequence, epoch }: FeedPosition, time: Date): boolean {
     const hub = this.#hubs.get(platformId);
     if (!hub || epoch !== hub.epoch) return false;
@@ -258,7 +258,7 @@ export class Feed {
         .finally(() => this.#opening.delete(platformId));
     this.#opening.set(platformId, opening);
     const opened = await opening;
-    // In the meantime, another subscriber may have closed this hub, and a third may have opened a newer one.
+    // In the meantime, other subscribers may have closed this hub and opened a newer one.
     return this.#hubs.get(platformId) ?? opened;
   }
 
@@ -281,7 +281,7 @@ export class Feed {
     }
   }
 
-  /** Abandons the hub if a restore of the database has removed the last dispatched event from the feed. */
+  /** Abandons the hub if a database restore has removed its last dispatched event. Returns whether it continues. */
   async #continues(hub: Hub): Promise<boolean> {
     const continues = await hasPosition(this.#reads.pool, hub.platformId, { sequence: hub.head, epoch: hub.epoch });
     if (!continues) this.#abandon(hub);

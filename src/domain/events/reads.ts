@@ -12,15 +12,15 @@ import type { EventFilter, Hub, Subject } from './subscribers.ts';
 
 /** The maximum number of events that one read returns. */
 export const pageSize = 500;
-/** The maximum number of feed positions in a page. Without it, replaying rare types could read millions of rows. */
+/** The maximum number of feed positions per page. Without it, replaying a rare type could read millions of rows. */
 const pageSpan = 10_000;
 
-/** The number of events that are read into memory at once for many readers that were disconnected briefly. */
+/** The number of recent events that one read loads into memory to serve many readers that were briefly disconnected. */
 export const newestEvents = 2_000;
 
 /** The number of replay pages that this process reads concurrently. */
 const replayConnections = 3;
-/** Live reads are short, and run one at a time per platform. */
+/** A few are enough, because live reads are short and run one at a time per platform. */
 const liveConnections = 2;
 
 const columns = columnsOf('Event', 'e');
@@ -43,7 +43,7 @@ const eventsOfTypes = statement<Event>(
 const eventsOf = (of: Subject['of']) =>
   statement<Event>(
     `events_of_${of}_after`,
-    // The limit applies to each id, so that the read for one id does not grow with the events of the other ids.
+    // The inner limit keeps the query from reading more than a page of events for any one id.
     `select ${columns} from unnest($4::uuid[]) s(id) cross join lateral (
        select * from event e
        where platform_id = $1 and sequence > $2 and sequence <= $3 and ${of}_id = s.id
@@ -108,14 +108,14 @@ export class FeedReads {
     return events;
   }
 
-  /** Reads the newest events up to a sequence into memory. */
+  /** Loads the newest events up to the given sequence into memory. */
   async newest(platformId: string, upTo: bigint): Promise<void> {
     const events = await asPlatform(platformId, () => lastEvents(this.#replays, platformId, upTo));
     this.count.replay += events.length;
     for (const event of events) this.recent.add(event);
   }
 
-  /** Reads the next events with the filter's subject and types. They include all events that the filter wants. */
+  /** Reads the next events that match the filter's subject and types. The filter may still reject some of them. */
   async page(platformId: string, after: bigint, end: bigint, { subject, types }: EventFilter): Promise<Page> {
     // There is an index on subjects, but none on types.
     const spanEnd = after + BigInt(pageSpan);
@@ -139,7 +139,7 @@ export class FeedReads {
 /** The maximum total size of the events kept, in bytes of JSON. In memory, they take up two to four times as much. */
 const maxBytes = 16 * 1024 * 1024;
 
-/** The newest events of all feeds, for readers that were disconnected briefly. */
+/** The newest events of all feeds, for readers that were briefly disconnected. */
 export class RecentEvents {
   readonly #events: LRUCache<string, Event>;
 
@@ -172,11 +172,11 @@ function nameOf({ platformId, epoch }: Pick<Event, 'platformId' | 'epoch'>, sequ
   return `${platformId} ${epoch} ${sequence}`;
 }
 
-/** One row's events. Each version of the row has exactly one event. */
+/** The rest of this file reads the events of individual rows. Each version of a row has exactly one event. */
 
 export type FollowedNoun = 'Transaction' | 'Quote' | 'Account' | 'Customer';
 
-/** How to find a row's events: by an indexed id column of the feed, and by type. */
+/** The indexed id column and the event types by which the events of each kind of row are found. */
 export const eventsOfNoun = {
   Transaction: { of: 'transaction', types: ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT'] },
   Quote: { of: 'transaction', types: ['QUOTE_STATUS'] },
@@ -189,7 +189,7 @@ const nounsByType = new Map<EventType, FollowedNoun>(
   Object.entries(eventsOfNoun).flatMap(([noun, { types }]) => types.map((type) => [type, noun as FollowedNoun])),
 );
 
-/** Returns the noun of the row that changed; undefined for an event about something else. */
+/** Returns the kind of row that changed; undefined for an event about something else. */
 export function nounOf({ type }: Pick<Event, 'type'>): FollowedNoun | undefined {
   return nounsByType.get(type);
 }
@@ -203,7 +203,7 @@ export function subjectIdOf(event: Event): string {
 
 type Found = Event & { readonly subjectId: string; readonly before: bigint };
 
-/** The types are literals in the SQL, so that Postgres uses the index on a customer's own events. */
+/** The types are literals in the SQL so that Postgres can use the index on a customer's own events. */
 const latestStatement = (noun: FollowedNoun) => {
   const { of, types } = eventsOfNoun[noun];
   return statement<Found>(
@@ -245,7 +245,7 @@ export async function latestEventsOf(pool: Queryable, platformId: string, noun: 
 
 const maxBatch = 200;
 
-/** Finds the event before a given event of the same row. Lookups are batched, and shared by all subscribers. */
+/** Finds the event that precedes a given event of the same row. Lookups are batched and shared by all subscribers. */
 export class PreviousEvents {
   readonly #known = new WeakMap<Event, Promise<Event | undefined>>();
   readonly #loader: DataLoader<Event, Event | undefined>;

@@ -59,7 +59,7 @@ const beginStatement = statement<{ key: Buffer }>(
 );
 
 /**
- * Stores acknowledgements from any of the client's connections. An abandoned connection may reach the server after its
+ * Stores acknowledgements from any of the client's connections. An abandoned connection may be accepted after its
  * successor and take over the key, so the events sent on a connection do not show what the client has received.
  */
 const writeStatement = statement<{ key: Buffer }>(
@@ -89,12 +89,12 @@ const limitStatement = statement<{ key: Buffer }>(
 
 /** The interval at which clients' acknowledgements are stored, in milliseconds. */
 const writeMs = 1_000;
-/** The interval at which a stream without events is marked as seen, in milliseconds. */
+/** The interval at which open streams are marked as seen even if they have no events, in milliseconds. */
 const seenMs = 900_000;
 /** Streams opened within this time, in milliseconds, share a statement. */
 const collectMs = 3;
 const maxBatch = 500;
-/** How many streams a subject may begin before its keys are counted, as a fraction of the maximum number of keys. */
+/** A subject's keys are counted after this many new streams, as a fraction of the maximum number of keys. */
 const countedPart = 0.1;
 
 /** The resume points of this process's streams. Streams that open together share a statement, as do updates. */
@@ -235,7 +235,7 @@ export class ResumePoint {
   readonly #store: ResumePoints;
   readonly #found: Found | undefined;
   state: 'open' | 'closed' | 'ended' = 'open';
-  /** The position at which the stream began; null if it resumes an earlier stream, or starts over when reopened. */
+  /** The position from which the stream was begun; null if the stream resumes an earlier one. */
   begun: bigint | null = null;
   #isBegun: boolean;
   #acknowledged: FeedPosition | null = null;
@@ -243,7 +243,7 @@ export class ResumePoint {
   /** Whether it is certain that no other connection of the client has received more. */
   #isNewest: boolean;
 
-  /** @param found the stored point that the stream resumes, if there is one */
+  /** @param found the stored point that the stream resumes, if any */
   constructor(store: ResumePoints, { key, streamId }: Stream, found: Found | undefined) {
     this.#store = store;
     this.key = key;
@@ -267,8 +267,8 @@ export class ResumePoint {
   }
 
   /**
-   * Stores the start of a stream, unless it resumes an earlier one. If the client acknowledges nothing, the reopened
-   * stream continues after `position`, or starts over if `position` is null.
+   * Stores the start of a stream, unless it resumes an earlier one. If the client reopens the stream without having
+   * acknowledged anything, the stream continues after `position`, or starts over if `position` is null.
    */
   async begin(position: bigint | null): Promise<void> {
     if (this.#isBegun) return;

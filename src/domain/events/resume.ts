@@ -44,7 +44,7 @@ const oldOfTypes = statement<{ old: boolean }>(
  * too old if it is followed by an expired event that the stream wants. Without such an event, a stream may resume
  * however old its cursor is. A client with an expired cursor loses nothing: `events(after:)` can still continue from
  * it, page by page. A position that does not exist in the feed counts as undone: the database was restored to an
- * earlier moment, and the stream would skip the events since then.
+ * earlier moment, and the stream would skip events recorded since the restore.
  */
 export async function mayResume(
   { pool }: Pick<Database, 'pool'>,
@@ -54,7 +54,7 @@ export async function mayResume(
   { subject, types }: Pick<EventFilter, 'subject' | 'types'>,
   retentionDays: number,
 ): Promise<'yes' | 'tooOld' | 'undone'> {
-  // Checks against only half of the retention time, because this process's clock may differ from the database's.
+  // This check allows only half the retention time, because this process's clock may differ from the database's.
   if (feed.isRecent(platformId, after, new Date(Date.now() - retentionDays * halfDayMs))) return 'yes';
   const values = [platformId, after.sequence, retentionDays] as const;
   const [row] = await resumeStatement(pool, ...values, after.epoch);

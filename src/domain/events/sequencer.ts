@@ -3,12 +3,12 @@ import type { Logger } from 'pino';
 import { OwnConnection } from '../../infra/database/connections/own-connection.ts';
 import type { Database } from '../../infra/database/database.ts';
 
-/** The advisory lock of the current step ("feed" in ASCII). */
+/** The advisory lock that a step holds while it runs ("feed" in ASCII). */
 export const stepLock = 0x66656564;
 const batchSize = 2_000;
 const connectMs = 5_000;
 
-/** The message in the log and in `doctor` until an operator has marked the restore. */
+/** The warning that the log and `doctor` show until an operator has marked the restore. */
 export const unmarkedRestore =
   'the database was restored, or a standby was promoted: follow the operating guide, then run `npm run ops -- restored --yes`';
 
@@ -18,7 +18,7 @@ export const unmarkedRestore =
  */
 const step = `select case when pg_try_advisory_xact_lock(${stepLock}) then sequence_outbox(${batchSize}) end as count`;
 
-/** Numbers the committed changes in each feed. Every process runs a sequencer, and a lock lets them take turns. */
+/** Numbers the committed changes in each feed. Every process runs a sequencer, and a lock makes them take turns. */
 export class Sequencer {
   readonly #log: Logger | undefined;
   /** A dedicated connection, so that a step never has to wait for one from the pool. */

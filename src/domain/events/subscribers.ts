@@ -1,13 +1,13 @@
 import type { Event, EventType } from '../../infra/database/generated/client/client.ts';
 import type { Channel } from './channel.ts';
 
-/** The objects whose events a subscriber reads, without duplicates, identified by an indexed column. */
+/** The objects whose events a subscriber reads, identified by distinct ids in an indexed column. */
 export type Subject = { readonly of: 'customer' | 'transaction' | 'account'; readonly ids: readonly string[] };
 
 export interface EventFilter {
   readonly wants: (event: Event) => boolean;
   readonly subject?: Subject | undefined;
-  /** Every wanted event has the subject and one of these types, so a subscriber catches up by reading only these. */
+  /** Every wanted event concerns the subject and has one of these types, so catching up reads only such events. */
   readonly types?: readonly EventType[] | undefined;
 }
 
@@ -51,7 +51,7 @@ function keysOf({ filter: { subject } }: Subscriber): readonly string[] {
   return subject ? subject.ids.map((id) => `${subject.of} ${id}`) : [anyEvent];
 }
 
-/** Sends an event to a subscriber that wants it, unless it was already offered. Returns whether it was sent. */
+/** Sends an event to a subscriber that wants it, unless it was offered before. Returns whether the event was sent. */
 export function offer(subscriber: Subscriber, event: Event): boolean {
   if (event.sequence <= subscriber.position) return false;
   subscriber.position = event.sequence;

@@ -27,7 +27,7 @@ export async function audit({ url }: Pick<Database, 'url'>): Promise<readonly Br
 }
 
 export interface AuditOptions {
-  /** By default, the audit continues from the last sound audit's checkpoint, if possible. */
+  /** Whether to check all rows. By default, the audit continues from the last sound audit's checkpoint, if possible. */
   readonly full?: boolean | undefined;
   readonly replica?: string | undefined;
   /** How long to wait for a standby to catch up, in milliseconds. Only tests set it. */
@@ -41,7 +41,7 @@ export type Audit = Awaited<ReturnType<typeof auditOnce>>;
 /** The error for an audit that could not run on a standby; its message says why. */
 export class ReplicaUnfit extends Error {}
 
-/** The maximum number of attempts at an audit if a standby cancels its statements. */
+/** The maximum number of times that an audit is attempted if the standby keeps canceling it. */
 const attempts = 3;
 
 /**
@@ -60,7 +60,7 @@ export async function runAudit(database: Database, options: AuditOptions = {}): 
           `The replica has canceled the audit ${attempts} times, in order to replay changes from the primary. On the replica, set hot_standby_feedback = on, or max_standby_streaming_delay longer than an audit takes.`,
         );
       }
-      options.onProgress?.('the replica has canceled the audit to replay the WAL; the audit starts again');
+      options.onProgress?.('the replica canceled the audit in order to replay WAL; starting the audit again');
     }
   }
 }
@@ -136,7 +136,7 @@ async function onSnapshot<T>(
     const within = async () => {
       await client.query('set local statement_timeout = 0');
       await client.query('set local idle_in_transaction_session_timeout = 0');
-      // With a server's usual work_mem, grouping all rows would spill to disk.
+      // With the server's usual work_mem, grouping all rows would spill to disk.
       await client.query("set local work_mem = '128MB'");
       return work(client);
     };
@@ -218,12 +218,12 @@ function refusalOf(row: Found, history: string | null): string | null {
   return null;
 }
 
-/** The advisory lock of an audit that stores its result ("audi" in ASCII). */
+/** The advisory lock that an audit holds while it stores its result ("audi" in ASCII). */
 const checkpointLock = 0x61756469;
 
 /**
- * Stores an audit on the primary and, if it was sound, the checkpoint of its snapshot, in one transaction.
- * @param client the connection in whose snapshot the audit has read
+ * Stores an audit on the primary and, if it was sound, makes its snapshot the checkpoint, in one transaction.
+ * @param client the connection whose snapshot the audit has read
  * @returns whether this audit is now the checkpoint; false if it was not sound, or another audit has replaced `before`
  */
 async function storeAudit(
@@ -249,7 +249,7 @@ async function storeAudit(
   });
 }
 
-/** The position after which rows are new to the next audit (rows-since.ts). */
+/** The point in each platform's data after which the next audit treats rows as new (rows-since.ts). */
 const marks = `select p.id, coalesce(f.sequence, 0),
     (select uuid_v7_time(j.id) from journal j where j.platform_id = p.id order by j.id desc limit 1)
   from platform p left join feed_head f on f.platform_id = p.id`;

@@ -9,8 +9,8 @@ const noKeys = () => ({ writes: new Set<string>(), reads: new Set<string>(), inO
 type ConflictKeys = ReturnType<typeof noKeys>;
 
 /**
- * Divides groups of plans that share a transaction into batches. In a batch, all groups are checked one by one before
- * any is applied, so no group may change data that affects another group's checks, except balances. If two groups
+ * Divides the groups of plans in a transaction into batches. In a batch, all groups are checked one by one before any
+ * is applied, so no group may change data that affects another group's checks, except balances. If two groups
  * conflict, the first goes into an earlier batch. The result is the same as if the groups were committed one after
  * another.
  * @returns the batches in order, each a list of positions in `groups`
@@ -76,7 +76,7 @@ function addPlan(keys: ConflictKeys, platformId: string, plan: Plan): void {
   }
   if (endsUndelivered(plan)) keys.writes.add('counted payments');
 
-  // A customer's deletion depends on all its balances and payments, which the plan does not name.
+  // Deleting a customer depends on all the customer's balances and payments, which the plan does not name.
   if (customers?.some(({ set }) => set.isDeleted)) {
     for (const key of ['balances', 'new payments', 'payments under way']) keys.reads.add(key);
   }
@@ -109,7 +109,7 @@ function addMoves(keys: ConflictKeys, { quotes = [], expired = [], transactions 
   }
 }
 
-/** Whether a plan, or its alternative, may end a payment that policies then stop counting (release_payments.sql). */
+/** Whether a plan or its alternative may end a payment such that policies stop counting it (release_payments.sql). */
 function endsUndelivered({ transactions = [], otherwise }: Alternative): boolean {
   return transactions.some(({ to }) => undelivered.has(to)) || (otherwise !== undefined && endsUndelivered(otherwise));
 }

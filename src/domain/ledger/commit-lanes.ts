@@ -4,7 +4,7 @@ import { plansWaiting } from '../../infra/instruments/instruments.ts';
 import { msLeft } from '../../infra/instruments/request-facts.ts';
 import type { Plan, PlatformPlan } from './plan.ts';
 
-/** The error for a plan that waited too long for a lock or for its turn. It was not carried out, and can be retried. */
+/** The error for a plan that waited too long for a lock or its turn. It was not carried out, so it can be retried. */
 export class LockTimeout extends Error {
   readonly for: 'account' | 'table' | 'turn';
   constructor(waitedFor: LockTimeout['for'], options?: ErrorOptions) {
@@ -37,7 +37,7 @@ interface Commit<Outcome> {
   alone(plan: PlatformPlan): Promise<Outcome>;
 }
 
-/** The maximum number of plans per transaction. It is limited, because the first plan waits for the last. */
+/** The maximum number of plans per transaction. There is a limit because the first plan waits for the last. */
 const maxPlans = 16;
 /** The number of pool connections per lane. A lane uses only one of them. The others serve reads. */
 const connectionsPerLane = 3;
@@ -47,13 +47,13 @@ const slowMs = 50;
 /**
  * Groups plans that arrive while others are being committed, and commits them in one statement and one durable
  * transaction. The plans share the fixed cost of a transaction, and a busy account's payments do not each wait for a
- * commit.
+ * commit of their own.
  * - A plan that finds all lanes empty starts immediately, on its own.
- * - The next lane is used only when the previous one has a full transaction waiting, or is slow, because a few full
- *   transactions cost less than many small ones.
+ * - A few full transactions cost less than many small ones, so the next lane is used only when the previous one is slow
+ *   or has a full transaction waiting.
  * - Plans on the same account share a lane, so that transactions of this process do not wait for each other.
- * - A plan that has waited longer than the connection timeout is not started, because its caller is about to get an
- *   unknown outcome.
+ * - A plan that has waited longer than the connection timeout is not started, because its caller is about to be told
+ *   that the outcome is unknown.
  */
 export class CommitLanes<Outcome> {
   readonly #lanes: readonly Lane<Outcome>[];

@@ -17,7 +17,7 @@ export type Outcome =
   | { readonly kind: 'refused'; readonly replayed: boolean; readonly refusal: PlanRefusal }
   | { readonly kind: 'mismatch' };
 
-/** A policy limit, and how much of it is used and left, as amounts (strings of digits) or numbers of payments. */
+/** A policy limit, how much of it is used, and how much is left, as amounts (digit strings) or numbers of payments. */
 export interface LimitState
   extends Readonly<Record<'currency' | 'amount' | 'usedAmount' | 'leftAmount' | 'renewsAt', string | null>>,
     Readonly<Record<'payments' | 'usedPayments' | 'leftPayments', number | null>> {
@@ -39,7 +39,7 @@ interface RefusalFacts
     readonly status: string;
     readonly dueAt?: string;
   };
-  /** The customer holds `balances`, or has `payments` in flight. `transactions` lists the first payments. */
+  /** The customer holds `balances`, or has `payments` in flight. `transactions` lists the first of these payments. */
   CUSTOMER_IN_USE: {
     readonly balances: readonly { readonly account: string; readonly currency: string; readonly amount: string }[];
     readonly payments: number;
@@ -63,7 +63,7 @@ interface RefusalFacts
   AMOUNT_OUT_OF_RANGE: Readonly<Record<'limit' | 'balance' | 'coming' | 'currency', string>>;
 }
 
-/** A policy requires an approval by a deadline. `reserves`: whether the money is already taken from the account. */
+/** A policy requires approval by a deadline. `reserves` tells whether the money is reserved until then. */
 export interface ApprovalRequired {
   readonly code: 'APPROVAL_REQUIRED';
   readonly id?: undefined;
@@ -78,7 +78,7 @@ export type PlanRefusal =
       [Code in keyof RefusalFacts]: { readonly code: Code; readonly id: string } & RefusalFacts[Code];
     }[keyof RefusalFacts]
   | ApprovalRequired
-  /** `id` is the customer who has the address; null if that customer belongs to another platform. */
+  /** `id` identifies the customer who has the address; null if that customer belongs to another platform. */
   | { readonly code: 'UMA_ADDRESS_EXISTS'; readonly id: string | null };
 
 /** An outcome as stored. It has a result only if the plan names one. */

@@ -2,14 +2,15 @@ import { paymentRules } from './payment-rules.ts';
 import type { Rule } from './rule.ts';
 
 const taken = "(case l.currency when '' then 1 else u.amount end)";
-/** The time at which a payment stops counting against the limit `l` (window_start.sql). */
+/** The time at which a payment stops counting against the limit `l` (window_start.sql, frees_at.sql). */
 const windowEnd = `case l.period
   when 'PAYMENT' then u.used_at
   when 'LAST_24_HOURS' then u.used_at + interval '24 hours'
   when 'LAST_30_DAYS' then u.used_at + interval '720 hours'
-  else (date_trunc(l.period, u.used_at at time zone p.time_zone) + ('1 ' || l.period)::interval) at time zone p.time_zone end`;
+  else (date_trunc(l.period, u.used_at at time zone p.time_zone) + ('1 ' || l.period)::interval - interval '1 microsecond') at time zone p.time_zone
+    + interval '1 microsecond' end`;
 
-/** These rules check every payment that a policy has counted, not only new ones, because few of them are old. */
+/** These rules check all records of counted payments, not only new ones, because old records are deleted anyway. */
 export const policyRules: readonly Rule[] = [
   {
     rule: 'a policy has counted the amount that a payment sends, and still counts it unless the payment was not delivered or was returned',
@@ -33,7 +34,7 @@ export const policyRules: readonly Rule[] = [
       ) s where is_allowed and used > maximum`,
   },
   {
-    rule: 'the stored usage of a window of a policy is the sum of the payments that count in it',
+    rule: 'the stored usage of a policy window is the sum of the payments that count in it',
     offenders: () => `select p.platform_id, p.id as policy_id, l.*, s.used as counted
       from policy p cross join unnest(p.limit_periods, p.limit_currencies, p.used, p.summed_at) as l(period, currency, used, summed_at)
       cross join window_start(l.period, p.time_zone, l.summed_at) as since cross join lateral (
@@ -82,7 +83,7 @@ export const ledgerRules: readonly Rule[] = [
   },
   {
     rule: 'the entries of an account are dated in the order of its balances, except where the clock was set back',
-    // Each balance has an event, dated when it changed. If these dates also go back, the clock was set back.
+    // Each change in a balance also has a dated event. If these dates go back too, the clock was set back.
     offenders: ({ accountLegs }) => `select s.* from (
         select p.platform_id, p.account_id, p.journal_id, p.account_version, j.created_at,
           coalesce(lag(p.account_version) over w, b.account_version) as version_before,
@@ -178,7 +179,7 @@ export const ledgerRules: readonly Rule[] = [
           jsonb_build_array(null, 'ADJUSTMENTS', d.currency, -d.amount))`,
   },
   {
-    rule: 'DIFFERENCES has only the differences of payments that an operator settled although the provider moved a different amount',
+    rule: 'DIFFERENCES has only differences from payments that an operator settled although the provider moved a different amount',
     offenders: (scope) => `select b.platform_id, b.journal_id, j.kind, j.transaction_id, c.order_id, c.closed_by
       from (select platform_id, journal_id from ${scope.postings} p where system = 'DIFFERENCES'
             union select platform_id, id from ${scope.journals} j where kind = 'difference') b

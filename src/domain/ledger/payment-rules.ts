@@ -22,7 +22,7 @@ const booked = ({ journalsOfPayments }: Scope) => `booked as materialized (
  *   account of the source's owner.
  * - `debited`: the account must have been debited. A transfer is debited when it is created, and a quote's payment when
  *   the quote is executed. A payment that awaits approval is debited if a policy reserves its money. A payment by pull
- *   is debited once the pull has settled and it has a PAYOUT order. If it failed before that, it has no refund.
+ *   is debited once the pull has settled and the payment has a PAYOUT order; if it fails earlier, it has no refund.
  * - `gone`: the payment has been debited, and the money has not been returned.
  * - `locked`: the amount that the rail takes, in the sending currency, if it converts the money itself.
  * - `waiting`: the amount that waits in CLEARING until the rail has moved it.
@@ -128,7 +128,7 @@ export const paymentRules: readonly Rule[] = [
       group by platform_id, transaction_id, account_id, system, currency having sum(booked) <> sum(required)`,
   },
   {
-    rule: 'a payment takes at most one deposit, of the amount due, or of any amount if it was not executed',
+    rule: 'a payment takes at most one deposit, which is of the amount due, or of any amount if the payment was not executed',
     ofPayments: true,
     offenders: (scope) => `with ${booked(scope)}, ${payment(scope)}
       select platform_id, id as transaction_id, status, paid_from, deposits, deposited, sent_amount from payment
@@ -139,7 +139,7 @@ export const paymentRules: readonly Rule[] = [
         else deposited = 0 end`,
   },
   {
-    rule: "the platform's part of the fees is paid in full when its payment is delivered, if its account can take it",
+    rule: "the platform's part of the fees is paid in full when the payment is delivered, if the platform's account can hold it",
     ofPayments: true,
     offenders: (scope) => `with ${booked(scope)}, ${payment(scope)}
       select platform_id, id as transaction_id, status, platform_fee, share from payment p
@@ -161,7 +161,7 @@ export const paymentRules: readonly Rule[] = [
           select from journal j where j.platform_id = t.platform_id and j.transaction_id = t.id and j.kind = 'refund')`,
   },
   {
-    rule: 'a transfer between internal accounts is one journal, is COMPLETED at once or when it is approved, and arrives with the same amount',
+    rule: 'a transfer between internal accounts has one journal (two if its money was reserved), is COMPLETED at once or when it is approved, and arrives with the same amount',
     ofPayments: true,
     offenders: (
       scope,
@@ -179,13 +179,13 @@ export const paymentRules: readonly Rule[] = [
         and not coalesce(t.type = 'OUTGOING' and t.quote_id is null
           and s.kind = 'INTERNAL' and d.kind = 'INTERNAL' and s.currency = d.currency and s.id <> d.id and j.transfers <= 1
           and case when t.status in ('CREATED', 'REJECTED', 'EXPIRED') then t.approval_due_at is not null and i.id is null
-            -- If its money was reserved, the debit and the delivery are two journals.
+            -- If the money was reserved, the debit and the delivery are separate journals.
             else t.status = 'COMPLETED' and j.journals = 2 - j.transfers and (j.transfers = 1 or t.decided_by_id is not null)
           and i.type = 'INCOMING' and i.status = 'COMPLETED' and i.destination_account_id = t.destination_account_id
           and (i.received_amount, i.received_currency) = (t.sent_amount, t.sent_currency) end, false)`,
   },
   {
-    rule: 'a payment that waited for approval has begun only after it was approved, by a token that is neither the requesting token nor related to it',
+    rule: 'a payment that needed approval began only after it was approved by a token that is neither the requesting token nor related to it',
     ofPayments: true,
     offenders: ({
       payments,

@@ -40,11 +40,11 @@ export interface Plan {
   readonly journals?: readonly Journal[];
   /** The approval of a balance correction. The plan's only journal makes the correction. */
   readonly adjustments?: readonly Approval[];
-  /** The case that is settled, and its order, which is then concluded. The plan's only journal books the difference. */
+  /** The case to settle, and the order that this concludes. The plan's only journal books the difference. */
   readonly cases?: readonly SettledCase[];
   /**
    * When to query the rail again about an order, in milliseconds from now; null once the order has its outcome.
-   * `begins`: whether the order waited for an approval, so that its age counts from now on.
+   * `begins` tells whether the order was waiting for approval, in which case its age is counted from now.
    */
   readonly orders?: readonly { readonly id: string; readonly dueInMs: number | null; readonly begins?: boolean }[];
   /** The version that the row must still have. Otherwise the plan is refused. */
@@ -72,7 +72,7 @@ export interface Spend {
   readonly waits?: true;
 }
 
-/** Carried out instead if the quote has expired. It may change only rows that the plan names. */
+/** Carried out instead of a plan whose quote has expired. It may change only rows that the plan names. */
 export interface Alternative extends Pick<Plan, 'quotes' | 'transactions' | 'journals'> {
   /** Quotes that must be EXPIRED and unpaid. They are locked, but not changed. */
   readonly expired?: readonly { readonly id: string }[];
@@ -101,10 +101,10 @@ export type NewOrder = Pick<model.RailOrder, 'platformId' | 'id' | 'transactionI
     readonly dueInMs?: number;
   };
 
-/** New values of a row's columns. For a transaction, apply_plans.sql applies only certain columns. */
+/** New values for a row's columns. For transactions, apply_plans.sql applies only certain columns. */
 type Changes<Row> = Partial<Omit<Row, 'platformId' | 'id' | Stamped>>;
 
-/** A change of a row's status. The database refuses it unless the current status is one of those in `from`. */
+/** A change to a row's status. The database refuses it unless the current status is one of those in `from`. */
 interface Move<Status> {
   readonly id: string;
   readonly from: readonly Status[];
@@ -127,11 +127,11 @@ export interface TransactionMove extends Move<model.TransactionStatus> {
   readonly paysRefund?: boolean | undefined;
   /** When settlement is expected, in milliseconds from now. */
   readonly expectedInMs?: number | undefined;
-  /** The time left for its platform's decision, in milliseconds. */
+  /** The time left for the platform's decision, in milliseconds. */
   readonly approvalInMs?: number | undefined;
   /** Whether the change must happen before the approval deadline, by the database's clock under the lock. */
   readonly approval?: 'before';
-  /** The token that approves another token's request, and the tokens that created it (may_approve.sql). */
+  /** The token that approves the payment, and the tokens that created that token (may_approve.sql). */
   readonly makers?: readonly string[];
 }
 
@@ -186,8 +186,8 @@ export interface Money {
 /**
  * A leg's account. System accounts: OUTSIDE is the world beyond the rails, CLEARING is money on its way there,
  * LIQUIDITY is the other side of a conversion, FEES is what the service earns, SUSPENSE is money that neither arrived
- * nor came back, ADJUSTMENTS is the other side of operators' corrections, DIFFERENCES is the difference between what
- * providers have moved and what was promised.
+ * nor came back, ADJUSTMENTS is the other side of operators' corrections, and DIFFERENCES is the difference between
+ * what providers have moved and what was promised.
  */
 export type Place =
   | {
@@ -200,7 +200,7 @@ export type Place =
 /** One leg of a movement. A positive amount is a credit, a negative one a debit. */
 export type Leg = Money & Place;
 
-/** Merges plans in order; lists are concatenated. @throws Error if two have a claim, a result or an alternative */
+/** Merges plans in order, concatenating lists. @throws Error if several have a claim, a result or an alternative */
 export function mergePlans(...plans: readonly Plan[]): Plan {
   return plans.reduce(merge, {});
 }

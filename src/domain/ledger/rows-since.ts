@@ -6,12 +6,12 @@ import type { Scope } from './rule.ts';
  *
  * New events and legs can be selected exactly: the events after the feed's last number at the checkpoint, and the legs
  * after the version that their account had then. Both numbers are assigned under a lock, so no later commit can have a
- * lower one. Journals have only ids. Each journal belongs to a change in a payment or a balance, whose event is written
- * in the same transaction, soon after the journal. A new journal is therefore at most slightly older than the oldest
- * new event, even if it was committed late or the clock was set back.
+ * lower one. Journals have only ids, but each belongs to a change in a payment or a balance, whose event is written in
+ * the same transaction, soon after the journal. A new journal is therefore at most slightly older than the oldest new
+ * event, even if it was committed late or the clock was set back.
  */
 
-/** The longest delay between a journal and its first event: a hundred times the usual duration of a transaction. */
+/** The longest delay assumed between a journal and its first event: a hundred times a transaction's usual duration. */
 const margin = '5 minutes';
 
 /** The platforms, with the point where their new rows begin (`since`), and the payments to check now (`chunk`). */
@@ -59,7 +59,7 @@ const paymentsSince = `seen as materialized (
     union select q.platform_id, q.transaction_id from since s join quote q on q.platform_id = s.platform_id and q.id >= s.first_journal
   )
   select platform_id, id from seen
-  -- An incoming payment from another internal account is checked with the payment that sent it.
+  -- An incoming payment from another internal account is checked together with the corresponding outgoing payment.
   union select a.sender_platform_id, a.sender_transaction_id from seen s
     join arrival a on a.platform_id = s.platform_id and a.transaction_id = s.id
   union select t.platform_id, t.id from since s
@@ -86,7 +86,7 @@ const beginnings = `select array_agg(platform_id) as platforms, array_agg(sequen
 /** Payments per chunk. Postgres underestimates this number, and would join larger chunks row by row. */
 const chunkSize = 500;
 
-/** Finds the rows since the checkpoint. The transaction uses indexes, because scanning whole tables would be slower. */
+/** Finds the rows since the checkpoint. Disables sequential scans in the transaction, because they would be slower. */
 export async function findRowsSince(client: pg.Client) {
   await client.query('set local enable_seqscan = off');
   const { rows } = await client.query<Record<'platforms' | 'sequences' | 'journals', string[] | null>>(beginnings);
@@ -100,7 +100,7 @@ export async function findRowsSince(client: pg.Client) {
     return (await client.query(withSince(`with ${parameters} ${query}`, chunk))).rows;
   }
 
-  /** @param onChunk called before each chunk with the number of payments up to its end, and the total */
+  /** @param onChunk called before each chunk with the number of payments up to its end, and the total number */
   async function* payments(onChunk: (done: number, all: number) => void): AsyncGenerator<Chunk> {
     await client.query(withSince(`declare payments_since scroll cursor for with ${parameters}, ${paymentsSince}`));
     const { rowCount: all } = await client.query('move forward all in payments_since');

@@ -18,7 +18,7 @@ export const allRows = {
   journals: 'journal',
   /** The legs of these journals, and legs without a journal. */
   postings: 'posting',
-  /** Legs on accounts: for each account, all legs after its balance in `balances`. */
+  /** Legs on accounts: for each account, all those posted since its balance in `balances`. */
   accountLegs: '(select * from posting where account_id is not null)',
   /** Account balances already checked, with the account's version at that time (`audit_balance`). */
   balances: '(select * from audit_balance where false)',

@@ -4,8 +4,8 @@ import { hyphenated } from '../../core/ids.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Operation } from '../access/operations.ts';
 
-// The ids of orders serve as idempotency keys at providers. They are derived from values that a client sends again when
-// it retries a payment. A payment that is retried after a restore of the database therefore gets its previous order id.
+// Order ids serve as idempotency keys at providers. They are derived from values that a client sends again when it
+// retries a payment. A payment that is retried after a database restore therefore gets its previous order id.
 
 /** Returns the id of a command's order. The same idempotency key gives the same id. Without a key, it is `fresh`. */
 export function orderIdOfKey(
@@ -34,7 +34,7 @@ export function depositId(platformId: string, reference: string): string {
   return derivedId(platformId, 'deposit', reference);
 }
 
-/** Derives a UUID of version 8 (RFC 9562) from the SHA-256 of the parts. */
+/** Derives a version 8 UUID (RFC 9562) from the SHA-256 of the parts. */
 function derivedId(...parts: readonly string[]): string {
   const digits = hash('sha256', JSON.stringify(parts), 'hex');
   const variant = ((Number.parseInt(digits.charAt(16), 16) & 0x3) | 0x8).toString(16);

@@ -52,7 +52,7 @@ interface LeasedRow extends Lease {
   readonly rateLock: Prisma.JsonValue;
 }
 
-/** A due order with all data that its outcome may need, as read with the lease. */
+/** A due order with all the data that handling its outcome may require, as read with the lease. */
 export interface DueOrder extends Omit<LeasedRow, 'incoming'> {
   readonly lock: RateLock | undefined;
   /** The INCOMING transaction: the order's own, or that of a receiver in this service, once it is announced. */
@@ -66,13 +66,13 @@ export interface Incoming {
   readonly approvalLeftMs: number;
 }
 
-/** The length of a lease, in milliseconds. When it ends without a renewal, another process takes the order. */
+/** The length of a lease, in milliseconds. If it is not renewed in time, another process takes the order. */
 const leaseMs = 2_000;
 const renewMs = 600;
 
 const orders: LeasedTable = { table: 'rail_order', rows: 'orders', key: ['id', 'uuid'] };
 
-/** Leases orders. A database function reads each order's data from about twenty rows, and is planned only once. */
+/** The query reads about twenty rows per order, so it is in a database function, where it is planned only once. */
 const leaseOrdersStatement = statement<LeasedRow>(
   'lease_orders',
   'select * from lease_rail_orders($1::int, $2::bigint)',
@@ -121,7 +121,7 @@ export function expectedMs(rail: Rail, railRequest: RailRequest): number {
   return rail.expectedMs?.(railRequest) ?? 0;
 }
 
-/** Returns a rail's delay in whole milliseconds: at most a day, and a minute if it is not a number. */
+/** Returns a rail's delay in whole milliseconds: at most a day, or a minute if it is not a finite number. */
 export function wholeMs(ms: number): number {
   return Number.isFinite(ms) ? Math.min(86_400_000, Math.max(0, Math.ceil(ms))) : 60_000;
 }
@@ -174,7 +174,7 @@ export async function wakeOrder(
   if (locked.length > 0) await wakeOrderStatement(on, platformId, orderId, alsoSettled);
 }
 
-/** Records that a platform has deferred its decision on a transaction, which is then rejected at the deadline. */
+/** Records a platform's deferral of its decision on a transaction, which is rejected if no decision follows in time. */
 export const deferApproval = statement<object>(
   'defer_approval',
   `update rail_order set approval_deferred = true
@@ -241,7 +241,7 @@ export function railRequest(order: DueOrder, settled: boolean): RailOrder {
   // If the rate was locked for an external receiver, the money goes there, even if a customer here has taken the
   // address since.
   const staysHere = order.receiverCustomerId !== null && !lock;
-  // A pull's order is for the sent amount. All other orders are for the received amount.
+  // A pull is for the sent amount. All other orders are for the received amount.
   const isSent = isPull(order) && sentAmount !== null && sentCurrency !== null;
   return {
     ...{ id, kind, lock, settled, ageMs, scenario },
@@ -257,8 +257,8 @@ export function railRequest(order: DueOrder, settled: boolean): RailOrder {
 
 /**
  * Asks an order's rail to perform the order.
- * @param settled whether the order has settled before
- * @throws any error of the rail
+ * @param settled whether the rail has answered `settled` before
+ * @throws any error that the rail throws
  */
 export async function performOrder(payments: Payments, order: DueOrder, settled: boolean): Promise<RailOutcome> {
   const request = railRequest(order, settled);

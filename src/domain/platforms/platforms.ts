@@ -293,7 +293,7 @@ async function openAccounts(
   await createOwnAccounts(payments, client, caller, missing, parties.ids);
 }
 
-/** Creates internal accounts of the platform itself, one per currency. */
+/** Creates the platform's own internal accounts, one per currency. */
 async function createOwnAccounts(
   payments: Pick<Payments, 'rails'>,
   client: Transaction['client'],
@@ -314,7 +314,7 @@ export function changeRates(database: Database, platformId: string, operator: Op
     const before = ownRates(await platform.findFirstOrThrow({ where }));
     const data = changedColumns(changes);
     const now = ownRates(await platform.update({ where, data }));
-    // Reading the limits without changing them is not recorded.
+    // A call that only reads the limits is not recorded.
     if (Object.keys(data).length > 0) {
       const subject = publicId('Platform', platformId);
       await recordAct(transaction, operator, { platformId, subject, before: inJson(before), after: inJson(now) });

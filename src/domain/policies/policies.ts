@@ -93,7 +93,7 @@ export const setPolicy = recordCommand((database, caller, input: SetPolicy) => (
       await begin(transaction, caller, subject);
       await requireAccounts(transaction, caller, input.receiverAccountIds ?? []);
       const key = { platformId: caller.platformId, subjectId: subject.uuid };
-      // Payments after this lock are counted under the new terms.
+      // Payments that begin after this lock is taken are counted under the new terms.
       await lockStatement(transaction.client, key.platformId, key.subjectId);
       const { now: updatedAt } = await readClock(transaction.client);
       const { policy: policies } = transaction.prisma;
@@ -117,8 +117,9 @@ export const setPolicy = recordCommand((database, caller, input: SetPolicy) => (
 }));
 
 /**
- * Deletes the policy of an API token, a client token, a customer or the platform, along with everything it has counted.
- * @returns its id, or null if there was none
+ * Deletes the policy of an API token, a client token, a customer or the platform, along with the policy's records of
+ * counted payments.
+ * @returns the policy's id, or null if there was none
  * @throws Refusal FORBIDDEN (a policy limits the caller's token or one that created it), INVALID_INPUT, USER_NOT_FOUND,
  *   TOKEN_NOT_FOUND
  */
@@ -147,7 +148,7 @@ function checkPolicy(input: Expecting, found: Policy | null): void {
 }
 
 /**
- * Serializes changes to the platform's policies, and checks that their subject exists.
+ * Serializes changes to the platform's policies, and checks that the given subject exists.
  * @throws Refusal FORBIDDEN if a policy limits the caller's token
  */
 async function begin(transaction: Transaction, caller: Caller, subject: Subject): Promise<void> {
@@ -292,7 +293,7 @@ function approvalOf({ above, ...given }: GivenApproval): StoredApproval {
   if (!given.always && !given.newReceivers && above.length === 0)
     throw invalid('specify which payments need an approval', at('approval'));
   if (given.expiresInSeconds < 1 || given.expiresInSeconds > maxApprovalSeconds) {
-    const message = `the time for an approval must be 1 to ${maxApprovalSeconds} seconds`;
+    const message = `the time allowed for an approval must be 1 to ${maxApprovalSeconds} seconds`;
     throw invalid(message, [...at('approval'), 'expiresInSeconds']);
   }
   const ofPayments = above.map((one) => ({ period: 'PAYMENT', ...one }) as const);
@@ -315,13 +316,13 @@ const limitsStatement = statement<{ id: string; limits: readonly LimitState[] }>
   'select id, limits_of(platform_id, id) as limits from policy where platform_id = $1',
 );
 
-/** Reads all limits of a platform's policies, with the used and remaining part of each. */
+/** Reads all limits in a platform's policies, with how much of each is used and how much remains. */
 export async function limitsOfPolicies({ pool }: Database, platformId: string) {
   const rows = await limitsStatement(pool, platformId);
   return new Map(rows.map(({ id, limits }) => [id, limits]));
 }
 
-/** Returns whether a policy of a viewer's token, or of a token that created it, limits amounts. */
+/** Checks whether any policy of the viewer's token, or of one of the token's creators, limits amounts. */
 export async function limitsAmounts(database: Database, { platformId, makers }: Viewer): Promise<boolean> {
   const where = { platformId, subjectId: { in: [...makers] } };
   const policies = await database.prisma.policy.findMany({ where, select: { limitCurrencies: true } });

@@ -28,7 +28,8 @@ const at = pathsIn<RatesQuery>();
  */
 export async function readExchangeRates(payments: Payments, caller: Caller, query: RatesQuery) {
   const source = givenCurrency(query.source, at('source'));
-  const lockedAmount = smallestUnits(query.sendingAmount ?? defaultAmount, source, at('sendingAmount'));
+  const given =
+    query.sendingAmount == null ? undefined : smallestUnits(query.sendingAmount, source, at('sendingAmount'));
   const requested = query.destinations?.map((code) => givenCurrency(code, at('destinations')));
   // One rate per currency, so that a short request cannot produce a long response.
   const destinations = requested ? [...new Set(requested)] : currencies.filter((currency) => currency !== source);
@@ -37,6 +38,9 @@ export async function readExchangeRates(payments: Payments, caller: Caller, quer
     destinations.map(async (destination) => {
       const terms = await neededOf(payments, railOf(payments, caller, 'rate').rate(source, destination));
       if (!terms) return [];
+      const { minSendingAmount: least } = terms;
+      // In a currency with small units, a quote for the default amount would be refused.
+      const lockedAmount = given ?? (least > defaultAmount ? least : defaultAmount);
       const sides = { sending: source, receiving: destination, lockedSide: 'SENDING' } as const;
       const price = priceQuote({ ...sides, lockedAmount, rate: terms, platformFee });
       if ('code' in price) {
@@ -55,7 +59,7 @@ export async function readExchangeRates(payments: Payments, caller: Caller, quer
           fixedFees: { amount: price.fixedFees, currency: source },
           // The receiving currency's usual rail.
           deliveryRail: deliveryRails[destination.code],
-          minSendingAmount: { amount: terms.minSendingAmount, currency: source },
+          minSendingAmount: { amount: least, currency: source },
           maxSendingAmount: { amount: terms.maxSendingAmount, currency: source },
           updatedAt: new Date(),
         },

@@ -9,7 +9,7 @@ export interface PricingRequest {
   readonly lockedSide: 'SENDING' | 'RECEIVING';
   /** The amount in the smallest unit of the locked side's currency. */
   readonly lockedAmount: bigint;
-  /** The rail's terms. Their rate is used unchanged. */
+  /** The rail's terms, whose rate is used unchanged. */
   readonly rate: RateTerms;
   readonly platformFee: PlatformFeeTerms;
 }
@@ -28,7 +28,7 @@ export interface Terms {
   readonly steps: readonly PricingStep[];
 }
 
-/** A rounding step in a quote's calculation. Stored with the quote, so that every unit can be explained. */
+/** A rounding step in a quote's calculation. Stored with the quote, so that every unit can be accounted for. */
 export interface PricingStep {
   readonly step:
     | 'COUNTERPARTY_FIXED_FEE'
@@ -37,13 +37,13 @@ export interface PricingStep {
     | 'PLATFORM_VARIABLE_FEE'
     | 'SERVICE_VARIABLE_FEE'
     | 'ROUNDING_SURPLUS';
-  /** The exact value in the currency's smallest unit; rounded to 30 digits if its decimals do not terminate. */
+  /** The exact value in the currency's smallest unit; a nonterminating decimal is rounded to 30 digits. */
   readonly before: string;
   /** The rounded value, in the currency's smallest unit. */
   readonly after: bigint;
   /** The currency code of both values. */
   readonly currency: string;
-  /** NONE if a provider has determined the amount. */
+  /** NONE if the amount was set by a provider. */
   readonly rounding: 'HALF_UP' | 'UP' | 'DOWN' | 'NONE';
   /** The whole step in words, such as "950 × 0.003 = 2.85, rounded half up to 3 (0.03 USD)". */
   readonly text: string;
@@ -72,7 +72,7 @@ export function counterpartyFeeStep({ sending, receiving, rate }: PricingRequest
   return stepOf('COUNTERPARTY_FIXED_FEE', fee, sending, 'HALF_UP', `${formula} = ${roundedHalfUp(fee, sending)}`);
 }
 
-/** Explains the received amount of a quote that locks the sent amount. */
+/** Explains the receiving amount of a quote that locks the sending amount. */
 export function receivingStep({ request, fixedFees, shareAfterFee, rate }: Terms, receive: Rounded): PricingStep {
   const { sending, receiving, lockedAmount } = request;
   const net = `(${lockedAmount} − ${fixedFees}) × ${formatExact(shareAfterFee)}`;
@@ -81,7 +81,7 @@ export function receivingStep({ request, fixedFees, shareAfterFee, rate }: Terms
   return stepOf('TOTAL_RECEIVING_AMOUNT', receive, receiving, 'HALF_UP', text);
 }
 
-/** Explains the sent amount of a quote that locks the received amount. */
+/** Explains the sending amount of a quote that locks the receiving amount. */
 export function sendingStep({ request, fixedFees, shareAfterFee, rate }: Terms, send: Rounded): PricingStep {
   const { sending, receiving, lockedAmount } = request;
   const gross = `${lockedAmount} × ${formatExact(rate)}${shift(sending.decimals - receiving.decimals)} ÷ ${formatExact(shareAfterFee)}`;
@@ -98,7 +98,7 @@ function shift(decimals: number): string {
   return decimals > 0 ? ` × ${formatExact(tenTo(decimals))}` : ` ÷ ${formatExact(tenTo(-decimals))}`;
 }
 
-/** Formats an exact value: as a decimal if its digits terminate, else as a ratio with a rounded decimal. */
+/** Formats an exact value as a decimal if it terminates, otherwise as a ratio followed by a rounded decimal. */
 export function formatExact(value: Fraction): string {
   return value.toExactDecimal() ?? `${value.toRatio()} (about ${value.toDecimal(rateDigits)})`;
 }

@@ -25,7 +25,7 @@ import {
 } from './pricing-steps.ts';
 
 /**
- * The price of a quote. It is computed exactly, without side effects, and each conversion is rounded once.
+ * Prices quotes. A price is computed exactly, without side effects, and each conversion is rounded once.
  *
  * F is the sum of the fixed fees in the sending currency, v the sum of the variable fee rates, and k the number of
  * smallest units of the receiving currency that one smallest unit of the sending currency buys at the rate:
@@ -41,7 +41,7 @@ import {
 export interface Pricing {
   /** In the sending currency's smallest unit, fees included. */
   readonly totalSendingAmount: bigint;
-  /** Exactly the amount that arrives, in the receiving currency's smallest unit. */
+  /** The exact amount that arrives, in the receiving currency's smallest unit. */
   readonly totalReceivingAmount: bigint;
   /** The rate used, as a plain decimal without trailing zeros. */
   readonly exchangeRate: string;
@@ -65,7 +65,7 @@ export interface RateDetails {
   readonly counterpartyMultiplier: string;
   /** Smallest units of the receiving currency. */
   readonly counterpartyFixedFee: bigint;
-  /** Millisatoshi per smallest unit of the sending currency, after all variable fees. */
+  /** Millisatoshis per smallest unit of the sending currency, after all variable fees. */
   readonly serviceApiMultiplier: string;
   /** Smallest units of the sending currency. */
   readonly serviceApiFixedFee: bigint;
@@ -82,10 +82,8 @@ export interface PricingRefusal {
 }
 
 /**
- * Prices a quote, or returns why no price exists: the locked amount is invalid, or one of the two sides would be out of
- * bounds.
- * @throws RangeError when the terms themselves are invalid (an error of the rail or of the fee settings, not of the
- *   client)
+ * Prices a quote, or returns the reason why no price exists.
+ * @throws RangeError if the terms themselves are invalid, because of a fault in the rail or the fee settings
  */
 export function priceQuote(request: PricingRequest): Pricing | PricingRefusal {
   const { lockedAmount } = request;
@@ -168,10 +166,10 @@ function variableFees({ request, fixedFees, platformRate, serviceRate }: Terms, 
 }
 
 /**
- * Adds a surplus unit to a variable fee if the rate law requires it. Rounding `send` up and the fees down can leave
- * more than one smallest unit that is neither a fee nor part of the converted amount. The unit that would break the
- * rate law on both sides is added to a variable fee: to the service's fee, or to the platform's if only the platform
- * charges one.
+ * Adds a surplus unit to a variable fee if the rate law requires it. Rounding `send` up and the fees down can leave a
+ * surplus of more than one smallest unit, which is neither a fee nor part of the converted amount. If the surplus is
+ * also worth more than one receiving unit, and so breaks the rate law, one sending unit of it goes to the service's
+ * variable fee, or to the platform's if only the platform charges one.
  */
 function withSurplus(terms: Terms, receive: bigint, fees: VariableFees): VariableFees {
   const left = whole(fees.charged - fees.platform - fees.service);
@@ -259,7 +257,7 @@ function halfUp(exact: Fraction): Rounded {
   return { exact, amount: exact.roundHalfUp() };
 }
 
-/** Computes the amount that arrives when `send` is sent, rounded half up from the unrounded net amount. */
+/** Computes the amount that arrives when `send` is sent. Only the result is rounded, half up. */
 export function convertToReceiving({ fixedFees, shareAfterFee, unitsBought }: Terms, send: bigint): Rounded {
   return halfUp(
     whole(send - fixedFees)
@@ -285,7 +283,7 @@ interface ReceivingLimits {
 }
 
 /**
- * Returns the range of amounts that a conversion can deliver within the limits of its sending side (priceQuote);
+ * Returns the range of amounts that a conversion can deliver within the limits on its sending side (see priceQuote), or
  * undefined if nothing can be received.
  * @throws RangeError as priceQuote does
  */
@@ -296,7 +294,7 @@ export function receivingLimits(request: Pick<PricingRequest, 'sending' | 'recei
   const { minSendingAmount, maxSendingAmount } = request.rate;
   /** Returns the unrounded receiving amount for an amount to send. (A quote computes the reverse, rounded up.) */
   const worth = (send: bigint) => convertToReceiving(terms, send).exact;
-  // Costs are rounded up, so an amount whose exact cost is less than one unit below the minimum costs the minimum.
+  // Costs are rounded up, so any exact cost above `least` is rounded to at least the minimum.
   const least = minSendingAmount - 1n;
   const min = least < fixedFees ? 1n : worth(least).roundDown() + 1n;
   const most = smaller(maxSendingAmount, maxAmount);
@@ -305,7 +303,7 @@ export function receivingLimits(request: Pick<PricingRequest, 'sending' | 'recei
   return min <= max ? { min, max } : undefined;
 }
 
-/** Returns the intersection of these limits, or undefined if it is empty. */
+/** Returns the intersection of the given limits, or undefined if it is empty. */
 export function narrowest(all: readonly ReceivingLimits[]): ReceivingLimits | undefined {
   const [first, ...others] = all;
   if (!first) return undefined;

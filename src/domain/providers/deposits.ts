@@ -37,7 +37,7 @@ const askedStatement = statement<object>(
   'update rail_connection set deposits_from = greatest(deposits_from, $2) where platform_id = $1',
 );
 
-/** Stores deposits for the customer's account in their currency, or as unassigned if there is no such account. */
+/** Stores deposits. Assigns each to the customer's account in that currency, or to none if there is no such account. */
 const storeStatement = statement<object>(
   'store_deposits',
   `insert into rail_deposit (platform_id, id, reference, held_at, began_at, amount, currency, payer, memo, account_id, status,
@@ -57,8 +57,8 @@ const storeStatement = statement<object>(
 );
 
 /**
- * Queries the due providers for deposits, and stores each settled deposit once, even if no webhook has reported it. The
- * period of a query begins where the previous one ended, or where the oldest unsettled deposit began.
+ * Queries the due providers for deposits, and stores each settled deposit once, even if no webhook has reported it. A
+ * query starts where the previous one ended, or where the oldest unsettled deposit began.
  * @returns the number of providers queried
  */
 export async function findDeposits(payments: Payments, limit: number): Promise<number> {
@@ -78,7 +78,7 @@ export async function findDeposits(payments: Payments, limit: number): Promise<n
   return due.length;
 }
 
-/** Queries one provider. Returns the start of the next query's period. */
+/** Queries one provider, and returns the time from which the next query starts. */
 async function ask(payments: Payments, { platformId, environment, depositsFrom }: DueConnection): Promise<Date> {
   const rail = connectedRail(payments, { platformId, environment });
   if (!rail?.deposits) return depositsFrom;
@@ -181,7 +181,7 @@ export function creditDeposits(payments: Payments, limit: number): Promise<numbe
 async function credit(payments: Payments, deposit: DueDeposit): Promise<void> {
   const { platformId, id, reference, amount, currency, heldAt } = deposit;
   const rail = connectedRail(payments, deposit);
-  if (!rail?.takeDeposit) throw new Error(`the rail of the platform ${platformId} does not support deposits`);
+  if (!rail?.takeDeposit) throw new Error(`the rail of platform ${platformId} does not support deposits`);
   const taken = await railAnswer(rail.takeDeposit({ id, reference, amount, currency, heldAt }));
   if (taken.kind === 'refused') return leaveToPerson(payments, payments.database.pool, deposit, taken.explanation);
   await retryLostRaces(() =>
@@ -205,7 +205,7 @@ async function leaveToPerson(payments: Payments, on: Queryable, deposit: DueDepo
   await unattributedStatement(on, platformId, id, reason);
 }
 
-/** Plans a deposit's payment, which is INCOMING and immediately COMPLETED, even to a frozen account. */
+/** Plans a deposit's payment, which is INCOMING and immediately COMPLETED, even if the account is frozen. */
 function planCredit(deposit: DueDeposit): Plan {
   const { platformId, newId: id, customerId, accountId, amount, currency, payer, memo } = deposit;
   return {
@@ -262,7 +262,7 @@ export function attributeDeposit(database: Database, id: string, accountId: stri
     const where = { platformId, id: name?.id ?? '', kind: 'INTERNAL' } as const;
     const include = { customer: { select: { isDeleted: true } } } as const;
     const account = name?.kind === 'INTERNAL' ? await prisma.account.findFirst({ where, include }) : null;
-    if (!account) throw new RefusedByHand(`the platform of the deposit has no internal account ${accountId}`);
+    if (!account) throw new RefusedByHand(`the deposit's platform has no internal account ${accountId}`);
     if (account.currency !== currency) {
       throw new RefusedByHand(`${accountId} is in ${account.currency}, but the deposit is in ${currency}`);
     }

@@ -23,7 +23,7 @@ const storeStatement = statement<object>(
  * Stores a webhook from a platform's provider, once per id, for later processing. Only webhooks that the rail verifies
  * as coming from its provider are stored.
  * @param platformId as in the URL: `Platform:…`
- * @returns undefined if there is no such platform, its rail supports no webhooks, or its provider did not send this one
+ * @returns undefined if the platform does not exist, its rail does not support webhooks, or the webhook is not genuine
  * @throws whatever the rail throws if it cannot verify the webhook
  */
 export async function receiveWebhook(payments: Payments, platformId: string, webhook: RailWebhook) {
@@ -80,7 +80,7 @@ export function workOnWebhooks(payments: Payments, limit: number): Promise<numbe
 
 async function workOn(payments: Payments, { platformId, webhookId, environment, body }: StoredWebhook): Promise<void> {
   const rail = connectedRail(payments, { platformId, environment });
-  if (!rail?.readWebhook) throw new Error(`the rail of the platform ${platformId} does not support webhooks`);
+  if (!rail?.readWebhook) throw new Error(`the rail of platform ${platformId} does not support webhooks`);
   const news = await railAnswer(rail.readWebhook(body));
   // The orders are sorted by id: transactions that lock rows in the same order cannot deadlock.
   const orders = news

@@ -32,7 +32,7 @@ interface ExecuteQuote extends Expecting {
 const at = pathsIn<ExecuteQuote>();
 
 /**
- * Executes a quote before its expiry. An internal source is debited, or the rail pulls from an external one. The
+ * Executes a quote that has not expired. An internal source is debited; the rail pulls from an external one. The
  * payment is PROCESSING, or CREATED while it awaits an approval that a policy requires. The database checks the quote's
  * status and expiry (prisma/functions/commit/check_quotes.sql).
  * @throws Refusal QUOTE_NOT_FOUND, QUOTE_EXPIRED, CONFLICT (already executed), INVALID_INPUT (real-time funded),
@@ -74,7 +74,7 @@ async function planExecution(payments: Payments, caller: Caller, input: ExecuteQ
   const { quote, source, destination } = await readQuote(payments, caller, input);
   if (!source) {
     const message =
-      'this quote is executed by its deposit: pay using one of its payment instructions, with the exact reference';
+      'this quote executes when it is funded: pay using one of its payment instructions, with the exact reference';
     throw invalid(message, at('quoteId'));
   }
   checkStep(scenario, source.kind === 'EXTERNAL' ? 'PULL' : undefined);
@@ -124,7 +124,7 @@ interface StartOptions {
   readonly isNew?: boolean;
 }
 
-/** Plans the new statuses and the order of an execution, which is possible only once, before the quote's expiry. */
+/** Plans an execution's status changes and rail order. A quote can be executed only once, and not after its expiry. */
 function begin(
   quote: NewRow<Quote>,
   { orderId, scenario, reason, createdBy, isNew = false }: Omit<StartOptions, 'rail' | 'target'>,
@@ -252,7 +252,7 @@ export async function expireQuotes(payments: Payments, limit: number) {
   let done = 0;
   for (const [position, result] of results.entries()) {
     const quote = expired[position]?.id ?? '';
-    // Another process may already have expired the quote. So may this one, if the answer to its commit was lost.
+    // Another process may already have expired the quote, or this one may have, but lost the response to its commit.
     if (result === null || result.code === 'QUOTE_EXPIRED') done += 1;
     else if (!loggedQuotes.has(quote)) {
       loggedQuotes.set(quote, true);
@@ -274,7 +274,7 @@ export function quoteEnd(
   const set = { failureReason: 'QUOTE_EXPIRED' } as const;
   return {
     quotes: [{ id, from: ['PENDING'], ...end, expiry }],
-    // The transaction of a quote that a deposit would execute is CREATED if it was never approved.
+    // The transaction of a real-time funded quote is CREATED if it still awaits approval.
     transactions: [{ id: transactionId, from: ['PENDING', 'CREATED'], ...end, set }],
   };
 }

@@ -100,8 +100,8 @@ export function orderOfQuote(
 const freeStatement = statement<{ id: string }>('free_order_id', 'select free_order_id($1, $2) as id');
 
 /**
- * The price of a quote at the rate that its rail has locked consists of the amounts that the rail takes and delivers,
- * and of the platform's share of the fees.
+ * When the rail has locked a quote's rate, the price consists of the amounts that the rail takes and delivers, plus the
+ * platform's share of the fees.
  *
  *     SENDING locked    the rail takes send − platform fee
  *     RECEIVING locked  send = amount taken by the rail + platform fee
@@ -162,7 +162,7 @@ export function priceByLock(request: PricingRequest, listed: Pricing, lock: Rate
   };
 }
 
-/** Computes the platform's share of the fees, on top of the amount that the rail takes. */
+/** Computes the platform's fees, which are added to the amount that the rail takes. */
 function platformPart({ rate, platformFee, sending }: PricingRequest, { sent }: RateLock) {
   const variable = parseDecimal(platformFee.variableFeeRate);
   if (variable.numerator === 0n) return { fee: platformFee.fixedFee };

@@ -27,12 +27,12 @@ export interface CreateQuote {
     | { readonly kind: 'REALTIME_FUNDING'; readonly customerId: string; readonly currency: string };
   readonly destination: DestinationInput;
   readonly lockedCurrencySide: 'SENDING' | 'RECEIVING';
-  /** 1 to `maxAmount` smallest units of the locked side's currency. */
+  /** From 1 to `maxAmount`, in the smallest unit of the locked side's currency. */
   readonly lockedCurrencyAmount: GivenAmount;
   readonly lookupId?: string | null | undefined;
   readonly immediatelyExecute: boolean;
   readonly description?: string | null | undefined;
-  /** The information about the sender: the fields that the lookup requires, and the purpose. */
+  /** Information about the sender, including the fields that the lookup requires, and the payment's purpose. */
   readonly senderCustomerInfo?: readonly InformationField[] | null | undefined;
   readonly metadata?: Metadata | null | undefined;
   /** Sandbox only: what happens to the payment after its execution. */
@@ -41,7 +41,7 @@ export interface CreateQuote {
 
 export const at = pathsIn<CreateQuote>();
 
-/** The party that the rail pays: an external account, a UMA address, or neither for an internal account. */
+/** The party that the rail pays: an external account or a UMA address; neither if the destination is internal. */
 export interface Target {
   readonly account: RailAccount | undefined;
   readonly umaAddress: string | undefined;
@@ -80,8 +80,8 @@ export interface Draft {
 }
 
 /**
- * Resolves a destination account that was already read with the parties.
- * @throws Refusal ACCOUNT_NOT_FOUND, SELF_PAYMENT, INVALID_INPUT (a fact that does not apply to an account)
+ * Resolves a destination account that has already been read with the parties.
+ * @throws Refusal ACCOUNT_NOT_FOUND, SELF_PAYMENT, INVALID_INPUT (information that does not apply to an account)
  */
 export function accountDestination({ senderCustomerInfo }: CreateQuote, parties: Parties): Destination {
   const path = at('destination', 'accountId');
@@ -109,7 +109,7 @@ export function quotedDestination(quote: Pick<Quote, 'destinationUmaAddress'>, a
   return { target: { account: undefined, umaAddress: quote.destinationUmaAddress ?? undefined }, ...outside };
 }
 
-/** The route to a UMA address, whose receiver only the lookup identifies. */
+/** The route to a UMA address, whose receiver is identified only by the lookup. */
 const outside = { receivers: [], accounts: [], internalAccountId: undefined } as const;
 
 export type Route = Pick<Destination, 'target' | 'receivers' | 'accounts' | 'internalAccountId'>;
@@ -124,7 +124,7 @@ function routeTo(account: Account): Route {
 }
 
 /**
- * Resolves a destination at a UMA address, using the caller's earlier lookup.
+ * Resolves a UMA address as the destination, using the caller's earlier lookup.
  * @throws Refusal INVALID_UMA_ADDRESS, INVALID_INPUT, LOOKUP_REQUEST_NOT_FOUND, SELF_PAYMENT,
  *   MISSING_MANDATORY_USER_INFO, INVALID_CURRENCY
  */

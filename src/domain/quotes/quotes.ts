@@ -82,7 +82,7 @@ async function planQuote(
     () => checkText(input.description, at('description'), longest.memo),
     () => {
       if (!input.immediatelyExecute || !isFunded) return;
-      throw invalid('a real-time funded quote is executed by its deposit, not at creation', at('immediatelyExecute'));
+      throw invalid('a real-time funded quote executes when it is funded, not at creation', at('immediatelyExecute'));
     },
   );
   const parties = await readQuoteParties(payments, caller, input);

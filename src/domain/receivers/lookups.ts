@@ -25,7 +25,7 @@ export interface LookUpReceiver {
   readonly senderUmaAddress?: string | null | undefined;
 }
 
-/** A currency of a lookup, as stored. Amounts are strings of digits, in the currency's smallest unit. */
+/** A currency in a lookup, as stored. Amounts are strings of digits, in the currency's smallest unit. */
 export type LookupCurrency = Record<'code' | 'minAmount' | 'maxAmount', string> & {
   estimatedExchangeRate: string | null;
 };
@@ -95,7 +95,7 @@ export const lookUpReceiver: Runs<LookUpReceiver, Lookup> = async (payments, cal
         return { result: { type: 'Lookup', row: { platform_id: platformId, id: row.id } }, answer: { row } };
       };
     },
-    // A lookup never changes, and is stored for longer than the key with which it was created.
+    // A lookup never changes, and is kept longer than the idempotency key with which it was created.
     repeat: async ({ row }) => {
       if (!row) throw new Error('the stored result of a lookup has no row');
       const where = { AND: [visibleLookups(caller), { id: row.id }] };
@@ -176,7 +176,7 @@ function pricedCurrencies(
   );
 }
 
-/** Returns the limits on received amounts for a sender's currency; undefined if the rail does not convert it. */
+/** Returns the limits on the amounts received for a sending currency; undefined if the rail does not convert it. */
 async function sendingLimit(rail: RailWith<'rate'>, sender: SendingCurrency, receiving: Currency) {
   const sending = currencyOf(sender.code);
   const rate = sending && (await rail.rate(sending, receiving));
@@ -249,7 +249,7 @@ const inQuote = pathsIn<{ readonly lookupId: string; readonly source: object; re
 
 /**
  * Returns the destination and the source account that a quote takes from its receiver lookup. The lookup determines
- * both, so that a repeated request always means the same thing. Its expiry is checked when the quote is created.
+ * both, so a repeated request always means the same thing. The lookup's expiry is checked when the quote is created.
  * @param currency the sending currency; undefined if the quote names its source itself
  * @throws Refusal FORBIDDEN, LOOKUP_REQUEST_NOT_FOUND, INVALID_INPUT (the lookup named no sender: `source`),
  *   INVALID_CURRENCY (the sender has no account in the currency: `currency`)

@@ -23,7 +23,7 @@ export interface Difference {
 export type Reconciled = Awaited<ReturnType<typeof reconcile>>;
 
 /**
- * Selects the orders of a period that move money into or out of the service or need a conversion by the rail, and the
+ * Selects a period's orders that move money into or out of the service or need the rail to convert money, and any other
  * orders to which movements refer. A pull that was followed by a payout counts as settled, regardless of the payout's
  * outcome. If an operator settled an order for which the provider moved a different amount, that amount is used,
  * because the difference is already booked.
@@ -134,7 +134,7 @@ const depositsStatement = statement<
    order by d.id`,
 );
 
-/** Reads the deposits of a period, and the deposits whose provider references occur in movements. */
+/** Reads a period's deposits, and any others whose provider references occur in the given movements. */
 async function readDeposits(on: Queryable, platformId: string, period: Period, movements: readonly RailMovement[]) {
   const references = movements.map(({ reference }) => reference);
   const deposits = await depositsStatement(on, platformId, period.from, period.to, references);
@@ -145,7 +145,7 @@ async function readDeposits(on: Queryable, platformId: string, period: Period, m
       if (transactionId === null) return [];
       return [{ ...deposit, transactionId, kind: 'COLLECTION', status: 'COMPLETED', state: 'SETTLED' }];
     }),
-    /** The movements. Those that belong to deposits name the deposit instead of an order. */
+    /** The movements. Those that belong to deposits name them instead of orders. */
     movements: movements.map((movement): RailMovement => {
       const id = ids.get(movement.reference);
       return id === undefined ? movement : { ...movement, orderId: id, returnOf: undefined };

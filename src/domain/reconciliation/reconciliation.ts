@@ -32,7 +32,7 @@ export interface DayTotal extends Readonly<Record<keyof Total, string>> {
   readonly held: string | null;
 }
 
-/** Begins a comparison. Without an operator (null), it begins only if no worker has begun it in the last 15 minutes. */
+/** Begins a comparison. Without an operator (null), skips a period whose comparison began in the last 15 minutes. */
 const beginStatement = statement<{ id: string }>(
   'begin_reconciliation',
   `insert into reconciliation as r (platform_id, period_from, period_to, started_by) values ($1, $2, $3, $4)
@@ -42,9 +42,9 @@ const beginStatement = statement<{ id: string }>(
 );
 
 /**
- * Compares a period, and stores the differences.
+ * Compares the service's records for a period with the provider's, and stores the differences.
  * @param by the operator
- * @throws Refusal SERVICE_UNAVAILABLE if the rail cannot list movements; any error of the rail, which is also stored
+ * @throws Refusal SERVICE_UNAVAILABLE if the rail cannot list movements; any error from the rail, which is also stored
  */
 export async function runReconciliation(payments: Payments, tenant: Tenant, period: Period, by: string) {
   railOf(payments, tenant, 'movements');
@@ -73,7 +73,7 @@ async function compare(payments: Payments, tenant: Tenant, period: Period, id: s
   }
 }
 
-/** Returns the balances whose two sides differ by an amount other than the difference on record. */
+/** Returns the balances whose two sides differ by anything other than the difference on record. */
 async function wrongBalances({ prisma }: Transaction, platformId: string, balances: readonly BothBalances[]) {
   const closed = await prisma.reconciliationDifference.findMany({
     where: { platformId, fault: 'OTHER_BALANCE', closedAt: { not: null } },
@@ -104,9 +104,9 @@ const noteStatement = statement<object>(
 );
 
 /**
- * Stores the differences found, and marks the other open differences of the period as gone. A difference about an order
- * counts as the same difference, and stays closed, as long as both sides report the same values. A difference in a
- * balance counts as the same difference until it is closed.
+ * Stores the differences found, and marks the period's other open differences as gone. A difference in an order
+ * counts as the same one, and so stays closed, as long as both sides report the same values. A difference in a balance
+ * counts as the same one until it is closed.
  */
 async function store(
   { client, prisma }: Transaction,
@@ -169,7 +169,7 @@ const openDays = 31;
 
 /**
  * Selects a platform's due days, oldest first, in UTC: days without a finished reconciliation and, once a day, days
- * with open differences. The previous day is due from the hour `$2` on. A worker that begins a day reserves it for 15
+ * with open differences. The previous day is due from hour `$2` on. A worker that begins a day reserves it for 15
  * minutes.
  */
 const dueStatement = statement<{ from: Date; to: Date }>(
@@ -232,8 +232,8 @@ export function listDifferences({ prisma }: Pick<Database, 'prisma'>, { all }: {
 }
 
 /**
- * Closes a difference after an investigation, without moving money. For a balance, the excess of the provider's balance
- * over the books then becomes the difference on record.
+ * Closes a difference after an investigation, without moving money. For a balance, the amount by which the provider's
+ * balance exceeds the books then becomes the difference on record.
  * @param id such as `ReconciliationDifference:…`
  * @throws RefusedByHand
  */
@@ -317,7 +317,7 @@ export async function readBalances(payments: Payments, tenant: Tenant): Promise<
   const config = connectionConfig({ url, role: 'gateway_work', use: 'reconciliation' });
   const books = await withConnection(config, (client) =>
     transactionOn(client, async () => {
-      // The statement reads all legs of a platform, so it may exceed the usual timeout.
+      // The statement reads all of a platform's postings, so it may exceed the usual timeout.
       await client.query('set local statement_timeout = 0');
       return bookedStatement(client, tenant.platformId, since, idAtMoment(since, '0'));
     }),

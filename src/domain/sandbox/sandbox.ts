@@ -83,11 +83,11 @@ interface SandboxSend {
 }
 
 /**
- * Simulates the deposit for a real-time funded quote. By default, the deposit has the amount that the quote requires.
- * If the amount is different, or the deposit arrives after the quote's expiry, the payment fails and the money stays in
- * the customer's account in the sending currency. The database decides this under the quote's lock. A deposit is never
- * refused because of its timing, but each quote accepts only one. If the account cannot receive the money, for example
- * because the customer was deleted, the money is returned to its payer, and the quote can still be paid.
+ * Simulates the deposit for a real-time funded quote. By default, its amount is what the quote requires. If the amount
+ * differs, or the deposit arrives after the quote's expiry, the payment fails and the money stays in the customer's
+ * account in the sending currency. The database decides this under the quote's lock. A deposit is never refused because
+ * of its timing, but each quote accepts only one. If the account cannot receive the money, for example because the
+ * customer was deleted, the money is returned to its payer, and the quote can still be paid.
  * @throws Refusal FORBIDDEN, QUOTE_NOT_FOUND, INVALID_INPUT (not real-time funded), INVALID_CURRENCY, INVALID_AMOUNT,
  *   AMOUNT_OUT_OF_RANGE, CONFLICT (already paid), USER_NOT_READY, CUSTOMER_DELETED, CUSTOMER_FROZEN, ACCOUNT_FROZEN,
  *   IDEMPOTENCY_MISMATCH
@@ -159,8 +159,8 @@ function planFailure({ id, transactionId, sendingCurrency }: Quote, what: string
  */
 function planLateDeposit(quote: Quote, arrived: Journal, amount: bigint): Alternative {
   return {
-    // The previous plan was refused because of the time. This plan checks only the status, so it works even if the
-    // clock has been set back since.
+    // The previous plan was refused because the quote had expired. This plan checks only the status, so it works even
+    // if the clock has been set back since.
     ...planFailure(quote, `${amount} arrived after the quote's expiry`, 'QUOTE_EXPIRED'),
     journals: [arrived],
     otherwise: { expired: [{ id: quote.id }], journals: [arrived] },
@@ -190,7 +190,7 @@ export interface SetKycStatus extends Expecting {
 }
 
 /**
- * Concludes a customer's identity check, as the provider would (sandbox only). A change of name starts another check.
+ * Concludes a customer's identity check, as the provider would (sandbox only). A name change starts another check.
  * @throws Refusal FORBIDDEN, USER_NOT_FOUND, CUSTOMER_DELETED, IDEMPOTENCY_MISMATCH
  */
 export const setKycStatus = command((payments, caller, input: SetKycStatus) => ({

@@ -21,7 +21,7 @@ const finalityStatement = statement<Finality>(
    where t.platform_id = $1 and t.id = $2`,
 );
 
-/** Reads whether a transaction can still change; undefined if there is no such transaction. */
+/** Checks whether a transaction can still change. Returns undefined if there is no such transaction. */
 export async function finalityOf({ pool }: Pick<Database, 'pool'>, platformId: string, transactionId: string) {
   const [finality] = await asPlatform(platformId, () => finalityStatement(pool, platformId, transactionId));
   return finality;

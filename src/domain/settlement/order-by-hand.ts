@@ -96,9 +96,9 @@ const firstStatement = statement<object>(
 );
 
 /**
- * Takes the lease of a payment's order, even from a running worker. The database then accepts only the first outcome,
- * the worker's or the operator's. One transaction moves the order to the front of the queue and leases it, so that no
- * other process can lease it. An order that has ended is left alone, because its money may still be returned.
+ * Takes the lease on a payment's order, even from a running worker. The database then accepts only the first outcome,
+ * whether the worker's or the operator's. One transaction moves the order to the front of the queue and leases it, so
+ * that no other process can. An order that has ended is left alone, because its money may still be returned.
  */
 async function takeOrder({ database }: Payments, transactionId: string): Promise<DueOrder | undefined> {
   return inTransaction(database, async ({ client }) => {
@@ -185,13 +185,13 @@ export interface SuspendedRefund {
   readonly refundAccountId: string;
   /**
    * Null unless the customer is deleted. `accountId` is the platform's account to which the money is forwarded, or null
-   * if the platform has none in the currency. `ids` are for the two transactions that forward it.
+   * if the platform has none in the refund's currency. `ids` are for the two transactions that forward it.
    */
   readonly onward: { readonly accountId: string | null; readonly ids: readonly string[] } | null;
   readonly wasSuspended: boolean;
 }
 
-/** A release's result. `paid-before`: the refund had already been paid, and nothing was done. */
+/** The result of a release. `paid-before`: the refund had already been paid, and nothing was done. */
 interface Release {
   readonly kind: 'paid' | 'paid-before';
   readonly suspended: SuspendedRefund;

@@ -139,7 +139,7 @@ export function planFailure(order: DueOrder, failure: Failure): PlanGroup {
   return combineSides(order.platformId, sending, incoming.transaction.platformId, { transactions: receiving });
 }
 
-/** Plans the bank's return of a delivered payment, which becomes REFUNDED: its delivery and debit are reversed. */
+/** Plans a bank's return of a delivered payment: it becomes REFUNDED, and its delivery and debit are reversed. */
 export function planReturn(order: DueOrder, reason: string): PlanGroup {
   const { transaction, platformAccountId, canReturnFee } = order;
   // The platform returns its share of the fees if its account still holds enough. Otherwise the service bears the loss.
@@ -219,7 +219,7 @@ function groupOf(order: DueOrder, plan: Plan): PlanGroup {
   return [{ platformId: order.platformId, plan }];
 }
 
-/** Commits both sides together. On the same platform, they form one plan, so that locks are taken in a fixed order. */
+/** Commits both sides together. On the same platform, both form one plan, so that locks are taken in a fixed order. */
 function combineSides(platformId: string, plan: Plan, otherPlatformId: string, other: Plan): PlanGroup {
   if (platformId === otherPlatformId) return [{ platformId, plan: mergePlans(plan, other) }];
   return [
@@ -228,7 +228,7 @@ function combineSides(platformId: string, plan: Plan, otherPlatformId: string, o
   ];
 }
 
-/** An order's conclusion: its rail's answer, if it was queried, and the plans that follow. */
+/** An order's conclusion: the rail's answer, if the rail was queried, and the plans that follow. */
 export interface Conclusion {
   readonly order: DueOrder;
   readonly outcome: RailOutcome | undefined;
@@ -245,10 +245,10 @@ export function isCreditRefused(refusal: PlanRefusal): refusal is CreditRefusal 
 
 /**
  * Concludes an order again after the database refused its outcome because an account cannot receive the money
- * (check_balances.sql). The rail returns the money if it was collected, and a refund returns it if an internal account
- * was debited. If the refund cannot be credited either, because the customer has been deleted or the balance would
- * exceed even the limit for refunds, it is held in suspense for an operator. Each of these outcomes credits less than
- * the one before, and the last credits nothing, so every order ends.
+ * (check_balances.sql). Collected money is returned by the rail; money debited from an internal account is refunded to
+ * it. If the refund cannot be credited either, because the customer has been deleted or the balance would exceed even
+ * the limit for refunds, it is held in suspense for an operator. Each of these outcomes credits less than the one
+ * before, and the last credits nothing, so every order ends.
  * @throws whatever the rail throws when it is asked to return money
  */
 export async function concludeWithoutCredit(

@@ -56,8 +56,8 @@ const askedAtOnce = 32;
 
 /**
  * Leases up to `limit` due orders, queries their rails, and commits the outcomes. An order settles, fails (and the
- * money is returned), or is queried again later. If a process dies, another takes its orders when their lease ends, two
- * seconds later. A committed outcome is not committed twice, because it has changed the transaction's status.
+ * money is returned), or is queried again later. If a process dies, another takes over its orders when their lease
+ * expires, after two seconds. No outcome is committed twice, because the first commit changes the payment's status.
  * @returns the number of orders processed
  */
 export async function settleDueOrders(payments: Payments, limit: number): Promise<number> {
@@ -69,7 +69,7 @@ export async function settleDueOrders(payments: Payments, limit: number): Promis
 async function settleOrders(payments: Payments, orders: readonly DueOrder[]): Promise<void> {
   const { pool } = payments.database;
   const leases = renewLeases(pool, orders, payments.log);
-  // Announcements do not wait for rails, because their approval period began when the lease created the id.
+  // Announcements do not wait for rails, because the approval period runs from the time in the id created by the lease.
   const parts = [orders.filter(isToAnnounce), orders.filter((order) => !isToAnnounce(order))];
   const postponements = await Promise.all(parts.map((part) => settleTogether(payments, part)));
   await leases.end();
@@ -87,7 +87,7 @@ async function settleTogether(payments: Payments, orders: readonly DueOrder[]): 
     postponeFailed(payments, order, error, 'could not process an order');
   let steps = await Promise.all(orders.map((order) => slots.run(() => settleOne(order)).catch(postpone(order))));
   const postponements: Postponement[] = [];
-  // If an account cannot receive the money, the step is replaced by another one, until all money is accepted.
+  // If an account cannot receive the money, the step is replaced by another, until all the money is accepted.
   while (steps.length > 0) {
     postponements.push(...steps.filter((step) => 'dueInMs' in step));
     const concluded = steps.filter((step) => 'group' in step);
@@ -256,11 +256,11 @@ async function perform(payments: Payments, order: DueOrder): Promise<RailOutcome
   }
 }
 
-// The sender of an incoming UMA payment in CREATED has looked up the receiver, but not sent its pay request yet. When
+// The sender of a CREATED incoming UMA payment has looked up the receiver, but has not sent the pay request yet. When
 // the request arrives, the payment becomes PENDING, and the approval period begins. If it does not arrive within the
 // lifetime of a quote, the payment expires.
 
-/** Returns the time left for the pay request by the database's clock, in milliseconds. */
+/** Returns how many milliseconds are left for the pay request to arrive, according to the database's clock. */
 function leftMs(payments: Payments, order: DueOrder): number {
   return payments.quoteSeconds * 1_000 - order.ageMs;
 }

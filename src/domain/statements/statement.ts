@@ -110,7 +110,7 @@ const entriesStatement = forCaller(
 
 /**
  * Reads a statement's entries in chunks, oldest first. Postings never change, and their versions determine which of
- * them belong to the statement, so all entries match the snapshot of the head.
+ * them belong to the statement, so all entries match the head's snapshot.
  */
 export async function* statementEntries(
   { pool }: Pick<Database, 'pool'>,
@@ -129,8 +129,8 @@ export async function* statementEntries(
 
 /**
  * Returns the function that writes a statement in the given format.
- * @throws Refusal INVALID_CURRENCY for camt.053, which requires three-letter currencies (ISO 4217) with at most five
- *   decimals
+ * @throws Refusal INVALID_CURRENCY for camt.053, which requires a three-letter currency code (ISO 4217) and at most
+ *   five decimals
  */
 export function statementWriter(format: 'csv' | 'camt.053', { currency }: StatementHead) {
   if (format === 'csv') return statementCsv;

@@ -48,7 +48,7 @@ const transfers = {
 
 type TransferIn = Omit<Transfer, 'amount'> & { readonly amount?: GivenAmount | null | undefined };
 
-/** Creates one of the commands. Both accounts must be in the currency of the amount. */
+/** Creates one of the commands above. Its two accounts must be in the same currency. */
 function transferring<Input extends TransferIn>(operation: keyof typeof transfers) {
   const { kind, by, ...must } = transfers[operation];
   const isIn = operation === 'transferIn';
@@ -89,7 +89,7 @@ function transferring<Input extends TransferIn>(operation: keyof typeof transfer
       amount: { field: 'amount', currency: () => currencyOfNamed(payments.database.pool, caller, sourceAccountId) },
       paths: {
         INSUFFICIENT_BALANCE: sourcePath,
-        // The transfer belongs to the customer of this account.
+        // The transfer belongs to this account's customer.
         USER_NOT_READY: isIn ? destinationPath : sourcePath,
         ACCOUNT_FROZEN: pathOf,
         INVALID_BANK_ACCOUNT: pathOf,
@@ -101,7 +101,7 @@ function transferring<Input extends TransferIn>(operation: keyof typeof transfer
 
 /**
  * Sends money in one currency from an internal to an external account. The source is debited immediately. The
- * transaction is PENDING until the rail has delivered the money or has failed to do so.
+ * transaction is PENDING until the rail has delivered the money or failed to do so.
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,
  *   INSUFFICIENT_BALANCE, LIMIT_EXCEEDED, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT,
  *   IDEMPOTENCY_MISMATCH
@@ -110,7 +110,7 @@ export const transferOut = transferring<Transfer>('transferOut');
 
 /**
  * Pulls money in one currency from an external to an internal account. The destination is credited once the rail has
- * collected the money. Without an amount, the rail decides how much it pulls.
+ * collected the money. If no amount is given, the rail decides how much to pull.
  * @throws Refusal as transferOut does, except INSUFFICIENT_BALANCE; also INVALID_INPUT for a wallet, from which money
  *   cannot be pulled, and AMOUNT_OUT_OF_RANGE if the destination cannot receive the amount
  */
@@ -196,12 +196,12 @@ export function newTransaction(
   };
 }
 
-/** Returns the accounts' owners, who must be allowed to move money. */
+/** Returns the ids of the customers who own the accounts. */
 function ownersOf(...accounts: readonly Account[]): string[] {
   return [...new Set(accounts.map((account) => account.customerId))].filter((id) => id !== null);
 }
 
-/** Returns the rows of a transfer by rail. The time in the transaction's id determines the expected settlement. */
+/** Returns the rows for a transfer that uses a rail. The transfer starts at the time in the transaction's id. */
 function railRows(
   rail: Rail,
   transaction: NewRow<Transaction>,

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { connectionName, firstServer } from './connections/address.ts';
 import { type ConnectionConfig, DatabaseClient, hostsOf } from './connections/hosts.ts';
 
-/** Runs `work` under an advisory lock that no other kind of work uses. Closing the connection releases the lock. */
+/** Runs `work` under the advisory lock `lock`, which no other kind of work uses. Closing the connection releases it. */
 export async function withAdvisoryLock<T>(
   databaseUrl: string,
   lock: number,
@@ -16,7 +16,7 @@ export async function withAdvisoryLock<T>(
   return withClient(databaseUrl, locked, use);
 }
 
-/** Runs `work` on a separate connection for `use`, without the pool's statement limits. */
+/** Runs `work` on a separate connection that is named after its `use` and has none of the pool's statement limits. */
 export function withClient<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>, use = 'set-up') {
   const config = {
     connectionString: firstServer(databaseUrl),
@@ -27,7 +27,7 @@ export function withClient<T>(databaseUrl: string, work: (client: pg.Client) => 
   return withConnection(config, work);
 }
 
-/** Runs `work` on a separate connection with these parameters, and closes it. */
+/** Runs `work` on a separate connection with the given `config`, and then closes the connection. */
 export async function withConnection<T>(config: ConnectionConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new DatabaseClient(config);
   await client.connect();

@@ -17,7 +17,7 @@ export interface LockSession {
   /** The lock that the session is waiting for, and how many seconds it has waited. */
   readonly waitsFor: string | null;
   readonly waitSeconds: number | null;
-  /** Whether it has committed but still holds its locks until a synchronous standby confirms the commit. */
+  /** Whether the session has committed but must hold its locks until a synchronous standby confirms the commit. */
   readonly awaitsStandby: boolean;
 }
 
@@ -43,7 +43,7 @@ const sessionsStatement = statement<Row>(
    order by open_seconds desc, a.pid`,
 );
 
-/** A prepared transaction of this database. It has no process, and holds its locks until it is ended explicitly. */
+/** A prepared transaction in this database. It has no process, and holds its locks until it is ended explicitly. */
 export interface PreparedTransaction {
   readonly gid: string;
   readonly owner: string;
@@ -61,10 +61,13 @@ export const preparedTransactions = statement<PreparedTransaction>(
    from pg_prepared_xacts p where p.database = current_database() order by p.prepared`,
 );
 
-/** How many leading characters identify a statement: fewer than track_activity_query_size keeps. */
+/** The number of leading characters by which a statement is recognized: fewer than track_activity_query_size. */
 const shownLength = 900;
 
-/** Returns sessions waiting for locks, and their blockers. Other logins' statements require pg_read_all_stats. */
+/**
+ * Returns the sessions that wait for locks and the sessions that block them. Seeing the statements of other logins
+ * requires pg_read_all_stats.
+ */
 export async function lockSessions(on: Queryable): Promise<LockSession[]> {
   // Postgres shows only the beginning of a long statement.
   const names = new Map([...statementTexts()].map(([name, text]) => [text.slice(0, shownLength), name]));

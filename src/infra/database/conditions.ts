@@ -33,7 +33,7 @@ export class Binding {
   }
 }
 
-/** Fields that are compared by range, or have some very frequent values. A generic plan might read all rows. */
+/** Fields that are compared by range, or in which a few values are very common. A generic plan might read all rows. */
 const uneven: ReadonlySet<string> = new Set(
   `Transaction.status Transaction.type Transaction.failureReason Transaction.sentCurrency Transaction.receivedCurrency
   Transaction.updatedAt Quote.status Customer.kycStatus Customer.searchName Customer.updatedAt Account.status Account.accountType
@@ -50,7 +50,7 @@ interface Found {
 
 type Model = ReturnType<typeof getDatamodel>['datamodel']['models'][string];
 
-/** A field of a model: a column or, for kind `object`, a relation to the model `type`. */
+/** A model's field: a column or, if its kind is `object`, a relation to the model that `type` names. */
 export type ModelField = Model['fields'][number];
 
 const keys: Readonly<Record<string, Model>> = getDatamodel().datamodel.models;
@@ -66,7 +66,7 @@ export function tableOf(model: string): string {
   return `"${columnName(model.charAt(0).toLowerCase() + model.slice(1))}"`;
 }
 
-/** Returns the column of a model's field; undefined for a relation or an unknown field. */
+/** Returns the name of a field's column, or undefined if the field is a relation or unknown. */
 export function columnOf(model: string, field: string): string | undefined {
   const found = models.get(model)?.get(field);
   return found && found.kind !== 'object' ? columnName(found.name) : undefined;
@@ -74,7 +74,7 @@ export function columnOf(model: string, field: string): string | undefined {
 
 export type Where = Readonly<Record<string, unknown>>;
 
-/** The fields and operators whose enum values are literals, because parameters would rule out partial indexes. */
+/** The fields and operators whose enum values are written as literals: parameters would rule out partial indexes. */
 export const literalNames: ReadonlySet<string> = new Set(['kind', 'not']);
 
 /** Compiles conditions on a model's rows to SQL. `isNarrow`: true if the query's other conditions match few rows. */
@@ -85,7 +85,7 @@ export function conditionsOf(model: string, alias: string, where: object, binds:
   return text;
 }
 
-// In Prisma's types, AND and OR take conditions or lists of them, `in` takes a list, and a relation takes conditions.
+// In Prisma's types, AND takes conditions or a list of them, OR and `in` take lists, and a relation takes conditions.
 function conditions(model: string, alias: string, where: Where, binds: Binding, found: Found): string[] {
   return Object.entries(where).flatMap(([name, condition]): string[] => {
     if (condition === undefined) return [];
@@ -193,7 +193,7 @@ function findPairs(relation: ModelField): ColumnPairs {
   return pairsOf(back).map(([here, there]) => [there, here]);
 }
 
-/** Writes the condition that joins a row to its related row, whose alias is `there`. */
+/** Returns the condition that joins a row to its related row. `row` and `there` are their aliases. */
 export function joinOf(relation: ModelField, row: string, there: string): string {
   let join = '';
   for (const [from, to] of pairsOf(relation))

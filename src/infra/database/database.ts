@@ -25,9 +25,9 @@ export const sessionSettings = (role: string, statementMs = defaultStatementMs) 
   'lock_timeout=2000',
   `statement_timeout=${statementMs}`,
   'idle_in_transaction_session_timeout=10000',
-  // Postgres overestimates the rows in a JSON list, and JIT compilation then takes ten times as long as the payment.
+  // Postgres overestimates the lengths of JSON lists, so JIT compilation would take ten times as long as a payment.
   'jit=off',
-  // If a machine is lost, the locks of its processes are released after a few unanswered keep-alive probes.
+  // If a machine is lost, its processes' locks are released after a few unanswered keep-alive probes.
   'tcp_keepalives_idle=10',
   'tcp_keepalives_interval=5',
 ];
@@ -56,7 +56,7 @@ export interface DatabaseOptions {
   readonly statementMs?: number;
   /** Session settings that replace the program's, such as `lock_timeout=60000`. For tests only. */
   readonly settings?: readonly string[];
-  /** The time limit for Prisma in one transaction, in milliseconds; 30 seconds by default. For tests only. */
+  /** Prisma's time limit for one transaction, in milliseconds; 30 seconds by default. For tests only. */
   readonly transactionMs?: number;
 }
 
@@ -96,13 +96,13 @@ export function connectionConfig({ url, role, use, statementMs, settings }: Conn
   };
 }
 
-/** Returns the parameters of a connection through a pooler. The session settings come from the login (pooler.ts). */
+/** Returns the parameters for a connection through a pooler. The session settings come from the login (pooler.ts). */
 function pooledConfig({ url, prepares }: Pooler, { role, use }: ConnectionOptions): ConnectionConfig {
   const { applicationName = 'payments-gateway' } = readAddress(url);
   return {
     ...connectionConfig({ url, role }),
     options: undefined,
-    // All instances use the same name, because a pooler must set it again whenever clients' names differ.
+    // All instances use the same name; otherwise, a pooler would have to set the name anew for each client.
     application_name: `${applicationName} ${use ?? role.replace('gateway_', '')}`,
     pooler: { prepares },
   };
@@ -121,14 +121,14 @@ export function openDatabase(options: DatabaseOptions) {
 
   return {
     url,
-    /** Returns the parameters of a connection with its own session, in the same role and with the same settings. */
+    /** Returns the parameters for a connection with its own session, in the same role and with the same settings. */
     connectionFor: (use: string) => connectionConfig({ ...options, use }),
-    /** Returns parameters like those of the pool, for a connection outside it. A pooler may share its session. */
+    /** Returns parameters like the pool's for a separate connection. Behind a pooler, its session may be shared. */
     connectionLikePool,
     pool,
     prisma,
     joinPrisma,
-    /** Runs a composed statement that selects one string, with the request's reader (read-scope.ts) if it has one. */
+    /** Runs a composed statement that selects one string, with the request's reader (read-scope.ts) if there is one. */
     readText(text: string, { values, planning }: Pick<Binding, 'values' | 'planning'>): Promise<string> {
       const reader = role === 'gateway_serving' ? currentReader.getStore() : undefined;
       const read: TextRead = { text, values, planning };
@@ -152,7 +152,7 @@ export function openDatabase(options: DatabaseOptions) {
 
 type PoolOptions = Pick<DatabaseOptions, 'role' | 'poolSize' | 'acquireTimeoutMs' | 'statementMs'>;
 
-/** Opens a pool that destroys read-only connections, and connections whose results do not arrive in time. */
+/** Opens a pool that destroys connections that are read-only or on which a result does not arrive in time. */
 export function openPool(connection: ConnectionConfig, { role, poolSize, acquireTimeoutMs, statementMs }: PoolOptions) {
   const Pool = role === 'gateway_serving' ? ServingPool : pg.Pool;
   const pool = new Pool({
@@ -165,7 +165,7 @@ export function openPool(connection: ConnectionConfig, { role, poolSize, acquire
     // A session never evicts the catalog entries that it has cached, so sessions are replaced periodically.
     maxLifetimeSeconds: 1_800,
   });
-  // Without this listener, an idle connection closed by the server would crash the process. The pool opens another.
+  // Without this listener, the loss of an idle connection would crash the process. The pool opens another one.
   pool.on('error', () => undefined);
 
   const idle = new Set<pg.PoolClient>();
@@ -173,7 +173,7 @@ export function openPool(connection: ConnectionConfig, { role, poolSize, acquire
   pool.on('remove', (client) => idle.delete(client));
   pool.on('release', (error, client) => {
     if (!error) idle.add(client);
-    // The pool's other connections have probably lost the server, too, or become read-only.
+    // The pool's other connections have probably also lost the server or become read-only.
     else if (isAnswerTimeout(error) || isReadOnly(error)) {
       connection.hosts?.suspect();
       for (const other of idle) discard(other, error);

@@ -13,7 +13,7 @@ export function wasRolledBack(error: unknown): boolean {
   return sqlState(error) !== undefined && error instanceof Error && 'severity' in error && error.severity === 'ERROR';
 }
 
-/** The error for a transaction that may have taken effect: the reply to its commit, or its result, was lost. */
+/** The error for a transaction that may have taken effect: its result, or the reply to its commit, has been lost. */
 export class OutcomeUnknown extends Error {
   constructor(cause: unknown) {
     super('the answer to a transaction was lost', { cause });
@@ -65,7 +65,7 @@ const connectionErrors = new Set([
   ...['ECONNABORTED', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'],
 ]);
 
-/** The errors of pg and its pool that have a message but no code. */
+/** The errors from pg and its pool that have a message but no code. */
 const connectionMessages =
   /^(timeout exceeded when trying to connect|timeout expired|Connection terminated|Query read timeout|Client has encountered a connection error|Client was closed and is not queryable|Cannot use a pool after calling end)/;
 
@@ -89,7 +89,7 @@ export function isDatabaseFault(error: unknown): boolean {
   return error.cause !== error && isDatabaseFault(error.cause);
 }
 
-/** Returns whether a server's certificate was refused, or the server offers no TLS. */
+/** Returns whether a server's certificate was refused or the server does not support TLS. */
 export function isTlsFault(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const codes = /^(CERT_|DEPTH_ZERO_|ERR_SSL_|ERR_TLS_|HOSTNAME_MISMATCH|SELF_SIGNED_|UNABLE_TO_)/;
@@ -102,7 +102,7 @@ export function isLockTimeout(error: unknown): boolean {
   return sqlState(error) === '55P03' || (error.cause !== error && isLockTimeout(error.cause));
 }
 
-/** Returns whether a statement was waiting for a row that another transaction is writing, not for a whole table. */
+/** Returns whether a statement was waiting for a row that another transaction was writing, not for a whole table. */
 export function waitedForRow(error: unknown): boolean {
   return error instanceof Error && 'where' in error && /\bwhile \w+( \w+)? (index )?tuple/.test(String(error.where));
 }

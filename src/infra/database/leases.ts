@@ -27,7 +27,7 @@ interface Claim {
   readonly counter?: string | null;
   /** The condition of the partial index on due rows, unless the due time implies it. */
   readonly where?: string;
-  /** Common table expressions; the last, `due`, selects `ctid as row`. By default, it selects the $1 rows due first. */
+  /** Common table expressions; the last, `due`, selects `ctid as row`. By default, it selects the first $1 due rows. */
   readonly due?: string;
   /** The column with the end of the lease, if it is not the due-time column. */
   readonly until?: string;
@@ -94,7 +94,7 @@ export function firstDue({ table, dueAt = 'due_at' }: Pick<LeasedTable, 'table' 
   return `select ${dueAt} as due_at from ${table} where ${dueAt} is not null order by ${dueAt} limit 1`;
 }
 
-/** Creates the function that returns the milliseconds until the next row is due; undefined if none is waiting. */
+/** Creates the function that returns the milliseconds until the next row is due, or undefined if none is waiting. */
 export function untilNext(leased: LeasedTable): (on: Queryable) => Promise<number | undefined> {
   const next = statement<{ waitMs: number }>(
     `next_${leased.rows}`,

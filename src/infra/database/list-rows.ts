@@ -3,10 +3,10 @@ import { type Binding, conditionsOf, fieldsOfModel, literalNames, tableOf, type 
 import type { Planning } from './connections/read-scope.ts';
 import { columnName, fieldName } from './rows.ts';
 
-// The index on the field that restricts a list (to an account, a customer or a reference) finds its rows quickly, even
-// if the platform has many rows. Left to itself, Postgres may use another index, such as the one on all payments by
-// time, and read it to the end for an account with few payments. To prevent this, the other conditions are wrapped in
-// `(…) is true`, and if the index does not have the list's order, the rows are sorted after `offset 0`.
+// The index on the field that restricts a list (to an account, a customer or a reference) finds the list's rows
+// quickly, even if the platform has many rows. Left to itself, Postgres may use another index, such as the one on all
+// payments by time, and read it to the end for an account with few payments. To prevent this, the other conditions are
+// wrapped in `(…) is true`, and if the index does not have the list's order, the rows are sorted after `offset 0`.
 
 /** Selective fields: each value matches few of a platform's rows. True if the field's index sorts those rows by id. */
 const finders: Readonly<Record<string, Readonly<Record<string, boolean>>>> = {
@@ -32,7 +32,7 @@ const finders: Readonly<Record<string, Readonly<Record<string, boolean>>>> = {
   },
 };
 
-/** A single condition: a field name or `OR`, and the value to compare with. */
+/** An entry in a `where`: a field name or `OR`, and its condition. */
 type Condition = readonly [name: string, value: unknown];
 
 export interface ListRows {
@@ -54,7 +54,7 @@ interface Way {
   readonly through?: { readonly column: string; readonly ids: string } | undefined;
 }
 
-/** Writes a comparison from which Postgres expects few rows, so that it uses the index instead of a table scan. */
+/** Writes a comparison that Postgres expects to match few rows, so that it uses the index instead of a table scan. */
 export function oneOfFew(alias: string, column: string, value: string): string {
   return `${alias}.${column} = ${value} and ${alias}.${column} between ${value} and ${value}`;
 }
@@ -149,7 +149,7 @@ function writeRows(list: ListRows, conditions: readonly Condition[], binds: Bind
   return fromWays(list, own, complete);
 }
 
-/** Returns the field whose index can be read from a cursor: the order's field if it has only one, else the id. */
+/** Returns the field whose index can be read from a cursor onward: the order's only field, or else the id. */
 function keyFieldOf({ order }: ListRows): string {
   const [column = 'id', ...more] = order?.columns ?? [];
   return more.length === 0 ? fieldName(column) : 'id';
@@ -159,7 +159,7 @@ function textOf(model: string, alias: string, conditions: readonly Condition[], 
   return conditionsOf(model, alias, { AND: conditions.map((one) => Object.fromEntries([one])) }, binds, isNarrow);
 }
 
-/** Writes the remaining conditions. A condition on a row that is the same for the whole list is tested only once. */
+/** Writes the remaining conditions. A condition on a related row that the whole list shares is tested only once. */
 function restOf(
   model: string,
   alias: string,
@@ -220,7 +220,7 @@ function choose(model: string, conditions: readonly Condition[]): Chosen {
   return nothingChosen;
 }
 
-/** Returns the id of the related row if another condition of the list fixes that id; otherwise undefined. */
+/** Returns the id of the related row if another of the list's conditions fixes it; otherwise undefined. */
 function idOfNamed(model: string, [name]: Condition, others: readonly Condition[]): string | undefined {
   const idField = fieldsOfModel(model).get(name)?.relationFromFields?.at(-1);
   const value = others.find(([other]) => other === idField)?.[1];
@@ -288,7 +288,7 @@ function fromWay(list: ListRows, own: string, { found, rest, isOrdered, through 
   }
   const matching = `${rows} and (${rest}) is true`;
   if (order === undefined || (isOrdered && order.columns.length === 1)) return matching;
-  // Sorts the ids, and then reads only the rows of a page. To sort whole rows, Postgres would first copy each of them.
+  // Sorts the ids, and then reads only one page's rows. To sort whole rows, Postgres would first copy each of them.
   const ids = `select ${alias}.id from (select ${alias}.* from ${matching} offset 0) ${alias}${pageOrder(list)}`;
   return `${tableOf(model)} ${alias} where ${own} and ${alias}.id = any (array(${ids}))`;
 }

@@ -18,6 +18,6 @@ export async function refuseOwners({ pool }: { readonly pool: Queryable }): Prom
   if (!isSuperuser && !bypasses && owned === null) return;
   const reason = isSuperuser ? 'is a superuser' : bypasses ? 'bypasses row-level security' : `owns the table ${owned}`;
   throw new OperatorError(
-    `The login ${login} of DATABASE_URL ${reason}, so the database cannot restrict what the service does. Use a login that is only a member of gateway_serving and gateway_work (prisma/roles.sql creates one), and set DATABASE_OWNER_URL for migrations; or set ALLOW_UNSAFE=owner-login to start anyway.`,
+    `The login ${login} in DATABASE_URL ${reason}, so the database cannot restrict what the service does. Use a login that is only a member of gateway_serving and gateway_work (prisma/roles.sql creates one), and set DATABASE_OWNER_URL for migrations; or set ALLOW_UNSAFE=owner-login to start anyway.`,
   );
 }

@@ -7,21 +7,21 @@ import { OperatorError, sqlState } from './faults.ts';
 import { refuseOwners } from './owners.ts';
 import { inRolledBackTransaction, transactionOn } from './transaction.ts';
 
-/** The role for requests, because only requests go through a pooler. */
+/** The role of all sessions behind a pooler, because only requests go through one. */
 const role = 'gateway_serving';
 
 /** The advisory lock that a process holds while it changes a login's settings ("pool" in ASCII). */
 const settingsLock = 0x706f6f6c;
 
-/** Returns the settings that a login gives to sessions behind a pooler. The platform is set in each transaction. */
+/** Returns a login's settings for sessions behind a pooler: all except the platform, which each transaction sets. */
 const loginSettings = () =>
   sessionSettings(role)
     .map((setting) => setting.split('=', 2) as [name: string, value: string])
     .filter(([name]) => name !== 'gateway.platform');
 
 /**
- * Stores the settings that sessions need as defaults of the pooler's login, for this database only. A login may change
- * its own defaults. Connections that set their own settings, such as those for background work, are not affected.
+ * Stores the required session settings with the pooler's login, as its defaults for this database only. A login may
+ * change its own defaults. Connections with settings of their own, such as those for background work, are not affected.
  * @param direct the server's own address, with the same login
  * @throws OperatorError if the logins differ, or the login owns tables
  */
@@ -54,7 +54,7 @@ function loginOf(url: string): string {
 /** Connects through a pooler, and detects its capabilities. @throws OperatorError if it cannot be used */
 export async function findPooler(url: string, direct: string): Promise<Pooler> {
   const { database, missing, prepares } = await withClient(url, (client) =>
-    // One transaction, because a pooler runs all its statements in the same session.
+    // A pooler runs all statements of a transaction in the same session.
     inRolledBackTransaction(client, async () => ({
       database: await identityOf(client),
       prepares: await preparesStatements(client),
@@ -67,7 +67,7 @@ export async function findPooler(url: string, direct: string): Promise<Pooler> {
   }
   if (missing.length > 0) {
     throw new OperatorError(
-      `The sessions behind the pooler of DATABASE_URL lack the settings ${missing.join(', ')}. The login ${loginOf(url)} must be a member of ${role}. Run "npm run migrate" with DATABASE_OWNER_URL, DATABASE_URL and DATABASE_DIRECT_URL, which stores them with the login. Then let the pooler open new connections (RECONNECT in PgBouncer's console).`,
+      `The sessions behind the pooler in DATABASE_URL lack the settings ${missing.join(', ')}. The login ${loginOf(url)} must be a member of ${role}. Run "npm run migrate" with DATABASE_OWNER_URL, DATABASE_URL and DATABASE_DIRECT_URL to store them with the login. Then let the pooler open new connections (RECONNECT in PgBouncer's console).`,
     );
   }
   return { url, prepares };
@@ -75,7 +75,7 @@ export async function findPooler(url: string, direct: string): Promise<Pooler> {
 
 async function identityOf(client: pg.Client): Promise<string | undefined> {
   const { rows } = await client.query<{ identity: string }>(
-    // The time is read as a number, because the sessions may have different time zones.
+    // The start time is read as a number because the sessions' time zones may differ.
     'select oid || $1 || extract(epoch from pg_postmaster_start_time()) as identity from pg_database where datname = current_database()',
     [' '],
   );
@@ -92,7 +92,7 @@ async function missingSettings(client: pg.Client): Promise<string[]> {
       [settings.map(([name]) => name), settings.map(([, value]) => value)],
     )
     .catch((error: unknown) => {
-      // The login may not assume the role, so setting the role would have no effect.
+      // The login is not allowed to assume the role, so a stored default for the role would have no effect.
       if (sqlState(error) === '42501') return { rows: [{ name: 'role', now: '', wanted: role }] };
       throw error;
     });

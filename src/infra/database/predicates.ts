@@ -3,15 +3,15 @@ import { fieldsOfModel, type ModelField, type Where } from './conditions.ts';
 import { asPlatform } from './connections/platform-scope.ts';
 import { type Noun, readRows } from './read-rows.ts';
 
-// Compiles conditions, written like Prisma's `where`, to a function that tests a row in memory. This is the counterpart
-// of conditions.ts for past versions of rows. It refuses conditions that cannot be evaluated from the row alone.
+// Compiles conditions, written like Prisma's `where`, into a function that tests a row in memory: the counterpart
+// of conditions.ts for past versions of rows. Conditions that cannot be evaluated from the row alone are refused.
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Finds a row of the same platform that another row refers to; undefined if there is none. */
+/** Finds a referenced row, which belongs to the same platform. Returns undefined if there is none. */
 export type FindRow = (model: string, id: string) => Row | undefined;
 
-/** Tests whether a row meets conditions. `find` must know the rows that its `references` refer to. */
+/** Tests whether a row meets conditions. `find` must find the rows that the `references` point to. */
 export interface Predicate {
   readonly matches: (row: Row, find: FindRow) => boolean;
   /** The fields that refer to other rows whose fields the conditions also test. */
@@ -32,7 +32,7 @@ export class NotFollowable extends Error {
   }
 }
 
-/** The fields of referenced rows that never change (guard_account), so their current values are also the past ones. */
+/** The unchanging fields of referenced rows (guard_account): their past values equal the current ones. */
 const unchanging: Readonly<Record<string, readonly string[]>> = {
   Account: ['id', 'platformId', 'kind', 'currency', 'customerId'],
   Customer: ['id', 'platformId', 'platformCustomerId', 'customerType'],
@@ -40,7 +40,7 @@ const unchanging: Readonly<Record<string, readonly string[]>> = {
 
 type Test = (row: Row, find: FindRow) => boolean;
 
-/** Compiles the conditions for a model's rows. @throws NotFollowable if the row alone is not enough to evaluate them */
+/** Compiles conditions on a model's rows. @throws NotFollowable if a row alone is not enough to evaluate them */
 export function predicateOf(model: string, where: object): Predicate {
   const references = new Map<string, Reference>();
   const test = allOf(model, where as Where, references);
@@ -101,7 +101,7 @@ function ofValue(model: string, field: ModelField, condition: unknown): Test {
 
 type TestValue = (value: unknown) => boolean;
 
-/** The tests of a field's value, by operator; undefined if this code cannot compare the values as Postgres does. */
+/** Creates each operator's test. Returns undefined if values cannot be compared here as Postgres would. */
 const comparisons: Readonly<Record<string, (field: ModelField, operand: unknown) => TestValue | undefined>> = {
   equals: equalTo,
   in(field, operands) {
@@ -166,7 +166,7 @@ export class ReferredRows {
     for (const { model, field } of references) {
       const ids = new Set(rows.map((row) => row[field]).filter((id) => typeof id === 'string'));
       const missing = [...ids].filter((id) => !this.#known.has(keyOf(model, id)));
-      // The cast is safe, because the models whose events can be followed refer only to one another.
+      // The cast is safe because the models whose events can be followed refer only to one another.
       if (missing.length > 0) await this.#read(platformId, model as Noun, missing);
     }
     return (model, id) => this.#known.get(keyOf(model, id));

@@ -5,7 +5,7 @@ import { sqlState } from './faults.ts';
 /** The SQLSTATEs of a lost race: serialization failure, deadlock, unique violation (the next run sees the row). */
 const lostRace = new Set(['40001', '40P01', '23505']);
 
-/** Runs a command, at most five times. Repeats it after a random pause if it has lost a race and was rolled back. */
+/** Runs a command, and repeats it after a random pause if it lost a race and was rolled back: five runs at most. */
 export async function retryLostRaces<T>(command: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -11,7 +11,7 @@ import {
 } from './generated/client/client.ts';
 import { getDatamodel } from './generated/pothos.ts';
 
-/** The rows stored as snapshots in the feed and in stored results, by model. */
+/** The rows whose snapshots the feed and stored results contain, by model. */
 export interface SnapshotRows {
   Account: Account;
   ClientToken: ClientToken;
@@ -42,7 +42,7 @@ export function fieldName(column: string): string {
 type Revive = (value: unknown) => unknown;
 type Reviver = readonly [field: string, column: string, revive: Revive | undefined, isNumber: boolean];
 
-/** The functions that restore values from JSON, by column type. Postgres writes these types only in these forms. */
+/** The functions that restore values from the JSON that Postgres writes, by column type. */
 export const reviveByType: Readonly<Record<string, Revive>> = {
   BigInt: (value) => BigInt(value as string | number),
   DateTime: (value) => new Date(value as string),
@@ -83,7 +83,7 @@ interface WholeRows extends SnapshotRows {
   Event: Event;
 }
 
-/** Lists the columns of a model as fields, for `rowFromFields`. Numbers become text, because JSON would round them. */
+/** Lists a model's columns as fields, for `rowFromFields`. Numbers become text, because JSON.parse would round them. */
 export function fieldsOf(model: keyof WholeRows, alias: string): string {
   return (revivers.get(model) ?? [])
     .map(([field, column, , isNumber]) => `${alias}.${column}${isNumber ? '::text' : ''} as "${field}"`)
@@ -103,7 +103,7 @@ export function rowFromFields<M extends keyof WholeRows>(model: M, fields: Recor
     const value = fields[field];
     if (value !== null) fields[field] = revive(value);
   }
-  // `fieldsOf` selects every field of the model, and the loop has given each its type.
+  // `fieldsOf` selects every field of the model, and the loop has converted each value to its type.
   return fields as unknown as WholeRows[M];
 }
 

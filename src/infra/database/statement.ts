@@ -4,7 +4,7 @@ import { fieldName, rowFromSnapshot, type SnapshotRows } from './rows.ts';
 /** Anything that runs a query: the pool, or one of its clients. */
 export type Queryable = Pick<pg.Pool, 'query'>;
 
-/** A prepared statement. Call it with the values to get the rows. */
+/** A prepared statement. Call it with the values of its parameters to get the rows. */
 export type Statement<Row> = (on: Queryable, ...values: readonly unknown[]) => Promise<Row[]>;
 
 /** A row with field names in camel case. The compiler rejects names with an underscore, such as column names. */
@@ -26,7 +26,7 @@ export type NounsArgument<Row> = keyof NounsIn<Row> extends never ? [] : [nouns:
 
 const texts = new Map<string, string>();
 
-/** Returns the texts of all statements by name, which a test compares with docs/prisma.md. */
+/** Returns the text of each statement, by name. A test compares the texts with docs/prisma.md. */
 export function statementTexts(): ReadonlyMap<string, string> {
   return texts;
 }

@@ -4,7 +4,7 @@ import { isConnectionLost, isReadOnly, OutcomeUnknown, wasRolledBack } from './f
 import type { Prisma } from './generated/client/client.ts';
 import { type Queryable, statement } from './statement.ts';
 
-/** One transaction for two clients. Plain SQL runs on `client`, and Prisma's statements run on the same connection. */
+/** A transaction shared by two clients: plain SQL runs on `client`, Prisma's statements on the same connection. */
 export interface Transaction {
   readonly client: pg.PoolClient;
   readonly prisma: Prisma.TransactionClient;
@@ -69,7 +69,7 @@ export async function rolledBack<T>({ pool }: Pick<Database, 'pool'>, work: (cli
   return withClient(await pool.connect(), (client) => inRolledBackTransaction(client, () => work(client)));
 }
 
-/** Runs a statement that commits by itself. @throws OutcomeUnknown if it was sent but not acknowledged */
+/** Runs a statement that commits its own transaction. @throws OutcomeUnknown if it was sent but not acknowledged */
 export async function runCommitting<T>(
   database: Pick<Database, 'connectForFunctions'>,
   statement: (client: pg.PoolClient) => Promise<T>,

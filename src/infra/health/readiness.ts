@@ -13,7 +13,7 @@ import { within } from '../instruments/within.ts';
 export interface Readiness {
   readonly database: boolean;
   readonly writable: boolean;
-  /** Whether it has all of this program's migrations. */
+  /** Whether the database has all of this program's migrations. */
   readonly schema: boolean;
   /** Whether the feed advances: false if an event has waited in the outbox for too long. */
   readonly feed: boolean;
@@ -44,7 +44,7 @@ const stateStatement = statement<{ writable: boolean; applied: number; oldest: b
      oldest_waiting() as oldest`,
 );
 
-/** Calls the functions that all authenticated requests and all commands need, with a plan that changes nothing. */
+/** Calls the functions that all authenticated requests and all commands need. The calls change nothing. */
 const requestStatement = statement<object>(
   'readiness_of_requests',
   `select (select count(*) from find_api_token('')),
@@ -84,7 +84,7 @@ export class ReadinessWatch {
     const settings = { connectionTimeoutMillis: answerMs, query_timeout: answerMs };
     const config = () => ({ ...database.connectionLikePool('readiness'), ...settings });
     this.#connection = new OwnConnection(config, undefined, sessionMs);
-    // Without this handler, an unreadable folder would crash the process before a check awaits this promise.
+    // Without this handler, an unreadable migrations folder would crash the process before a check awaits this promise.
     this.#migrations.catch(() => undefined);
   }
 

@@ -14,13 +14,13 @@ export const earlyRefusals = new Counter({
   help: 'Requests refused because of load (SERVICE_UNAVAILABLE) or a rate limit (RATE_LIMITED), before they reached their API.',
   labelNames: ['code'] as const,
 });
-// Prometheus sees no increase in a series that begins above zero, so each series begins before the first refusal.
+// Prometheus sees no increase in a series that begins above zero, so each begins at zero, before the first refusal.
 for (const code of ['SERVICE_UNAVAILABLE', 'RATE_LIMITED']) earlyRefusals.inc({ code }, 0);
 
 /** The requests in progress, as admission control counts them (http/in-flight.ts). */
 export const requestsInFlight = new Gauge({
   name: 'payments_requests_in_flight',
-  help: 'Requests in flight, limited by MAX_IN_FLIGHT. A stream counts until it begins.',
+  help: 'Requests in flight, limited by MAX_IN_FLIGHT. A stream counts only until it begins.',
 });
 
 export const commands = new Counter({
@@ -50,7 +50,7 @@ for (const result of ['retried', 'gave_up']) lostRaces.inc({ result }, 0);
 
 export const slowReaders = new Counter({
   name: 'payments_slow_readers_total',
-  help: 'Readers of subscriptions that fell too far behind and were dropped.',
+  help: 'Subscription readers dropped because they fell too far behind.',
 });
 
 /** The plans that are waiting to be committed or are being committed (ledger/commit-lanes.ts). */
@@ -61,12 +61,12 @@ export const plansWaiting = new Gauge({
 
 export const textReads = new Counter({
   name: 'payments_reads_total',
-  help: 'Statements that read nodes and lists for requests, by server: primary, replica. Not counted without DATABASE_READ_URL.',
+  help: 'Statements that read nodes and lists for requests, by server: primary, replica. Counted only if DATABASE_READ_URL is set.',
   labelNames: ['where'] as const,
 });
 
 export const replicaFallbacks = new Counter({
   name: 'payments_replica_fallbacks_total',
-  help: 'Reads that the primary answered instead of a replica, by reason: behind, failed, lost, or unknown (the position of the primary was not available).',
+  help: "Reads that the primary answered instead of a replica, by reason: behind, failed, lost, or unknown (the primary's position was not available).",
   labelNames: ['reason'] as const,
 });

@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** A network host and port: a name, an IPv4 address, or an IPv6 address in brackets. `URL` checks the numbers. */
+/** A host (a name, an IPv4 address or an IPv6 address in brackets) and an optional port. `URL` checks the numbers. */
 const authorityForm = /^(?:[a-z\d._~-]+|\[[a-f\d:.]+\])(?::\d{0,5})?$/i;
 /** A request target that includes the host, as sent to proxies (RFC 9112, 3.2.2). */
 const absoluteForm = /^https?:\/\/([^/?]*)(.*)$/i;
@@ -25,7 +25,7 @@ export function refuseWrongAddresses(server: EventEmitter): void {
     else refuseUpgrade(answer as Duplex);
     return true;
   };
-  // Without these listeners, Node would answer requests with an Expect header before the check.
+  // Without these listeners, Node itself would answer an Expect header before the request is checked.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     response.writeContinue();
     server.emit('request', request, response);
@@ -46,7 +46,7 @@ function refuseUpgrade(socket: Duplex, status = '400 Bad Request'): void {
   socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\n\r\n`, () => socket.destroy());
 }
 
-/** If the first line is longer than this, in bytes, the address is too long (RFC 9110, 4.1, recommends 8,000). */
+/** The address is too long if the first line has more bytes than this (RFC 9110, 4.1, recommends at least 8,000). */
 const longAddress = 8 * 1024;
 
 /** Returns whether a head is too long because of its address. For any other head that is too long, Node returns 431. */

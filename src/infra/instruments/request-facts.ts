@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 
 /** The known facts about the request to which the current work belongs. Every log line includes them. */
 export interface RequestFacts {
-  /** The id assigned by the client, a proxy or this instance. The response contains it, too. */
+  /** The id assigned by the client, a proxy or this instance. The response also contains it. */
   readonly requestId: string;
   platform?: string;
   tokenId?: string;
   /** A GraphQL operation's kind and root field, or an endpoint's method and path. */
   operation?: string;
-  /** The public ids of the first few objects that its commands have created or changed. */
+  /** The public ids of the first few objects that the request's commands have created or changed. */
   made?: string[];
   client?: ClientFacts;
 }
@@ -41,7 +41,7 @@ export function clientIn(given: Readonly<Record<string, unknown>>): ClientFacts 
   return undefined;
 }
 
-/** Creates the facts of a request. An id sent with the request is used, unless it is malformed. */
+/** Creates a request's facts. An id sent with the request is used unless it is malformed. */
 export function factsOf(given?: string | readonly string[], client?: ClientFacts): RequestFacts {
   const requestId = typeof given === 'string' && idForm.test(given) ? given : randomUUID();
   return client ? { requestId, client } : { requestId };
@@ -72,7 +72,7 @@ export function beginDeadline(ms: number): void {
   if (facts) deadlines.set(facts, performance.now() + ms);
 }
 
-/** Returns how many ms the current request may wait so that `reserved` ms remain; `atMost` if it has no deadline. */
+/** Returns how many ms, at most `atMost`, the current request may wait and still have `reserved` ms left. */
 export function msLeft(atMost: number, reserved = 0): number {
   const facts = currentRequest();
   const deadline = facts && deadlines.get(facts);

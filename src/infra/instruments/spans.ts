@@ -14,7 +14,7 @@ import { pathOf, type RequestFacts } from './request-facts.ts';
 // OpenTelemetry spans for requests, operations, statements, rail calls and webhooks. start/tracing.ts enables them.
 // Attributes are only names, ids and times, never values from a client, secrets or personal data.
 
-/** OpenTelemetry's numbers for the span kinds, because a const enum cannot be imported without a compile step. */
+/** OpenTelemetry's numbers for the span kinds, copied because importing a const enum would require a compile step. */
 const kinds = { internal: 0, server: 1, client: 2 } as const satisfies Record<string, SpanKind>;
 
 const tracer = trace.getTracer('payments-graphql-gateway');
@@ -61,7 +61,7 @@ interface SpanOptions {
 /** The maximum length of a statement's text in its span, in characters. */
 const statementLength = 1_000;
 
-/** Starts a statement's span. Returns the callback for its result or error; undefined if no span is active. */
+/** Starts a statement's span. Returns the callback for its result or error, or undefined if no span is active. */
 export function beginStatement(
   name: string | undefined,
   text: string,
@@ -104,7 +104,7 @@ export function inRequestSpan<T>(
   return context.with(trace.setSpan(around, span), work);
 }
 
-/** Marks a span as failed, with the name or SQLSTATE only, because an error's text may contain a client's values. */
+/** Marks a span as failed, with only the error's code or name, because its text may contain a client's values. */
 function fail(span: Span, error: unknown): void {
   const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
   span.setAttribute('error.type', code ?? (error instanceof Error ? error.name : 'unknown'));

@@ -26,7 +26,7 @@ export class RefusedAddress extends Error {
   }
 }
 
-/** Public addresses of clouds' internal services. (Their other addresses are in ranges that are refused anyway.) */
+/** The public addresses of cloud platforms' internal services. Their other addresses are in ranges refused anyway. */
 const cloudInternal: ReadonlySet<string> = new Set(['168.63.129.16']);
 /** The only part of IPv6 that is assigned for global unicast (RFC 4291, 2.4). */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');

@@ -2,7 +2,7 @@ import type { Rail } from '../rail.ts';
 import { Breach, NotTried, providerOf, type TrialDrive, type Tried, withFault, words } from './driver.ts';
 import type { Course, ProviderFault } from './trial.ts';
 
-/** Tests one of the port's promises with an order that takes the given course. Throws a Breach if it is broken. */
+/** Tests one of the port's promises with an order that takes `course`. Throws a Breach if the promise is broken. */
 export type Check = readonly [
   name: string,
   course: Course,
@@ -73,7 +73,7 @@ function survives(fault: ProviderFault, times: number): Check[2] {
   };
 }
 
-/** Simulates a process that is killed before it sees the answer. A new process knows nothing of the call. */
+/** Simulates a process that is killed before it sees the answer. The new process knows nothing about the call. */
 async function killed(drive: TrialDrive, rail: Rail, tried: Tried): Promise<void> {
   await drive.ask(rail);
   await drive.expectSettledOnce(await tried.open());
@@ -83,7 +83,7 @@ async function givesBack(drive: TrialDrive, rail: Rail, tried: Tried): Promise<v
   if (tried.kind === 'PAYOUT') throw new NotTried('only collected money can be returned');
   providerOf(tried);
   await drive.expectSettled(rail);
-  // The gateway may call this again, because after a lost answer it cannot know whether the call took effect.
+  // The gateway may repeat giveBack, because after a lost answer it cannot know whether the call took effect.
   await rail.giveBack?.(drive.request(true));
   await rail.giveBack?.(drive.request(true));
   await drive.expectMoved(0n);

@@ -19,7 +19,7 @@ export class Breach extends Error {}
 /** The error for a check that cannot be run, because the rail or its provider does not support it. */
 export class NotTried extends Error {}
 
-/** The maximum wait that a rail may request from the gateway, in milliseconds: a day. */
+/** The maximum `checkInMs` or `watchMs` that a rail may return: a day. */
 const maxCheckInMs = 86_400_000;
 /** The pause before asking again if there was no answer, in milliseconds. */
 const retryMs = 20;
@@ -27,7 +27,7 @@ const retryMs = 20;
 /** A rail's answer; `unknown` if it threw or did not answer in time. */
 export type Answer = RailOutcome | { readonly kind: 'unknown'; readonly error: unknown };
 
-/** Passes a new order from the trial to a rail. It sets the fields that the gateway would set. */
+/** Passes a new order from the trial to a rail, setting the fields that the gateway would set. */
 export class TrialDrive {
   readonly #id = randomUUID();
   readonly #provider: TrialProvider | undefined;

@@ -1,6 +1,6 @@
 import type { Rail, RailOrder } from '../rail.ts';
 
-/** What the author of a rail provides for the conformance suite. A module exports it as `trial`. */
+/** What a rail's author provides for the conformance suite. A module exports it as `trial`. */
 export interface RailTrial {
   /** Opens the rail as a starting process would. Called several times. The provider keeps its state between calls. */
   open(): Promise<Rail>;
@@ -23,23 +23,23 @@ export type TrialOrder = Pick<RailOrder, 'amount' | 'currency' | 'account' | 'um
 
 export interface TrialProvider {
   /**
-   * Returns the amount that the provider has moved for an order, in the smallest unit: a multiple of the order's amount
-   * if it was sent more than once. Refunded money does not count.
+   * Returns the amount that the provider has moved for an order, in the currency's smallest unit. It is a multiple of
+   * the order's amount if the order was carried out more than once. Refunded money does not count.
    */
   moved(orderId: string): Promise<bigint>;
 
-  /** Applies a fault to every call from now on, replacing the previous one. */
+  /** Applies a fault to every call from now on, replacing the previous fault. */
   setFault(fault: ProviderFault): Promise<void>;
 }
 
 /**
- * A provider's fault. `loses-answers`: it carries out requests, but the connection breaks before it answers. `is-down`:
+ * A provider fault. `loses-answers`: it carries out requests, but the connection breaks before it answers. `is-down`:
  * it neither answers nor carries anything out. `is-slow`: its answers take longer than the gateway waits.
  * `contradicts`: it reports a settled order as failed.
  */
 export type ProviderFault = 'none' | 'loses-answers' | 'is-down' | 'is-slow' | 'contradicts';
 
-/** The time limits of the suite, in milliseconds. */
+/** The suite's time limits, in milliseconds. */
 export interface TrialTimes {
   /** How long the gateway waits for one answer. */
   readonly answerMs: number;

@@ -19,7 +19,7 @@ export function waysToPay(request: FundingRequest): PaymentInstruction[] {
   return ways[request.currency.code].map((way) => way(request));
 }
 
-/** Deterministically derives 32 bytes from a quote or account and a purpose, so that nothing needs to be stored. */
+/** Derives 32 bytes from the id of a quote or account and a purpose, so that nothing needs to be stored. */
 function seedOf(owner: string, purpose: string): Buffer {
   return createHash('sha256').update(`sandbox funding ${purpose} ${owner}`).digest();
 }
@@ -59,7 +59,7 @@ const clabeAccount: Way = ({ owner, reference }) => ({
   reference,
 });
 
-/** Creates a random PIX key for Brazilian reais. It belongs to a single payment, so no reference is needed. */
+/** Creates a RANDOM PIX key for Brazilian reais. Each quote or account has its own, so no reference is needed. */
 const pixKey: Way = ({ owner }) => ({
   accountType: 'PIX',
   pixKey: pixKeyForms.RANDOM.canonical(seedOf(owner, 'PIX').toString('hex').slice(0, 32)),
@@ -67,7 +67,7 @@ const pixKey: Way = ({ owner }) => ({
   taxId: '12345678000195',
 });
 
-/** Creates a UPI address for Indian rupees. It belongs to a single payment, so no reference is needed. */
+/** Creates a UPI address for Indian rupees. Each quote or account has its own, so no reference is needed. */
 const upiAddress: Way = ({ owner }) => ({
   accountType: 'UPI',
   vpa: `pay.${seedOf(owner, 'UPI').toString('hex').slice(0, 24)}@sandbox`,
@@ -95,7 +95,7 @@ const plainAccount =
     return { ...plain, ...bank } as Plain<Type>;
   };
 
-// Addresses for stablecoins, derived from the owner's seed.
+// Stablecoin addresses, derived from the owner's seed.
 
 const solanaWallet: Way = ({ owner, currency }) => ({
   accountType: 'SOLANA_WALLET',
@@ -120,7 +120,7 @@ const tronWallet: Way = ({ owner, currency }) => {
   return { accountType: 'TRON_WALLET', address: createBase58check(sha256).encode(bytes), assetType: currency.code };
 };
 
-/** The features that a payer must support (BOLT 9): onion payloads in TLV, and the payment secret. */
+/** The features that a payer must support (BOLT 9): TLV onion payloads and the payment secret. */
 const features = [{ bit: 8 }, { bit: 14 }];
 
 /** The lifetime of an account's invoice: ten years. Without an expiry, a BOLT 11 invoice is valid for only an hour. */
@@ -157,7 +157,7 @@ function invoiceOf({ owner, reference, amount, createdAt, expiresAt }: FundingRe
   return invoices.createSignedRequest({ destination, hrp, signature, tags }).request;
 }
 
-/** The payment instructions of each currency. The API has no account type for yen. */
+/** The payment instructions for each currency. The API has no account type for yen. */
 const ways: Readonly<Record<CurrencyCode, readonly Way[]>> = {
   USD: [usAccount],
   EUR: [ibanAccount],

@@ -44,7 +44,7 @@ const minSendingWorth = '0.1';
 
 const defaultVariableFeeRate = '0.003';
 
-/** The maximum amount to send, in the smallest unit: the API's own maximum. */
+/** The maximum amount to send, in the currency's smallest unit: the API's own maximum. */
 const maxSendingAmount = maxAmount;
 
 /** The number of decimal places of a rate, as in the API's samples. Rates below `minUsualRate` have more. */
@@ -77,7 +77,7 @@ function tableRate(sending: Currency, receiving: Currency): string {
   return rate.toDecimal(rateDigits, places);
 }
 
-/** Converts an amount of US dollars to a currency's smallest unit at the mid price, rounded down. */
+/** Converts an amount in US dollars to a currency's smallest unit at the mid price, rounding down. */
 function unitsWorth(dollars: string, currency: Currency): bigint {
   return parseDecimal(dollars).over(midPrice(currency.code)).times(tenTo(currency.decimals)).roundDown();
 }
@@ -86,7 +86,7 @@ function midPrice(code: CurrencyCode): Fraction {
   return parseDecimal(midPrices[code]);
 }
 
-/** Returns the schema of a decimal that pricing accepts, given as a string because a JSON number could be inexact. */
+/** Returns a schema for the decimals that pricing accepts. They are strings, because JSON numbers could be inexact. */
 function decimalText(fault: (text: string) => string | undefined) {
   return z.string({ error: 'must be a decimal in quotation marks' }).superRefine((text, context) => {
     const reason = fault(text);
@@ -110,7 +110,7 @@ const pair = z.string().refine((name) => {
 }, 'must be the codes of two known currencies, such as "USD/EUR"');
 
 const overridesByPair = z.record(pair, overrideSchema, { error: 'must be an object with keys such as "USD/EUR"' });
-/** The replacement entries by pair, such as `{"USD/EUR": {"rate": "1.08695652", "fixedFee": 500}}`. */
+/** The replacement entries, keyed by pair, such as `{"USD/EUR": {"rate": "1.08695652", "fixedFee": 500}}`. */
 export const rateOverrides = overridesByPair.transform((entries, context) => {
   for (const [name, { rate }] of Object.entries(entries)) {
     const isConverted = new Set(name.split('/')).size > 1;

@@ -40,7 +40,7 @@ interface MagicSuffix {
   readonly moneyStuck?: boolean;
 }
 
-/** The suffixes of accounts whose payments are accepted and fail after `paces` steps. */
+/** The suffixes of accounts whose payments are accepted but fail after `paces` steps. */
 const magicSuffixes: Readonly<Record<string, MagicSuffix>> = {
   '002': { explanation: 'insufficient funds at the source (sandbox suffix 002)', paces: 1 },
   '003': { explanation: 'the account is closed or invalid (sandbox suffix 003)', paces: 1 },
@@ -70,7 +70,7 @@ export function sandboxRail(paceMs: number, rates?: Parameters<typeof sandboxTer
     payOut: async (order) => outcomeOf(order, paceMs),
     collect: async (order) => outcomeOf(order, paceMs),
     findOrder: async (order) => outcomeOf(order, paceMs),
-    // There is nothing to return, because the simulation keeps no balances.
+    // There is nothing to refund, because the simulation keeps no balances.
     giveBack: async () => undefined,
     simulation,
   } satisfies Rail;
@@ -215,7 +215,7 @@ interface Course<Status> {
   readonly paces?: number;
 }
 
-/** The result of the owner verification by identifier suffix. 108 and 109 are specific to this sandbox. */
+/** The result of the owner verification for each identifier suffix. 108 and 109 are specific to this sandbox. */
 const verifications: Readonly<Record<string, Course<BeneficiaryVerificationStatus>>> = {
   '102': { first: 'NOT_MATCHED' },
   '103': { first: 'PARTIAL_MATCH' },
@@ -228,7 +228,7 @@ const verifications: Readonly<Record<string, Course<BeneficiaryVerificationStatu
 
 const refusedSuffix = '105';
 
-/** The status of an account or wallet by identifier suffix. All these suffixes are specific to this sandbox. */
+/** The status of an account or wallet for each identifier suffix. All of these are specific to this sandbox. */
 const statuses: Readonly<Record<string, Course<ExternalAccountStatus>>> = {
   '201': { first: 'PENDING', later: 'ACTIVE' },
   '202': { first: 'PENDING', later: 'UNDER_REVIEW' },
@@ -266,7 +266,7 @@ function statusAt<Status>(course: Course<Status> | undefined, old: boolean): Sta
   return (old ? course?.later : undefined) ?? course?.first;
 }
 
-/** Returns the owner's name at the bank: a variant for a partial match, null without a match. */
+/** Returns the name that the bank reports for the owner: a variant for a partial match, null if there is no match. */
 function nameAtBank(verification: BeneficiaryVerificationStatus | null, ownerName: string): string | null {
   if (verification === 'MATCHED') return ownerName;
   if (verification !== 'PARTIAL_MATCH') return null;

@@ -23,7 +23,7 @@ import { type TransactionRecord, transactionPage } from './upstream-client.ts';
 export interface Upstream {
   readonly client: api.UpstreamClient;
   readonly settings: z.infer<typeof api.upstreamSettings>;
-  /** Upstream's ids for the platform's accounts and for newly created customers. They never change. */
+  /** The upstream ids of accounts, which never change, and of newly created customers. */
   readonly ids: ReturnType<typeof boundedCache<string>>;
 }
 
@@ -35,7 +35,7 @@ export async function balances({ client }: Upstream): Promise<ReadonlyMap<string
   return new Map(data.map(({ balance }) => [balance.currency.code, BigInt(balance.amount)]));
 }
 
-/** Returns the upstream id of the platform's own account. @throws UpstreamRefusal if it has none in this currency */
+/** Returns the upstream id of the platform's own account in a currency. @throws UpstreamRefusal if there is none */
 export async function internalId({ client, ids }: Upstream, currency: string): Promise<string> {
   const known = ids.get(currency);
   if (known !== undefined) return known;
@@ -56,7 +56,7 @@ export async function externalId(upstream: Upstream, account: RailAccount, curre
   return found.id;
 }
 
-/** Registers an external account upstream unless it already exists, and returns the result of upstream's check. */
+/** Registers an external account upstream unless it already exists, and returns the result of its check there. */
 export async function checkAccount(upstream: Upstream, account: AccountToCheck): Promise<AccountCheck> {
   const { id, type, currency, details, beneficiary } = account;
   const found = await find(upstream, account, currency);
@@ -75,14 +75,14 @@ export async function checkAccount(upstream: Upstream, account: AccountToCheck):
   }
 }
 
-/** Finds an account upstream by its identity. Upstream stores it once per owner, with its original details. */
+/** Finds an account upstream by its identity. It is stored once per owner, with the details given at registration. */
 async function find({ client }: Upstream, { type, details }: RailAccount, currency: string) {
   const { data } = await client.get('/platform/external-accounts', api.externalAccountList, { currency });
   const key = identityKey(type, details);
   const same = data.filter(({ accountInfo: { accountType, ...info } }) => {
     return accountType === type && identityKey(type, info) === key;
   });
-  if (same.length > 1) throw new Error('upstream has more than one record of this account');
+  if (same.length > 1) throw new Error('the upstream service has more than one record of this account');
   return same[0];
 }
 
@@ -117,16 +117,16 @@ export async function checkIdentity(
 
 type Named = Omit<IdentityRequest, 'attempts'>;
 
-/** Returns the upstream counterpart of a customer. Creates it if the customer is older than the rail's connection. */
+/** Returns the upstream counterpart of a customer. Creates it if the customer predates the rail's connection. */
 export async function customerThere(client: api.UpstreamClient, customer: Named): Promise<{ readonly id: string }> {
   return (await readCustomer(client, customer)) ?? (await makeCustomer(client, customer));
 }
 
-/** Reads the counterpart that an earlier check created. Creating it again would return the original response. */
+/** Reads an existing counterpart. Repeating the request that created it would only return the original response. */
 async function readCustomer(client: api.UpstreamClient, customer: Named) {
   const query = { platformCustomerId: nameThere(customer) };
   const [found, another] = (await client.get('/customers', api.customerPage, query)).data;
-  if (another) throw new Error('upstream has several customers with the same platformCustomerId');
+  if (another) throw new Error('the upstream service has several customers with the same platformCustomerId');
   return found;
 }
 
@@ -148,7 +148,7 @@ function nameThere({ customerId, name }: Named): string {
   return `${customerId}-${hash('sha256', name ?? '').slice(0, 8)}`;
 }
 
-/** Extracts the gateway's customer id from a counterpart's `platformCustomerId`; undefined for any other customer. */
+/** Returns the gateway's customer id contained in a `platformCustomerId`; undefined if it is not a counterpart's. */
 export function customerIn(platformCustomerId: string | null | undefined): string | undefined {
   return /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-[0-9a-f]{8}$/.exec(platformCustomerId ?? '')?.[1];
 }
@@ -190,7 +190,7 @@ export function verifyWebhook(secret: string | undefined, webhook: RailWebhook):
   }
 }
 
-/** Returns whether upstream asks for approval of an incoming payment. The decision is made later, outside this rail. */
+/** Returns whether a webhook asks for approval of an incoming payment, which is decided later, outside this rail. */
 function asksForApproval(body: Uint8Array): boolean {
   const message = messageIn(body);
   return message?.type === 'INCOMING_PAYMENT' && message.transaction?.status === 'PENDING';
@@ -235,7 +235,7 @@ export function memoOf(what: 'order' | 'return of' | 'deposit' | 'funding of' | 
 
 type Ends = Pick<TransactionRecord, 'description' | 'source' | 'destination'>;
 
-/** Returns whether a payment is the gateway's own transfer between two internal accounts upstream. */
+/** Returns whether a payment is the gateway's own transfer between two internal upstream accounts. */
 export function isWithin({ description, source, destination }: Ends): boolean {
   const isOwn = (end: TransactionRecord['source']) => end?.accountId?.startsWith('InternalAccount:') === true;
   const isOurs = /^(deposit|funding of|unused of) [0-9a-f-]{36}$/.test(description ?? '');
@@ -267,7 +267,7 @@ export function hasBegun({ status, quoteId }: TransactionRecord): boolean {
 
 function movementOf(transaction: TransactionRecord): RailMovement {
   const { id, type, createdAt, status, description, receivedAmount, sentAmount } = transaction;
-  // The amount of an outgoing payment is what left the upstream account.
+  // For an outgoing payment, the amount is what left the upstream account.
   const moved = type === 'OUTGOING' ? (sentAmount ?? receivedAmount) : receivedAmount;
   return {
     orderId: orderIdIn(description),

@@ -8,7 +8,7 @@ import {
   TransactionStatus,
 } from '../../infra/database/generated/client/enums.ts';
 
-/** The fields of the specification's records that the upstream rail reads. Other fields are allowed. */
+/** The fields that the upstream rail reads from the specification's records. Other fields are allowed. */
 
 const wholeAmount = z.number().int().nonnegative();
 
@@ -108,13 +108,13 @@ function isSafeUrl(text: string): boolean {
 
 export const upstreamConnection = z.object({
   /** The base URL, including the version, such as https://host/2025-10-13. */
-  baseUrl: z.string().refine(isSafeUrl, 'must be an https URL, or an http URL of this machine'),
+  baseUrl: z.string().refine(isSafeUrl, 'must be an https URL, or an http URL on this machine'),
   clientId: z.string().min(1),
   secret: z.string().min(1),
-  /** The signing secret of the platform's webhook endpoint upstream. Without one, upstream's webhooks are refused. */
+  /** The signing secret of the platform's webhook endpoint upstream. Without it, upstream webhooks are refused. */
   webhookSecret: z
     .string()
-    .regex(/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/, 'must be the secret of the webhook endpoint upstream: whsec_ and base64')
+    .regex(/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/, 'must be the upstream webhook secret: whsec_ followed by base64')
     .optional(),
 });
 export type UpstreamConnection = z.infer<typeof upstreamConnection>;
@@ -137,7 +137,7 @@ export const upstreamSettings = z
   })
   .prefault({});
 
-/** The error for a failed request, with upstream's code. */
+/** The error for a failed request, with an error code. */
 class UpstreamError extends Error {
   readonly code: string;
 
@@ -148,13 +148,13 @@ class UpstreamError extends Error {
   }
 }
 
-/** The error for a request that upstream has permanently refused. Repeating it is pointless. */
+/** The error for a request that was permanently refused upstream. Repeating it is pointless. */
 export class UpstreamRefusal extends UpstreamError {}
 
 /** The error for a response that leaves the outcome of the request open. */
 export class UpstreamFault extends UpstreamError {}
 
-/** Awaits a request, and returns `otherwise` if upstream has refused it. */
+/** Awaits a request, and returns `otherwise` if it was refused upstream. */
 export function unlessRefused<Answer, Other>(request: Promise<Answer>, otherwise: Other): Promise<Answer | Other> {
   return request.catch((error: unknown) => {
     if (error instanceof UpstreamRefusal) return otherwise;
@@ -181,7 +181,7 @@ const requestMs = 8_000;
 
 const errorSchema = z.object({ code: z.string(), message: z.string() });
 
-/** The statuses of temporary refusals, which concern credentials, limits or a pending attempt, not the request. */
+/** The statuses of temporary refusals, caused by credentials, limits or a pending attempt, not by the request. */
 const temporary: ReadonlySet<number> = new Set([401, 403, 408, 409, 422, 425, 429]);
 
 /** The codes of refusals that are final even though their status is one of the above. */

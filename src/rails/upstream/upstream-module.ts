@@ -21,7 +21,7 @@ function parseConnection(text: string): api.UpstreamConnection {
   return checkedSettings(api.upstreamConnection, value);
 }
 
-/** The module of the rail whose provider is another service with the specified REST API (docs/rails.md). */
+/** The module of the rail whose provider is another service that implements the specification (docs/rails.md). */
 export const upstreamModule: RailModule = {
   railPort: 1,
   name: 'upstream',
@@ -84,7 +84,7 @@ function platformRail(upstream: Upstream, connection: () => Promise<api.Upstream
       const held = [...(await accounts.balances(upstream))].map(([code, units]) => `${code} ${units}`);
       const webhooks =
         (await connection())?.webhookSecret === undefined ? 'are refused: there is no webhookSecret' : 'are accepted';
-      return `balances upstream, in the currency's smallest unit: ${held.join(', ')}; webhooks ${webhooks}`;
+      return `upstream balances, in the currency's smallest unit: ${held.join(', ')}; webhooks ${webhooks}`;
     },
   };
 }
@@ -108,22 +108,20 @@ const fundedAccounts = z.object({
   ),
 });
 
-/**
- * Returns the payment instructions of a customer's account upstream; none for quotes and the platform's own accounts.
- */
+/** Returns payment instructions for a customer's upstream account; none for quotes or the platform's own accounts. */
 async function readInstructions({ client, ids }: Upstream, { customerId, currency, expiresAt }: FundingRequest) {
   if (!customerId || expiresAt) return [];
   const upstreamId = ids.get(customerId);
-  if (upstreamId === undefined) throw new Error('the upstream counterpart of the customer is unknown');
+  if (upstreamId === undefined) throw new Error("the customer's upstream counterpart is unknown");
   const query = { customerId: upstreamId, currency: currency.code };
   const { data } = await client.get('/customers/internal-accounts', fundedAccounts, query);
-  // Upstream implements the same API, so its instructions have the same form.
+  // The upstream service implements the same API, so its instructions have the same form.
   return data.flatMap(({ fundingPaymentInstructions: ways }) =>
     ways.map(({ accountOrWalletInfo }) => accountOrWalletInfo as unknown as PaymentInstruction),
   );
 }
 
-/** Lists the deposits upstream, excluding money collected by orders, and transfers between upstream accounts. */
+/** Lists the upstream deposits, excluding both money collected by orders and transfers between upstream accounts. */
 async function listDeposits({ client }: Upstream, { from, cursor }: DepositsRequest): Promise<DepositsPage> {
   const query = { type: 'INCOMING', sortOrder: 'asc', limit: '100', startDate: from.toISOString(), cursor };
   const { data, nextCursor } = await client.get('/transactions', incomingPage, query);
@@ -135,7 +133,7 @@ async function listDeposits({ client }: Upstream, { from, cursor }: DepositsRequ
   return { deposits: found.map(depositOf), lookedUpTo: last && new Date(last.createdAt), nextCursor };
 }
 
-/** Moves a deposit from the customer's account upstream to the platform's own account, from which payments are made. */
+/** Moves a deposit from the customer's upstream account to the platform's own account, from which payments are made. */
 async function takeDeposit(upstream: Upstream, { id, amount, currency, heldAt }: DepositToTake): Promise<TakenDeposit> {
   try {
     const own = await accounts.internalId(upstream, currency);

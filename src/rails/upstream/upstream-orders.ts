@@ -3,20 +3,20 @@ import type { RailAccount, RateLock } from '../rail-parts.ts';
 import { externalId, hasBegun, internalId, memoOf, type Upstream } from './upstream-accounts.ts';
 import * as api from './upstream-client.ts';
 
-// Sends a platform's orders to its upstream service, and queries them, without keeping any state.
+// Sends a platform's orders to its upstream service and queries them there, without keeping any state.
 
-/** The maximum age at which an order is still sent, in ms. Upstream forgets idempotency keys after thirty days. */
+/** The maximum age at which an order is still sent. Idempotency keys are forgotten upstream after thirty days. */
 const maxSendAgeMs = 25 * 86_400_000;
 
-/** The maximum difference between upstream's clock and the gateway's, in milliseconds: an hour. */
+/** The maximum difference between the gateway's clock and the upstream service's: one hour. */
 const clocksDifferMs = 3_600_000;
 
-/** Upstream's immediate response to a payment, which may omit the amount sent. */
+/** The immediate response to a payment, which may omit the amount sent. */
 type Sent = Pick<api.TransactionRecord, 'id' | 'sentAmount'>;
 
 const noUma: RailOutcome = { kind: 'failed', explanation: 'the upstream rail does not pay to UMA addresses' };
 
-/** Pays from the platform's internal account upstream. If the money stays in the gateway, nothing moves upstream. */
+/** Pays from the platform's internal upstream account. If the money stays in the gateway, nothing moves upstream. */
 export async function payOut(upstream: Upstream, order: RailOrder): Promise<RailOutcome> {
   const { account, lock, umaAddress } = order;
   if (lock && umaAddress !== undefined) return payUma(upstream, order, lock);
@@ -39,7 +39,7 @@ async function payUma(upstream: Upstream, order: RailOrder, lock: RateLock): Pro
   return outcome;
 }
 
-/** Moves the locked amount once between the platform's own account and the account from which the quote is paid. */
+/** Moves the locked amount, at most once, between the platform's own account and the account that pays the quote. */
 async function moveForUma(
   upstream: Upstream,
   { id }: RailOrder,
@@ -76,7 +76,7 @@ async function transfer(upstream: Upstream, order: RailOrder, account: RailAccou
   return upstream.client.transfer(isIn ? 'in' : 'out', { from, to, amount, memo, key });
 }
 
-/** Finds an order among the payments upstream by its memo, without sending it; undefined if there is none. */
+/** Finds an order among the upstream payments by its memo, without sending it. Returns undefined if there is none. */
 export async function findOrder(upstream: Upstream, order: RailOrder): Promise<RailOutcome | undefined> {
   if (!order.account && !order.lock) return order.umaAddress === undefined ? { kind: 'settled' } : noUma;
   const found = await findTransaction(upstream, order);
@@ -104,7 +104,7 @@ async function findTransaction(upstream: Upstream, order: RailOrder): Promise<ap
 /** Returns a filter for payments with an order's counterparty. For a conversion, that is the platform's own account. */
 async function counterpartyOf(upstream: Upstream, { kind, account, umaAddress, currency }: RailOrder) {
   if (!account) return { receiverAccountIdentifier: umaAddress ?? (await internalId(upstream, currency)) };
-  // If upstream no longer has the account, search for the order among all payments.
+  // If the account no longer exists upstream, search for the order among all payments.
   const id = await api.unlessRefused(externalId(upstream, account, currency), undefined);
   return kind === 'PAYOUT' ? { receiverAccountIdentifier: id } : { senderAccountIdentifier: id };
 }
@@ -126,7 +126,7 @@ async function perform(upstream: Upstream, order: RailOrder, send: () => Promise
   }
 }
 
-/** Reads a settled order without sending it again, because an upstream restored from a backup might pay it twice. */
+/** Reads a settled order without sending it again: an upstream service restored from a backup might pay twice. */
 async function lookAgain(upstream: Upstream, order: RailOrder): Promise<RailOutcome> {
   const found = await findTransaction(upstream, order);
   if (found) return outcomeOfOrder(upstream, order, found);
@@ -146,7 +146,7 @@ async function execute(upstream: Upstream, order: RailOrder, { reference }: Rate
     // The order may have been executed with another quote before this gateway's database was restored from a backup.
     const found = await findTransaction(upstream, order);
     if (found) return found;
-    // Upstream lost the quote when it was restored from a backup. It may already have paid, so this is not a refusal.
+    // The quote was lost in an upstream restore. It may already have been executed, so this is not a refusal.
     if (isUnknown)
       throw new Error('the upstream service no longer has the quote that it locked: an operator must decide');
     throw error;
@@ -186,12 +186,12 @@ function outcomeOf(
     case 'REJECTED':
       return settled ? { kind: 'contradiction', explanation } : { kind: 'rejected', explanation };
     case 'REFUNDED':
-      // A payment that this gateway never saw settle is reported as failed.
+      // If this gateway never saw the payment settle, report it as failed.
       return settled ? { kind: 'returned', explanation } : { kind: 'failed', explanation };
     case 'FAILED':
     case 'EXPIRED':
       if (settled) return { kind: 'contradiction', explanation };
-      // The money is stuck if upstream has neither delivered nor returned it.
+      // The money is stuck if it was neither delivered nor returned.
       return { kind: 'failed', explanation, moneyStuck: refund !== undefined && !refund.settledAt };
   }
 }

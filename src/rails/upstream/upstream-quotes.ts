@@ -83,7 +83,7 @@ const causes: ReadonlyMap<string, Extract<LockAnswer, { kind: 'refused' }>['beca
   ['SELF_PAYMENT', 'SENDER'],
 ]);
 
-/** Turns a refusal into INVALID_CURRENCY: upstream cannot convert a currency in which the platform has no account. */
+/** Turns a refusal into INVALID_CURRENCY: a currency without a platform account cannot be converted upstream. */
 function noAccount(error: unknown): never {
   if (error instanceof api.UpstreamRefusal) throw new api.UpstreamRefusal('INVALID_CURRENCY', error.message);
   throw error;
@@ -96,7 +96,7 @@ function lockedBy(quote: api.QuoteRecord, { sending, receiving }: LockRequest): 
       `upstream quoted ${sendingCurrency.code} to ${receivingCurrency.code} instead of ${sending.code} to ${receiving.code}`,
     );
   }
-  // Both times are from upstream's clock, which may differ from the gateway's, so only the time between them is used.
+  // Both times come from the upstream clock, which may differ from the gateway's. Only the time between them is used.
   const lifeMs = new Date(expiresAt).getTime() - new Date(createdAt).getTime();
   return {
     kind: 'locked',
@@ -125,7 +125,7 @@ const loaderOf = oncePer(
 );
 
 /**
- * Reads the current terms of a conversion from upstream's rates; undefined if upstream does not convert the pair.
+ * Reads the current terms of a conversion from the upstream rates; undefined if the pair cannot be converted there.
  * Conversions from the same currency that are requested at the same time share a request.
  */
 export function readTerms({ client }: Upstream, sending: Currency, receiving: Currency) {
@@ -146,8 +146,9 @@ const destinationsOf = (pairs: readonly Pair[]) => [...new Set(pairs.map(({ dest
 type Rates = api.RateList['data'];
 
 /**
- * Reads the rates from a currency. A request for several rates names no target currencies, because upstream refuses the
- * whole request if it cannot convert to one of them. Only the currency's rate to itself must be requested by name.
+ * Reads the rates for conversions from a currency. A request for several rates names no target currencies, because
+ * the whole request would be refused if one of them were not supported. Only the currency's rate to itself must be
+ * requested by name.
  */
 async function readRates(client: api.UpstreamClient, source: string, destinations: readonly string[]): Promise<Rates> {
   if (destinations.length === 1) return requestRates(client, source, [...new Set([...destinations, 'BTC'])]);
@@ -177,7 +178,7 @@ function termsTo(destination: string, rates: Rates): RateTerms | undefined {
   };
 }
 
-/** Returns a fee rate as a decimal, rounded up, so that upstream never charges a higher fee than this gateway. */
+/** Returns a fee rate as a decimal, rounded up, so that the upstream fee never exceeds the fee that is charged here. */
 function shareOf(part: number, of: number): string {
   const share = whole(BigInt(part)).over(whole(BigInt(of)));
   const units = share.times(tenTo(feePlaces)).roundUp();

@@ -5,7 +5,7 @@ import { firstDue } from '../../infra/database/leases.ts';
 
 /** The time limit for reading the figures, in milliseconds. Figures that arrive later are omitted from the scrape. */
 const limitMs = 2_000;
-/** The maximum number of rows to count, enough for an alert, so that a larger backlog does not slow down the scrape. */
+/** The maximum number of rows to count: enough for an alert, but too few to slow down the scrape. */
 const maxCount = 100_000;
 
 const countOf = (rows: string) => `(select count(*)::int from (select ${rows} limit ${maxCount}) as counted)`;
@@ -70,13 +70,13 @@ const meanings = {
   blocked_sessions: 'Sessions waiting for a lock that is held by a transaction open for two seconds or more.',
   slot_kept_bytes: 'How much WAL is retained by the replication slot that is farthest behind.',
   transaction_numbers_used_ratio:
-    'The share of transaction ids used since the oldest one that VACUUM has not frozen. At 1, the server stops.',
+    'The share of transaction ids used since the oldest one that is not frozen. Close to 1, the server refuses writes.',
   size_bytes: 'The size of the database on disk, without WAL.',
   restores_unmarked:
     'How many times the database was restored, or a standby promoted, since an operator last marked a restore.',
   reconciliation_differences: 'Open differences between the ledger and the providers.',
   deposits_unattributed: 'Deposits at providers that an operator must assign to an account.',
-  provider_webhooks_oldest_overdue_seconds: 'How long the oldest unprocessed webhook of a provider has waited.',
+  provider_webhooks_oldest_overdue_seconds: 'How long the oldest unprocessed webhook from a provider has waited.',
   reconciliation_last_timestamp_seconds: 'When a comparison with a provider last finished; 0 if none has.',
   audit_last_timestamp_seconds: 'When an audit of the ledger (npm run ops -- audit) last finished; 0 if none has.',
   audit_full_last_timestamp_seconds:
@@ -91,8 +91,8 @@ type Figures = Partial<Record<keyof typeof meanings, number | null>> & {
 };
 
 /**
- * Creates the gauges for the database's figures, and returns the function that reads the figures for a scrape, on a
- * separate connection. Figures that the database does not return in time are absent, and `payments_database_up` is 0.
+ * Creates the gauges for the database figures, and returns a function that reads the figures for a scrape on a separate
+ * connection. If the database does not return some of them in time, they are absent and `payments_database_up` is 0.
  * @param database opened for background work, so that it sees all platforms
  */
 export function databaseFigures(database: Database, registers: Registry[]): () => Promise<void> {

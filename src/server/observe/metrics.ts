@@ -60,7 +60,7 @@ function declareGauges({ serving, working, replicas, feed, sessions, readiness }
   );
   new Counter({
     name: 'payments_feed_events_read_total',
-    help: 'Feed events that were read from the database for subscribers of this instance, by purpose: live, replay.',
+    help: "Feed events read from the database for this instance's subscribers, by purpose: live or replay.",
     labelNames: ['for'],
     registers,
     collect() {

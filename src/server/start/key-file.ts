@@ -4,7 +4,7 @@ import path from 'node:path';
 import { makeFolder, unusableDataDirectory } from '../../infra/database/embedded/embedded-location.ts';
 import { type Config, ConfigError } from '../config.ts';
 
-/** The files in the data directory with the keys that are generated on first startup. */
+/** The files in the data directory that hold the keys generated on first startup. */
 const keyFiles = { SECRET_KEY: 'secret.key', CLIENT_TOKEN_KEY: 'client-token.key' } as const;
 
 const keyBytes = 32;
@@ -37,7 +37,7 @@ async function readOrMakeKey(dataDirectory: string, setting: keyof typeof keyFil
     throw fault === undefined ? error : new ConfigError([fault]);
   }
   throw new ConfigError([
-    `${file} should hold ${keyBytes} bytes in base64url (43 characters), but does not: restore it; or remove it, and the next start creates a new key (what the old key has signed or encrypted is then refused); or set ${setting}`,
+    `${file} should hold ${keyBytes} bytes in base64url (43 characters), but does not: restore it; or remove it, so that the next start creates a new key (anything signed or encrypted with the old key is then refused); or set ${setting}`,
   ]);
 }
 

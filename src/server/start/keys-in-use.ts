@@ -10,10 +10,10 @@ type KeySetting = (typeof keySettings)[number];
 
 type Keys = Pick<Config, KeySetting | `${KeySetting}_FALLBACKS`>;
 
-/** The lock under which instances that start at the same time check their keys in turn ("keys" in ASCII). */
+/** Takes the lock ("keys" in ASCII) that makes instances starting at the same time check their keys in turn. */
 const lockStatement = statement<object>('lock_keys_in_use', 'select pg_advisory_xact_lock(1801812339)');
 
-/** Returns the ids of the keys that the settings name. The first one signs or encrypts. */
+/** Returns the ids of a setting's keys. The first key is the one that signs or encrypts. */
 export function idsOfKeys(config: Keys, setting: KeySetting): string[] {
   const key = config[setting];
   return key === undefined ? [] : [key, ...config[`${setting}_FALLBACKS`]].map((one) => keyId(setting, one));

@@ -10,7 +10,7 @@ const growthPercent = 100;
  *   only by a third. The buffers of large bodies would then trigger a collection every two seconds, each of which would
  *   delay all requests by about 20 ms (docs/limits.md). An idle service has a small heap, so this costs hardly any
  *   memory.
- * - Functions of Prisma's query compiler (WebAssembly) are compiled on their first call: most are never called.
+ * - Functions in Prisma's query compiler (WebAssembly) are compiled on their first call: most are never called.
  */
 export function setMemoryFlags(): void {
   setFlagsFromString(`--heap-growing-percent=${growthPercent}`);
@@ -20,7 +20,7 @@ export function setMemoryFlags(): void {
 /** The delay before garbage from startup is collected, in milliseconds. Startup is over by then. */
 const collectAfterMs = 5_000;
 
-/** Releases about 150 MB that only startup needed. V8 would keep this memory as long as the process is mostly idle. */
+/** Releases about 150 MB that only startup needed. Otherwise, V8 would keep it while the process is mostly idle. */
 export function collectStart(): void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc');

@@ -17,7 +17,7 @@ const addresses = {
 
 type Which = readonly (keyof typeof addresses)[];
 
-/** Connects to each of these addresses, retrying for a while if there is a `log`. @throws OperatorError */
+/** Connects to the address of each given kind, retrying for a while if there is a `log`. @throws OperatorError */
 export async function reachDatabase(config: Config, which: Which, log?: (line: string) => void): Promise<void> {
   const names = which.map((one) => addresses[one].find((name) => config[name] !== undefined));
   for (const name of new Set(names)) {

@@ -16,7 +16,7 @@ export const sandboxCredentials = { clientId: 'sandbox', secret: 'sandbox' } as 
 
 const name = 'sandbox';
 
-/** The initial balances of each customer's accounts, by currency, in its smallest unit. */
+/** The initial balances of each customer's accounts, by currency, in the smallest unit. */
 const balances: Readonly<Record<string, bigint>> = {
   USD: 25_000_00n,
   EUR: 10_000_00n,
@@ -27,7 +27,7 @@ const balances: Readonly<Record<string, bigint>> = {
   BTC: 50_000_000n,
 };
 
-/** The advisory lock under which a process prepares the sandbox, or finds or adds a sample person ("sand" in ASCII). */
+/** The advisory lock ("sand" in ASCII) that is held while the sandbox is prepared or a sample person found or added. */
 const PREPARATION_LOCK = 0x73616e64;
 
 export type LocalSandbox = Awaited<ReturnType<typeof prepareSandboxPlatform>>;
@@ -127,13 +127,13 @@ async function findOrCreate(payments: Payments): Promise<Caller> {
 type Customer = Parameters<typeof createCustomer>[2];
 type ExternalAccount = Parameters<typeof createExternalAccount>[2];
 
-/** A sample customer. The names of its external accounts and the idempotency keys begin with `name`. */
+/** A sample customer. The `platformAccountId` of each of its external accounts begins with `name`. */
 interface Sample extends Customer {
   readonly name: string;
   readonly accounts: readonly Pick<ExternalAccount, 'currency' | 'accountType' | 'details' | 'beneficiary'>[];
 }
 
-/** Creates a customer, funds its internal accounts and registers its external accounts, unless this has been done. */
+/** Creates a customer, funds its internal accounts and registers its external accounts, unless that is already done. */
 async function seed(payments: Payments, caller: Caller, { name, accounts, ...customer }: Sample): Promise<void> {
   const { id: customerId } = (await createCustomer(payments, caller, customer, `seed-${name}`)).row;
   const internal = await payments.database.prisma.account.findMany({

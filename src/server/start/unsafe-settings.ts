@@ -47,7 +47,7 @@ export function findUnsafe(config: Config, tlsVerified = process.env.NODE_TLS_RE
 const fewest = 9;
 const placeholder = /change.?me|example|password|secret|sample|your.?key/i;
 
-/** Returns whether a key is not random: few distinct characters, a regular sequence, a repetition, or a placeholder. */
+/** Returns whether a key looks non-random: few distinct characters, a regular sequence, a repetition or placeholder. */
 export function isWeakKey(key: string | Uint8Array): boolean {
   if (typeof key === 'string' && placeholder.test(key)) return true;
   const text = Buffer.from(key).toString('latin1');

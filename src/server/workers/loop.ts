@@ -6,8 +6,8 @@ import { loopFailures, loopSuccess } from '../../infra/instruments/instruments.t
 /**
  * Runs `round` repeatedly until stopped. A round returns how many milliseconds to pause afterwards. If it throws, the
  * reason is logged once (FaultStates), and the next round follows after a second. `wake` ends the pause, but never
- * before `restMs`, so that work arriving in that time is handled in one round. A `wake` during a round ends the pause
- * that follows it.
+ * before `restMs` have passed, so that work arriving in that time is handled in one round. A `wake` during a round ends
+ * the pause that follows it.
  */
 export function startLoop(name: string, log: Logger, round: () => Promise<number>, restMs = 0) {
   const succeeded = loopSuccess.labels(name);

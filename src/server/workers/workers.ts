@@ -21,7 +21,7 @@ import { startLoop } from './loop.ts';
 const batchSize = 100;
 /** How long a loop pauses when nothing is due. It must look again, because another process may add work. */
 const idleMs = 250;
-/** The pause between rounds of work on deposits and identity checks. Processing a provider's webhook ends it. */
+/** The pause between rounds of work on deposits and identity checks. Processing a provider's webhook ends it early. */
 const reportedIdleMs = 1_000;
 /** How long to collect due orders before a settlement round. A round itself costs as much as a few settlements. */
 const settlementRestMs = 20;
@@ -35,13 +35,13 @@ const longestIdleSequencerMs = 80;
 const clockMs = 1_000;
 const locksMs = 2_000;
 const reconciliationMs = 300_000;
-/** How often expired rows are deleted, and the pause between batches, so that other work gets a turn. */
+/** How often expired rows are deleted, and the pause between batches, which gives other work a turn. */
 const housekeepingMs = 3_600_000;
 const betweenBatchesMs = 100;
 /** The pause if another process was sequencing. That process did the work; later changes wait for the next step. */
 const contendedSequencerMs = 10;
 
-/** Creates the function that returns a sequencer's pause in ms. `count` is undefined if another process sequenced. */
+/** Returns a function that computes a sequencer's pause in ms. `count` is undefined if another process sequenced. */
 export function sequencerPauses(): (count: number | undefined) => number {
   let latest = busySequencerMs;
   return (count) => {
@@ -136,7 +136,7 @@ export function startWorkers(webhooks: Webhooks, sequencer: Sequencer, reconcile
   database.commits.on('committed', wake).on('received', wakeReceived);
 
   return {
-    /** Stops webhook attempts, which take the longest to end. `stop` does this, too. */
+    /** Stops webhook attempts, which take the longest to end. `stop` also does this. */
     stopDelivering,
     async stop(): Promise<void> {
       database.commits.off('committed', wake).off('received', wakeReceived);
@@ -149,7 +149,7 @@ export function startWorkers(webhooks: Webhooks, sequencer: Sequencer, reconcile
 
 const followStatement = statement<{ backMs: number | null }>('follow_clock', 'select follow_clock() as back_ms');
 
-/** If the database's clock was set back, moves due times back with it and logs a warning. Quotes then last longer. */
+/** If the database clock was set back, moves due times back with it and logs a warning. Quotes then last longer. */
 async function followClock(database: Database, log: Logger): Promise<void> {
   const [row] = await followStatement(database.pool);
   if (typeof row?.backMs !== 'number') return;
@@ -159,7 +159,7 @@ async function followClock(database: Database, log: Logger): Promise<void> {
 /** How long a session may block others before it is logged, in seconds: as long as a request waits for a lock. */
 const patienceSeconds = 2;
 
-/** Creates the check that logs which sessions block others, whenever the set of these sessions changes. */
+/** Returns a function that logs which sessions block others, but only if they have changed since its last call. */
 export function lockWatch({ pool }: Database, log: Logger, seconds = patienceSeconds): () => Promise<void> {
   let said = '';
   return async () => {
@@ -177,7 +177,7 @@ export function lockWatch({ pool }: Database, log: Logger, seconds = patienceSec
   };
 }
 
-/** Returns each lock that sessions are waiting for, and the number of sessions: `AccessShareLock on customer: 12`. */
+/** Returns the locks that sessions are waiting for, each with the number waiting: `AccessShareLock on customer: 12`. */
 function waitingFor(sessions: readonly LockSession[]): string[] {
   const waiting = Map.groupBy(sessions, ({ waitsFor }) => waitsFor);
   waiting.delete(null);

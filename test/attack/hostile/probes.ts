@@ -28,7 +28,7 @@ export interface Hostility {
   readonly material: Material;
   readonly things: Things;
   readonly operations: readonly Operation[];
-  /** The authorization headers to choose from, with the platform's token, an app's, or none. */
+  /** The authorization headers to choose from: the platform's, an app's, and an empty one. */
   readonly authorizations: readonly string[];
 }
 

@@ -20,12 +20,12 @@ interface Outcome {
   readonly text: string;
 }
 
-/** The service ends an operation after 10 s. An operation that takes longer than this has evaded that limit. */
+/** An operation that is still running after this time has evaded the service's limit of 10 s. */
 const limitMs = 20_000;
-/** A stream may open without having anything to send. After this time, the probe stops waiting for it. */
+/** How long a probe waits for a stream's next message. A stream may open without having anything to send. */
 const silenceMs = 40;
 
-/** Sends probes. @throws Error if there is no response within the limit */
+/** Sends a probe. @throws Error if there is no response within the limit */
 type Send = (probe: Probe) => Promise<Outcome>;
 
 async function sendRequest(pool: Pool, { method, path, headers, body }: HttpProbe): Promise<Outcome> {
@@ -61,7 +61,7 @@ async function sendFrames(url: string, { authorization, frames }: SocketProbe): 
   return { status, retryAfter: false, text: heard.join('\n') };
 }
 
-/** Returns the first messages of a stream, until it ends or is briefly silent. */
+/** Reads a stream until it ends or is briefly silent, and returns its messages. */
 async function firstOf(
   body: AsyncIterable<Buffer> & { on(event: 'error', handle: () => void): unknown },
   leaving: AbortController,
@@ -84,7 +84,7 @@ function sendable(headers: Readonly<Record<string, string>>): Record<string, str
   );
 }
 
-/** A run's counts: probes by transport, and their responses. */
+/** The number of probes in a run, and the number of responses for each transport and status. */
 export interface Figures {
   probes: number;
   readonly answers: Map<string, number>;
@@ -108,7 +108,7 @@ export async function openHostileWorld() {
   async function newHostility(): Promise<Hostility> {
     const platform = await maker.newPlatform(fresh('hostile'));
     const things = await makeThings(platform, receiver.url);
-    // Enough rows for lists that exceed the response size limit.
+    // Enough rows for some lists to exceed the response size limit.
     for (let more = 0; more < 30; more++) await platform.newCustomer();
     const material = await readMaterial(platform, [['transferOut', 'never-used']], []);
     const app = await platform.payingApp({ customerId: things.Customer });
@@ -197,14 +197,14 @@ const internals: readonly (readonly [what: string, form: RegExp])[] = [
   ['a part of the service', /prisma|postgres|node_modules|ECONNREFUSED|file:\/\//i],
   ['a stack', /\bat [\w.<>]+ \(?[^ ]*:\d+:\d+|\.ts:\d+/],
 ];
-/** The close codes of graphql-ws and WebSocket for server errors. */
+/** The close codes that graphql-ws and WebSocket use for server errors. */
 const faults = [4500, 1011];
 /** Returns the maximum size of a response in bytes. Responses contain what was read, and errors may quote the probe. */
 function boundOf(probe: Probe): number {
   const sent = probe.transport === 'socket' ? probe.frames.join('') : `${probe.path}${probe.body ?? ''}`;
   // A document with mutations reads once per mutation, at most five times.
   const reads = /mutation|subscription/.test(sent) ? 5 : 1.5;
-  // Rates and currencies are tables of a fixed size and do not count as reads.
+  // Tables of a fixed size, such as rates and currencies, do not count as reads.
   const tables = 40_000 * (sent.match(/exchangeRates|currencies|externalAccountForms/g)?.length ?? 0);
   return tables + maxAnswerBytes * reads + 2 * Buffer.byteLength(sent) + 1_000;
 }

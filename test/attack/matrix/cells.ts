@@ -15,11 +15,11 @@ export interface Reply {
   readonly text: string;
 }
 
-/** A place in a request of either API where an object is named. */
+/** A place in a request to either API that names an object. */
 export interface Cell {
   /** The field or endpoint, and the place in its input. */
   readonly where: string;
-  /** The operation to which its idempotency keys belong. */
+  /** The operation to which the request's idempotency key belongs. */
   readonly operation: string;
   readonly meaning: Exclude<Meaning, 'nothing'>;
   readonly isCommand: boolean;
@@ -49,7 +49,7 @@ export async function tryStranger(
       if (isRepeated && (meaning === 'key' || takenTwice.has(named.what))) continue;
       const refused = fresh('refused');
       const ask = async (value: string) => {
-        // Both requests use the same key. These refusals are not stored, so the second request is not a replay.
+        // Both requests use the same key. The second is not a replay, because the refusal of the first is not stored.
         const key = takenTwice.has(named.what) ? fresh('taken') : refused;
         const { request, ...reply } = await send(stranger.platform, value, stranger.own, key);
         return withLeaks(reply, secrets, request);
@@ -109,7 +109,7 @@ interface Named {
   readonly unknown: string;
 }
 
-/** The kinds that all callers of a platform share. */
+/** The kinds of object that a platform's callers all share. */
 const ofWholePlatform: readonly Kind[] = ['cursor:feed', 'Platform'];
 
 export function victimsAt(
@@ -145,8 +145,8 @@ interface Sent {
 }
 
 /**
- * Sends a request that names a victim's object, and the same request with an object that never existed. Returns the
- * first response, and any difference between the two in status, text or executed statements.
+ * Sends a request that names a victim's object, and the same request with an object that has never existed. Returns the
+ * first response, and any difference between the two responses in status, text or executed statements.
  */
 export async function sendBoth(
   world: MatrixWorld,
@@ -223,7 +223,7 @@ export function differenceOf(one: Reply, two: Reply): string | undefined {
   return `${one.status} ${one.text.slice(0, 400)}\n  and for an unknown one ${two.status} ${two.text.slice(0, 400)}`;
 }
 
-/** Returns whether a command succeeded. Only such responses contain ids or times that differ between requests. */
+/** Checks whether a command succeeded. Only then may ids and times in the response differ between requests. */
 function isSuccess(text: string): boolean {
   return /"__typename":"\w+Success"|^\{"(id|quoteId|apiToken|umaAddress|response_status|receivingUmaAddress|supportedCurrencies)"/.test(
     text,

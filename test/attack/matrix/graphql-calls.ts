@@ -17,14 +17,14 @@ import { selection } from '../../setup/selection.ts';
 import { type Meaning, meaningOf } from './meanings.ts';
 import { fresh, freshAccountNumber, requestWith, type Things } from './things.ts';
 
-/** A field of the schema, and the document that selects it. */
+/** A schema field, and the document that selects it. */
 export interface Call {
   readonly kind: 'query' | 'mutation' | 'subscription';
   /** The field with its parent type, such as `Query.accounts`. */
   readonly name: string;
   readonly field: string;
   readonly query: string;
-  /** Variables that name the caller's own objects, one for each kind of object that a place can name. */
+  /** Sets of variables that name the caller's own objects, enough of them to cover every place that can name one. */
   readonly bases: readonly ((own: Things) => Variables)[];
 }
 
@@ -247,7 +247,7 @@ function callOf(kind: Call['kind'], owner: string, field: Field): Call {
   };
 }
 
-/** Returns the type of a variable, which is nullable if its argument is optional. */
+/** Returns the type of an argument's variable, which is nullable if the argument is optional. */
 function declaredType({ type, defaultValue }: GraphQLArgument): GraphQLInputType {
   return isNonNullType(type) && defaultValue !== undefined ? type.ofType : type;
 }

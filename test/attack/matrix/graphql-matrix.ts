@@ -37,7 +37,7 @@ type Transport = keyof typeof transports;
 
 type Needed = 'VIEW' | 'TRANSACT' | 'TRANSACT or APPROVE' | 'MANAGE' | 'MANAGE and VIEW' | 'NONE';
 
-/** The permission that each field needs, according to the documentation. */
+/** The fields that need each permission, according to the documentation. */
 const fieldsThatNeed: Readonly<Record<Needed, string>> = {
   VIEW: `Query.account Query.accounts Query.customer Query.customers Query.events Query.exchangeRates
     Query.externalAccountForms Query.node Query.platform Query.nodes Query.quote Query.quotes Query.transaction
@@ -71,7 +71,7 @@ export function permissionOf({ name }: Pick<Call, 'name'>): Needed {
   return permission;
 }
 
-/** Mutations come last, so that lists and nodes do not contain the objects that they create. */
+/** Mutations come last, so that the objects they create do not appear in the lists and nodes. */
 const inOrder = coordinates.toSorted((a, b) => Number(a.call.kind === 'mutation') - Number(b.call.kind === 'mutation'));
 
 /** Returns the transports for a call. A subscription uses an event stream instead of JSON. */
@@ -83,7 +83,7 @@ interface GraphqlCell extends Cell {
   readonly call: Call;
 }
 
-/** Returns the places of all fields as cells, for each of the transports. */
+/** Returns the cells for all coordinates, over each of the chosen transports. */
 export function graphqlCells({ counting }: MatrixWorld, chosen: readonly Transport[] = ['JSON']): GraphqlCell[] {
   return inOrder.flatMap((coordinate) => {
     const { call, place, meaning } = coordinate;
@@ -107,7 +107,7 @@ export function graphqlCells({ counting }: MatrixWorld, chosen: readonly Transpo
   });
 }
 
-/** Calls every field with a token that lacks a right. No response may reveal whether the named object exists. */
+/** Calls every field with tokens that lack its permission. No response may reveal whether the named object exists. */
 export async function tryPermissions(world: MatrixWorld, figures: Figures): Promise<void> {
   for (const { name, platform, permissions } of world.weak) {
     for (const { call, where: place, meaning, isCommand, send } of graphqlCells(world)) {

@@ -125,7 +125,7 @@ export type Meaning = readonly Kind[] | 'key' | 'node' | 'nothing';
  * @param owner the field, input type or operation to which the name belongs
  */
 export function meaningOf(owner: string, name: string): Meaning {
-  // A GraphQL input type is named after its operation, which usually exists in REST, too.
+  // A GraphQL input type is named after its operation, which usually exists in REST as well.
   const operation = owner.replace(
     /^(\w)(\w*)Input$/,
     (_all, first: string, rest: string) => first.toLowerCase() + rest,

@@ -32,7 +32,7 @@ interface Place {
 const quoted = (own: Things, amount: number, rest?: object) => ({
   body: restQuote(own.InternalAccount, own.outsideEur, amount, rest),
 });
-/** Accounts with a platform-assigned id, in each of the two places where a request may have it. */
+/** Accounts with a platform-assigned id: one for each of the two places where a request may contain it. */
 const accounts = [
   () => ({ currency: 'USD', platformAccountId: fresh('account'), accountInfo: usAccount() }),
   () => ({ currency: 'USD', accountInfo: { ...usAccount(), platformAccountId: fresh('account') } }),
@@ -127,7 +127,7 @@ const keyScope: Readonly<Record<string, string>> = {
   testWebhook: 'sendTestWebhook',
 };
 
-/** Returns the document's operations, with every place where they name an object. */
+/** Returns the operations in the OpenAPI document, with every place where a request names an object. */
 export async function restOperations(url: string): Promise<Operation[]> {
   const document = (await (await fetch(`${url}${base}/openapi.json`)).json()) as Data;
   const found = Object.entries<Data>(document.paths).flatMap(([path, methods]) =>
@@ -155,7 +155,7 @@ function operationOf(document: Data, path: string, method: string, operation: Da
     const meaning = meaningOf(id, name);
     if (meaning !== 'nothing') places.set(at.join('.'), { path: at, meaning });
   }
-  // Two endpoints share their keys, so it is enough to test one of them.
+  // createPlatformExternalAccount shares its keys with another endpoint, where they are tested.
   const key: Place[] =
     hasKey && id !== 'createPlatformExternalAccount' ? [{ path: ['header', 'Idempotency-Key'], meaning: 'key' }] : [];
   return { id, method: method.toUpperCase(), path, hasKey, places: [...places.values(), ...key] };
@@ -179,7 +179,7 @@ async function send(url: string, who: TestPlatform, operation: Operation, reques
   };
 }
 
-/** Returns the places of all operations as cells. */
+/** Returns a cell for every place in the operations. */
 export function restCells({ counting }: MatrixWorld, operations: readonly Operation[]): Cell[] {
   return operations.flatMap((operation) =>
     operation.places.map(

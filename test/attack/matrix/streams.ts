@@ -5,8 +5,8 @@ import type { Figures } from './cells.ts';
 import { type MatrixWorld, secretsOf } from './world.ts';
 
 /**
- * The streams over many objects, which anyone can open. They must reveal nothing about the victim's objects. Streams
- * that name someone else's object are refused (graphql-matrix.ts).
+ * The streams that any caller can open, because they need not name an object. They must reveal nothing about the
+ * victim's objects. A stream that names someone else's object is refused (graphql-matrix.ts).
  */
 const streams = {
   events: '{ events { id type cursor } }',
@@ -45,7 +45,7 @@ export async function tryStreams(world: MatrixWorld, figures: Figures): Promise<
     }
   }
   await vi.waitFor(() => expect(counting.subscriptions()).toBe(before + opened), 20_000);
-  // The victim's stream is on the same instance, so anything it has received could have reached the other streams, too.
+  // The victim's stream is on the same instance, so anything that has reached it could also have reached the others.
   const mark = world.owner.watch(
     'subscription ($id: ID!) { accountUpdates(of: { accountId: $id }) { newBalance { amount } } }',
     { id: victim.InternalAccount },
@@ -56,7 +56,7 @@ export async function tryStreams(world: MatrixWorld, figures: Figures): Promise<
   await mark.next();
   await mark.next();
   await mark.return?.();
-  // Causes an event for one of the strangers, which proves that its stream was open.
+  // Causes an event for one of the strangers. Its arrival proves that the stranger's stream was open.
   await (world.strangers[0]?.platform ?? t.platform).fund(world.strangers[0]?.own.InternalAccount ?? '', 1n);
   const own = expect.objectContaining({ who: 'another platform', what: 'events' });
   await vi.waitFor(() => expect(heard).toContainEqual(own), 20_000);

@@ -38,7 +38,7 @@ export function freshAccountNumber(): string {
   return `${40_000 + made}000`;
 }
 
-/** Creates a customer with one object of each kind. The webhook endpoint of its platform is at `url`. */
+/** Creates a customer with one object of each kind. Its platform's webhook endpoint is at `url`. */
 export async function makeThings(platform: TestPlatform, url: string): Promise<Things> {
   const scene = await platform.makeScene(5_000_000n);
   const [platformAccountId, accountNumber, tokenName] = [fresh('account'), freshAccountNumber(), fresh('token')];
@@ -58,7 +58,7 @@ export async function makeThings(platform: TestPlatform, url: string): Promise<T
   });
   const names = 'umaAddress platformCustomerId';
   const { umaAddress, platformCustomerId } = await platform.fieldsOf('customer', scene.customerId, names);
-  // An undelivered payment to the address of another customer of the platform.
+  // An undelivered payment to the address of another customer on the same platform.
   const umaPayee = await platform.umaAddressOf(await platform.newCustomer());
   await platform.umaQuote(scene.usd, umaPayee);
   const before = await platform.feedEnd();
@@ -103,8 +103,8 @@ export async function makeThings(platform: TestPlatform, url: string): Promise<T
 }
 
 /**
- * Sets the value at a path in the first of these requests that has a value there. If there is none, uses the first
- * request that has the enclosing object.
+ * Sets the value at a path in the first of the given requests that has a value there or, if there is none, in the first
+ * one that has the enclosing object. Returns that request.
  */
 export function requestWith<Request extends object>(
   requests: readonly Request[],
@@ -163,8 +163,8 @@ async function cursorsOf(
 }
 
 /**
- * Returns a value of the same form that never existed. A cursor gets a different position, except in the feed, and a
- * different platform, unless `isOfPlatform` is set.
+ * Returns a value that has the same form as the given one but has never existed. A cursor gets a different position
+ * unless it is a feed cursor, and a different platform unless `isOfPlatform` is set.
  */
 export function unknownOf(kind: Kind, value: string, isOfPlatform: boolean, platformId: string): string {
   if (kind.startsWith('cursor:')) {
@@ -175,7 +175,7 @@ export function unknownOf(kind: Kind, value: string, isOfPlatform: boolean, plat
   }
   if (kind === 'umaAddress' || kind === 'umaPayee')
     return value.replace(/\$./, (start) => `$${start === '$z' ? 'y' : 'z'}`);
-  // Scenes number their customers, so a different number would belong to another customer.
+  // Scenes number their customers, so a different number could belong to another customer.
   if (kind === 'platformCustomerId') return `x${value.slice(1)}`;
   if (kind === 'url') return `${value}/never`;
   const id = value.indexOf(':') + 1;

@@ -47,8 +47,8 @@ export async function openMatrix() {
   const usedKeys = await useKeys(owner, spent);
   const asSeen = ({ platformId, authorization }: TestPlatform) => connect(counting.url, platformId, authorization);
   const app = (bound: object) => owner.at(counting.url).payingApp(bound);
-  // The app is bound to a different payment of the victim than the one named in requests. A payment shows the ids of
-  // its accounts, so the matrix names none of these accounts.
+  // Another of the victim's payments, to which an app is bound. The app sees the ids of this payment's accounts, so the
+  // payment uses accounts that the matrix does not name.
   const source = { realtimeFunding: { customerId: victim.Customer, currency: 'USDC' } };
   const sibling = await owner.quote(between('', victim.outsideEur, 12_340_000, { source }));
   const bystanders = { own: bystander, isOfPlatform: true };
@@ -96,7 +96,7 @@ export async function openMatrix() {
     ended: await endedTokens(t, counting.url, victim),
     /** For each operation, a key that the victim's platform has used for it. */
     usedKeys,
-    /** The receivers of events for the victim's platform and for the other platform. */
+    /** The webhook receivers of the victim's platform and of the other platform. */
     receivers,
   };
 }
@@ -107,7 +107,7 @@ async function useKeys(platform: TestPlatform, things: Things): Promise<Record<s
     if (kind !== 'mutation') continue;
     const [base] = bases;
     // An approved payment cannot be rejected, and a customer who still holds money cannot be deleted. These refusals
-    // are stored, too.
+    // are stored under their keys just as successes are.
     const input = base?.(things).input as object;
     const key = `used-${field}`;
     const result = await platform.act(field as Operation, { ...input, idempotencyKey: key });

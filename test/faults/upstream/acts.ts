@@ -72,7 +72,7 @@ export function upstreamActs(payers: readonly Payer[], ways: Ways): readonly Act
   ];
 }
 
-/** Looks up a UMA address upstream, and pays to it if the lookup got a response. */
+/** Looks up a UMA address upstream and, if the lookup gets a response, makes a payment to it. */
 async function payUma({ platform }: Ways, client: Client, umaAddress: string, expected: Expected): Promise<void> {
   const asking = platform();
   const lookup = asking && (await asking.lookUp(umaAddress).catch(() => undefined));
@@ -89,7 +89,7 @@ async function payUma({ platform }: Ways, client: Client, umaAddress: string, ex
   );
 }
 
-/** Makes a deposit upstream, repeating the request until it succeeds. */
+/** Makes a deposit upstream, repeating the request until its outcome is known. */
 async function payInto({ account, bank }: Ways, destinationAccountId: string, amount: bigint): Promise<void> {
   const input = { sourceAccountId: bank, destinationAccountId, amount, idempotencyKey: randomUUID() };
   for (;;) {

@@ -130,7 +130,7 @@ test('a lost acknowledged command, a refused command that took effect, and a pay
   ]);
 });
 
-test('a restore of upstream explains only the payments that it has undone, all of which must be reported', () => {
+test('an upstream restore explains only the payments that it undid, all of which must be reported', () => {
   const vanished = [movement('out')];
   const restores = { ...noRestores, vanished, settledBefore: new Set(['O-out']) };
   const undone = { movements: without('M-out'), held: new Map([['USD', 750n]]), restores };
@@ -142,7 +142,7 @@ test('a restore of upstream explains only the payments that it has undone, all o
   const history = sound.history.with(0, command('out', { ends: ['REFUNDED'] }));
   expect(kinds({ ...undone, history, named: [missing, balance] })).toEqual([]);
   expect(kinds({ history })).toEqual(['unfinished']);
-  // The settled payment exists upstream again, which means that its bank has paid it twice.
+  // The settled payment exists upstream again, which means that the bank has paid it twice.
   expect(kinds({ restores, movements: [...without('M-out'), movement('out', { reference: 'M-again' })] })).toEqual([
     'sent again',
   ]);

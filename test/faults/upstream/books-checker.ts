@@ -48,7 +48,7 @@ export function checkBooks(books: Books): BooksViolation[] {
   ];
 }
 
-/** Checks the responses to commands. Commands that a restore has undone count as unknown. */
+/** Checks the responses to commands. If a restore has undone a command, its outcome counts as unknown. */
 function commands({ history, restores: { undonePayments }, ...books }: Books): BooksViolation[] {
   const standing = history.map((command): Command => {
     const transactionIds = command.transactionIds.filter((id) => !undonePayments.has(id));
@@ -70,7 +70,7 @@ function payments({ payments: all, history, feed, deposits, restores, ...books }
     const command = commandOf(payment);
     if (!command) return [{ kind: 'from nowhere', words: `nobody ordered ${id}: ${description}` }];
     if (command.operation === 'createQuote' && !executed.has(id)) return [];
-    // A payment that upstream has forgotten can no longer be returned.
+    // A payment that the upstream has forgotten can no longer be returned.
     const usual = forgotten.has(id) ? ['COMPLETED'] : (command.ends ?? ['COMPLETED']);
     const ends = restores.endedByHand.has(id) ? ['FAILED'] : usual;
     if (ends.includes(status)) return [];
@@ -78,7 +78,7 @@ function payments({ payments: all, history, feed, deposits, restores, ...books }
   });
 }
 
-/** Returns the payments that had settled in the gateway but that upstream has lost in its restore. */
+/** Returns the payments that are settled in the gateway but were lost in an upstream restore. */
 function forgottenThere({ orders, movements, restores }: Pick<Books, 'orders' | 'movements' | 'restores'>) {
   const there = new Set(movements.map(({ orderId }) => orderId));
   const gone = new Set(restores.vanished.map(({ orderId }) => orderId));
@@ -137,7 +137,7 @@ function uncredited({ deposits }: Books): BooksViolation[] {
     });
 }
 
-/** Checks that each upstream movement belongs to an order or a deposit of the gateway. */
+/** Checks that each upstream movement belongs to one of the gateway's orders or deposits. */
 function strangers({ orders, deposits, movements, restores: { undoneOrders } }: Books): Found[] {
   const known = new Set(orders.map(({ id }) => id));
   const found = new Set(deposits.map(({ reference }) => reference));
@@ -151,7 +151,7 @@ function strangers({ orders, deposits, movements, restores: { undoneOrders } }: 
   });
 }
 
-/** Checks that the upstream balance is the sum of the gateway's payments. Only payments can cause a difference. */
+/** Checks that the upstream balance in each currency is the sum of the gateway's payments. */
 function balances({ orders, deposits, held, restores }: Books): Found[] {
   const booked = new Map<string, bigint>();
   const add = ({ amount, currency }: Amount, sign: 1n | -1n) =>
@@ -168,7 +168,7 @@ function balances({ orders, deposits, held, restores }: Books): Found[] {
     .map(([currency, there]) => ({ fault: 'OTHER_BALANCE', reference: currency, there: String(there), breaks }));
 }
 
-/** Checks that no settled order is sent again after upstream has lost it, because its bank has already paid. */
+/** Checks that no settled order is sent again after the upstream has lost it, because the bank has already paid it. */
 function sentAgain({ movements, restores: { vanished, settledBefore } }: Books): BooksViolation[] {
   const gone = new Set(vanished.flatMap(({ orderId }) => (orderId === undefined ? [] : [orderId])));
   return movements.flatMap(({ orderId = '', reference }): BooksViolation[] =>

@@ -20,7 +20,7 @@ export interface BookedOrder extends Amount {
   readonly converted?: Amount;
 }
 
-/** A deposit upstream, as the gateway has recorded it. */
+/** An upstream deposit, as the gateway has recorded it. */
 export interface BookedDeposit extends Amount {
   readonly id: string;
   readonly reference: string;
@@ -65,13 +65,13 @@ export interface Books extends Pick<Evidence, 'history' | 'internalErrors' | 're
 
 /** The payments and orders that were undone when either side was restored from a backup. */
 export interface Restores {
-  /** The payments upstream that were undone by a restore of upstream. */
+  /** The upstream payments that were undone when the upstream was restored. */
   readonly vanished: readonly Movement[];
-  /** The orders that had settled in the gateway when upstream was restored. */
+  /** The orders that had settled in the gateway when the upstream was restored. */
   readonly settledBefore: ReadonlySet<string>;
-  /** The gateway's payments and orders that were undone by its restore. */
+  /** The gateway's payments and orders that were undone when the gateway was restored. */
   readonly undonePayments: ReadonlySet<string>;
   readonly undoneOrders: ReadonlySet<string>;
-  /** The payments that an operator has ended because upstream no longer knows their quotes. */
+  /** The payments that an operator has ended because the upstream no longer knows their quotes. */
   readonly endedByHand: ReadonlySet<string>;
 }

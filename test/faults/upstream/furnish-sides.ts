@@ -16,7 +16,7 @@ export type TwoSides = Awaited<ReturnType<typeof startTwoSides>>;
 
 export const platformName = 'gateway';
 
-/** More than a client spends on all of its payments. */
+/** More than a client spends in total. */
 const money = 1_000_000_000n;
 
 const rails = {
@@ -63,7 +63,7 @@ export async function startTwoSides(
   toUpstream.goOn();
   return {
     ...{ here, upstream, payers },
-    /** Connect as the gateway's platform and as its upstream account, or return undefined while no instance is up. */
+    /** Connects as the gateway's platform or as its upstream account. Returns undefined while no instance is up. */
     ...{ platform: asPlatform, account: asAccount },
     ways: [toUpstream, toHere],
     /** Connects to the same upstream account at a different address. */

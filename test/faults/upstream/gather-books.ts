@@ -16,8 +16,8 @@ export interface Before {
 }
 
 /**
- * Reads the state that the restore of upstream will undo: its payments, and the gateway's orders that had settled.
- * Starts an instance on upstream's database for this. No other instance may be running there.
+ * Reads the upstream payments and the gateway's settled orders just before the upstream is restored. For this, it
+ * starts an instance on the upstream database, where no other instance may be running.
  */
 export async function beforeUpstream({ here, upstream, accountAt }: TwoSides) {
   const settings = { ROLE: 'serve' } as const;
@@ -89,7 +89,7 @@ async function restoresOf(
   };
 }
 
-/** Returns the payments that no longer exist, or whose quotes are no longer executed. */
+/** Returns the payments that no longer exist, or whose quotes no longer appear as executed. */
 export async function undoneBy(databaseUrl: string, before: Before['here']): Promise<ReadonlySet<string>> {
   const [payments, executed] = [await paymentIds(databaseUrl), await executedIds(databaseUrl)];
   return new Set([
@@ -103,16 +103,16 @@ const silenceMs = 20_000;
 /** The wait ends once everything has been made due this many times in a row without effect. */
 const silences = 3;
 
-/** An order with an open case is waiting for an operator and is polled every minute. */
+/** Does not count orders with an open case, which wait for an operator and are polled every minute. */
 const waitingHere = `select ((select count(*) from outbox) + (select count(*) from rail_order o where due_at is not null
     and not exists (select from rail_case c where c.platform_id = o.platform_id and c.order_id = o.id and c.closed_at is null))
   + (select count(*) from rail_webhook where due_at is not null)
   + (select count(*) from rail_deposit where status = 'RECEIVED'))::int as waiting`;
 const waitingUpstream = `select ((select count(*) from outbox) + (select count(*) from rail_order where due_at is not null)
   + (select count(*) from webhook_delivery where status = 'PENDING'))::int as waiting`;
-/** Whether the query for deposits is due or running (its lease is shorter than 15 s). */
+/** Counts the connections whose next deposit query is due within 15 seconds. */
 const asking = `select count(*)::int as waiting from rail_connection where deposits_due_at <= clock_timestamp() + interval '15 seconds'`;
-/** Makes all retries due, and all polls for outcomes that were not reported. */
+/** Makes everything due: retries, polls for unreported outcomes, and deposit queries. */
 const nowHere = [
   `update rail_order o set due_at = clock_ms() from transaction t where t.platform_id = o.platform_id
     and t.id = o.transaction_id and t.status in ('PENDING', 'PROCESSING') and o.due_at is not null`,
@@ -142,18 +142,18 @@ async function atRest({ here, upstream }: TwoSides): Promise<void> {
 }
 
 /**
- * Counts recent payments. For a minute after a payment has ended, a comparison of balances still counts it as in
- * flight, and may miss a difference of up to its amount.
+ * Counts recent payments. For a minute after a payment has ended, the balance comparison still counts it as in flight
+ * and may therefore miss a difference of up to its amount.
  */
 const recent =
   "select count(*)::int as recent from transaction where updated_at >= clock_timestamp() - interval '65 seconds'";
 
-/** Waits until the last payment ended long enough ago for a comparison of balances to be exact. */
+/** Waits until the last payment ended long enough ago for the balance comparison to be exact. */
 async function settledAWhile({ here }: TwoSides): Promise<void> {
   while ((await query<{ recent: number }>(here.databaseUrl, recent))[0]?.recent !== 0) await delay(500);
 }
 
-/** Ends, as an operator, the payments whose quotes the restored upstream no longer knows. Returns their ids. */
+/** As an operator, fails the payments whose quotes the restored upstream service no longer knows. Returns their ids. */
 async function endUnknown({ here }: TwoSides): Promise<ReadonlySet<string>> {
   const waiting: Data[] = [];
   for (const status of ['PENDING', 'PROCESSING'])
@@ -165,7 +165,7 @@ async function endUnknown({ here }: TwoSides): Promise<ReadonlySet<string>> {
   return new Set(waiting.map(({ transaction }) => transaction));
 }
 
-/** Repeats the command if upstream takes longer than the rail allows, which can happen on a busy machine. */
+/** Repeats the command if the upstream service exceeds the rail's time limit, as can happen on a busy machine. */
 async function failPatiently(here: Side, args: readonly string[], attempts = 5): Promise<void> {
   try {
     await here.ops('order', 'fail', ...args);

@@ -3,7 +3,7 @@ import { query } from '../../setup/embedded-servers.ts';
 import type { Data, TestPlatform } from '../../setup/gateway.ts';
 import type { BookedDeposit, BookedOrder, Movement, State } from './books.ts';
 
-/** Reads both books for the checker, with separate statements instead of the service's own. */
+/** Reads the gateway's books with SQL written for the checker, and the upstream's books over REST. */
 
 export async function readOrders(databaseUrl: string): Promise<BookedOrder[]> {
   const rows = await query<Data>(
@@ -26,7 +26,7 @@ function orderOf(row: Data): BookedOrder {
     ...(isPull || lockSent !== null ? sent : received),
     ...{ id, transactionId: publicId('Transaction', row.transaction_id), status },
     direction: kind === 'PAYOUT' ? 'OUT' : 'IN',
-    // A pull has settled once its payout has been ordered, regardless of the payout's outcome.
+    // A pull counts as settled once its payout has been ordered, regardless of the payout's outcome.
     state: isPull && row.paid_out ? 'SETTLED' : stateOf(status),
     ...(kind === 'PAYOUT' && lockSent !== null && row.stays && { converted: received }),
   };
@@ -44,7 +44,7 @@ export async function readDeposits(databaseUrl: string): Promise<BookedDeposit[]
   }));
 }
 
-/** Reads all payments of the gateway's upstream account over REST, excluding transfers between its own accounts. */
+/** Reads the upstream platform's payments, excluding unexecuted quotes and transfers between its own accounts. */
 export async function readMovements(account: TestPlatform, url: string): Promise<Movement[]> {
   const movements: Movement[] = [];
   const parameters = new URLSearchParams({ limit: '100', sortOrder: 'asc' });

@@ -15,7 +15,7 @@ export type Side = Awaited<ReturnType<typeof startSide>>;
 
 /**
  * Starts an installation on its own database.
- * @param serverUrl the database server, with its owner's login
+ * @param serverUrl the URL of the database server, with the owner's login
  */
 export async function startSide(
   serverUrl: string,
@@ -28,7 +28,7 @@ export async function startSide(
   const instances = await Promise.all(Array.from({ length: count }, () => startInstance(database.url, all)));
   let backup: ThrowawayDatabase | undefined;
   const kill = async () => {
-    // An instance that is just starting is killed as soon as it is ready.
+    // An instance that is still starting is killed as soon as it is ready.
     await Promise.all(instances.map((instance) => instance.kill()));
     await execute(serverUrl, `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
     while ((await query(serverUrl, `select from pg_stat_activity where datname = '${name}'`)).length > 0);

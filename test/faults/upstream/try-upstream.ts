@@ -34,7 +34,7 @@ export interface Trial {
   /** How many instances are killed in total, on both sides. */
   readonly kills: number;
   readonly clients: number;
-  /** The number of gateway instances. Upstream has only one, so killing it takes upstream down. */
+  /** The number of gateway instances. The upstream service has only one, so killing it takes the service down. */
   readonly instances: number;
   /** One in this many messages between the two sides is disrupted. */
   readonly oneIn: number;
@@ -44,7 +44,8 @@ export type TrialResult = Awaited<ReturnType<typeof tryUpstream>>;
 
 /**
  * Lets clients pay through a gateway and its upstream service while instances of both are killed and the network
- * between them fails. Restores upstream, and later the gateway, from an older backup. At the end, compares both books.
+ * between them fails. Restores the upstream service, and later the gateway, from an older backup. At the end, compares
+ * both books.
  */
 export async function tryUpstream(trial: Trial) {
   const random = new Random(trial.seed);
@@ -68,8 +69,8 @@ export async function tryUpstream(trial: Trial) {
     const seconds = (performance.now() - began) / 1_000;
     const books = await gatherBooks(sides, load, before, opening);
     const { kills } = killer;
-    // `repeated` is the number of commands that were sent again after the gateway's restore. `seconds` is how long the
-    // clients made payments.
+    // `repeated` is the number of commands sent again after the gateway was restored. `seconds` is the time for which
+    // the clients made payments.
     return { books, violations: checkBooks(books), kills, troubles: troublesOf(sides), repeated, seconds };
   } finally {
     await load.stop();
@@ -77,7 +78,7 @@ export async function tryUpstream(trial: Trial) {
   }
 }
 
-/** Roughly how many acknowledged commands a payment needs. A quote needs two. */
+/** Roughly how many acknowledged commands a payment needs. A payment with a quote needs two. */
 const commandsOfPayment = 1.4;
 
 async function disturb(

@@ -21,7 +21,7 @@ import type { Material } from '../../oracle/material.ts';
 import { valueFor } from '../../oracle/values.ts';
 import type { Parents } from '../../setup/plans.ts';
 
-/** A schema field, with a function that requests it several times in one document. */
+/** A schema field, with a function that writes a document requesting it several times. */
 export interface Asked {
   readonly name: string;
   /** Selects the field `times` times, with different arguments, on `rows` rows. */
@@ -32,8 +32,8 @@ type Field = GraphQLField<unknown, unknown>;
 
 /**
  * Writes documents that select each field of each type, along the shortest path, and each list with each filter. Root
- * lists are also selected with two and three filters. A list below a parent is read for the parent to which all rows
- * belong.
+ * lists are also selected with two and three filters. For a list below a parent, the parent is the one to which all
+ * rows belong.
  */
 export function askedFields(schema: GraphQLSchema, material: Material, parents: Parents): Asked[] {
   const asked: Asked[] = [];
@@ -64,7 +64,7 @@ function waysToTypes(schema: GraphQLSchema, material: Material): Map<GraphQLObje
   const query = schema.getQueryType();
   if (!query) throw new Error('no query');
   const ways = new Map<GraphQLObjectType, Around>([[query, (inner) => `{ ${inner} }`]]);
-  // Objects that can be found only by their ids come last.
+  // Types that can be reached only through required arguments, such as an id, come after the others.
   for (const isById of [false, true, false])
     for (const [type, around] of ways) {
       for (const field of Object.values(type.getFields())) {
@@ -158,7 +158,7 @@ function argumentOf(
   return valueFor(`${owner}.${field.name}`, name, type, new Choices([]), material);
 }
 
-/** Returns a value that matches some row; for an input, a value for each of its fields. */
+/** Returns a value that matches some row; for an input object, such a value for each of its fields. */
 function example(owner: string, name: string, type: GraphQLInputType, material: Material): unknown {
   const nullable = getNullableType(type);
   if (!isInputObjectType(nullable)) return valueFor(owner, name, type, new Choices([]), material);
@@ -193,8 +193,8 @@ type Halves = readonly [older: unknown, newer: unknown];
 
 /**
  * The values that `fillPlatform` gives to rows, by filter type and field. Each value matches half of the rows, so
- * Postgres expects to find a match soon. No row has values from both halves, so a filter on values from both has to
- * examine all rows.
+ * Postgres expects to find a match soon. No row has values from both halves, so with a filter that combines them,
+ * Postgres has to examine all rows.
  */
 const halves: Readonly<Record<string, Readonly<Record<string, Halves>>>> = {
   TransactionFilter: {

@@ -22,8 +22,7 @@ export interface Measured {
   readonly refused: number;
 }
 
-// This process has the highest permitted priority, so that its own waits for a processor do not add to the measured
-// latencies.
+// This process has a raised priority, so that waiting for a processor adds little to the latencies that it measures.
 setPriorityOfSession(-10);
 
 let pool: Pool | undefined;

@@ -5,9 +5,9 @@ import { setPriority } from 'node:os';
 const ticksPerSecond = 100;
 
 /**
- * Sets the priority of this process and of its session, if permitted. Only root may raise a priority. Linux may share
- * the processors among sessions first (autogroup, see sched(7)), and each Postgres connection is a session. So the
- * priority of a process alone would have little effect.
+ * Sets the priority of this process and its session, if permitted; only root may raise a priority. Setting only the
+ * priority of the process would have little effect, because Linux may first divide processor time among sessions
+ * (autogroup, see sched(7)), and each Postgres connection is a session of its own.
  */
 export function setPriorityOfSession(priority: number): void {
   for (const set of [() => setPriority(priority), () => writeFileSync('/proc/self/autogroup', String(priority))]) {
@@ -20,8 +20,8 @@ export function setPriorityOfSession(priority: number): void {
 }
 
 /**
- * Measures the share of a processor that other programs use during a measurement, because that affects the latencies.
- * Works only on Linux; elsewhere the result is 0.
+ * Watches how much of a processor other programs use, because that affects the measured latencies. Works only on Linux;
+ * elsewhere the result is 0.
  * @returns a function that returns the share since its last call
  */
 export function watchOthers(): () => number {
@@ -54,7 +54,7 @@ function processOf(pid: number | 'self'): Process | undefined {
   }
 }
 
-/** Returns the first process of the test runner, from which everything that is measured descends. */
+/** Returns the process that started the test runner; everything that is measured descends from it. */
 function testRunner(): number {
   let pid = process.pid;
   for (let next = processOf(pid); next?.name.includes('vitest'); next = processOf(pid)) pid = next.parent;

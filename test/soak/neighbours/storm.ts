@@ -3,12 +3,12 @@ import { setPriorityOfSession } from './machine.ts';
 import { connection, type Storm } from './storms.ts';
 
 // Runs storms in a separate process with the lowest priority. Messages start and stop a storm. When it stops, the
-// process reports the number of acts by result.
+// process reports how many acts had each result.
 setPriorityOfSession(19);
 
 let goesOn = false;
 
-/** Repeats the storm's act on one connection until the storm ends. With a rate, the acts are evenly spaced. */
+/** Repeats the storm's act on one connection until the storm ends. If the storm has a rate, spaces the acts evenly. */
 async function rage(storm: Storm, connectionAt: number, statuses: Map<string, number>): Promise<void> {
   const own = connection(storm);
   const everyMs = storm.perSecond === undefined ? 0 : (storm.connections * 1_000) / storm.perSecond;

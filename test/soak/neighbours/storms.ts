@@ -21,15 +21,15 @@ export interface Storm {
   readonly authorization: string;
   readonly connections: number;
   readonly kind: Kind;
-  /** How many acts all connections together begin per second. If undefined, they send as fast as they get responses. */
+  /** The number of acts per second, over all connections. If undefined, each act is repeated as soon as it ends. */
   readonly perSecond: number | undefined;
-  /** The accounts that the storm reads and moves money between. */
+  /** The accounts between which the storm moves money. It also reads `from`. */
   readonly from: string;
   readonly to: string;
 }
 
 export interface Raging {
-  /** Performs the storm's act once. Returns a status, or the code with which a socket was closed. */
+  /** Performs the storm's act once. Returns the result, such as an HTTP status or a WebSocket close code. */
   act(): Promise<string>;
   close?(): Promise<void>;
 }
@@ -40,7 +40,7 @@ export function accountQuery(id: string): string {
 
 export const payment = `mutation ($input: TransferOutInput!) { transferOut(input: $input) { __typename } }`;
 
-/** An expensive document: fifty payments, each with its history, its legs and the accounts of its customer. */
+/** An expensive document: fifty payments, each with its timeline, its ledger entries and its customer's accounts. */
 export const expensive = `{ transactions(first: 50) { edges { node { id status sentAmount { amount } timeline { status reason }
   ledgerEntries { amount { amount currency { code } } account { id } system }
   customer { id platformCustomerId accounts(first: 3) { edges { node { id displayName } } } } } } } }`;

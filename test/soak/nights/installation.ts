@@ -13,7 +13,7 @@ import { environment } from '../../faults/furnish.ts';
 import { query } from '../../setup/embedded-servers.ts';
 import { freePort, listen } from '../../setup/free-port.ts';
 
-/** A production installation in a single folder, which an operator starts, stops and repairs. */
+/** A production installation in a single folder. An operator starts, stops and repairs it. */
 export type Installation = Awaited<ReturnType<typeof install>>;
 
 export type Unit = 'postgres' | 'standby' | 'gateway-1' | 'gateway-2';
@@ -30,8 +30,8 @@ const diskSize = 700;
 const filler = (bytes: number) => `pg_logical_emit_message(true, 'filler', repeat('x', ${bytes}))`;
 
 /**
- * Installs Postgres, on a separate disk, and two instances, without starting them.
- * @param hasStandby whether the first Postgres has a synchronous standby
+ * Installs Postgres on a separate disk, and two instances of the service, without starting them.
+ * @param hasStandby whether the primary has a synchronous standby
  */
 export async function install(hasStandby: boolean) {
   const folder = await mkdtemp(path.join(tmpdir(), 'night-'));
@@ -85,7 +85,7 @@ export async function install(hasStandby: boolean) {
     await once(child, 'exit', { signal: AbortSignal.timeout(20_000) }).catch(() => signal(unit, 'SIGKILL'));
   }
 
-  /** Sends a signal to all processes of a unit. If it kills them, waits until they are gone. */
+  /** Sends a signal to all processes of a unit. After SIGKILL, waits until they are gone. */
   async function signal(unit: Unit, name: 'SIGKILL' | 'SIGSTOP') {
     const first = units.get(unit)?.pid;
     const { stdout } = await run('pgrep', ['-P', String(first)]).catch(() => ({ stdout: '' }));
@@ -146,13 +146,13 @@ export async function install(hasStandby: boolean) {
       const url = server === 'standby' ? standby : primary;
       return (await run('psql', [url, '-X', '-v', 'ON_ERROR_STOP=1', '-c', sql])).stdout;
     },
-    /** Opens a session as the superuser, under a program's name. The session stays open until someone else ends it. */
+    /** Opens a superuser session with `program` as its application name. It stays open until someone ends it. */
     async session(program: string, ...statements: readonly string[]) {
       const client = await openSession(program);
       for (const sql of statements) await client.query(sql);
       return client;
     },
-    /** Opens sessions with a new login until Postgres refuses more, and takes every session that becomes free later. */
+    /** Opens connections as a new login until Postgres refuses more, then keeps taking any that become free. */
     async takeConnections(program: string) {
       await query(primary, `create role ${program} login password '${program}'`);
       await query(primary, `grant connect on database payments to ${program}`);
@@ -172,12 +172,12 @@ export async function install(hasStandby: boolean) {
     },
     atEnd: (end: () => unknown) => void ends.push(end),
     remount: (options: string) => run('mount', ['-o', `remount,${options}`, disk]),
-    /** Fills the disk with a file until only this many bytes are free, and makes Postgres write until it fails. */
+    /** Fills the disk with a file until only `leftBytes` are free, and then makes Postgres write until it fails. */
     async fill(file: string, leftBytes: number) {
       await run('fallocate', ['-l', String(Math.max(1, (await free()).bytes - leftBytes)), path.join(disk, file)]);
       while (await query(primary, `select ${filler(1_000_000)}`).catch(() => undefined));
     },
-    /** Makes Postgres write WAL until only this share of the disk is free. */
+    /** Makes Postgres write WAL until no more than the given share of the disk is free. */
     async fillWithLog(share: number) {
       while ((await free()).share > share) await query(primary, `select ${filler(16_000_000)}, pg_switch_wal()`);
     },
@@ -198,7 +198,7 @@ export async function install(hasStandby: boolean) {
 const isRunning = (child: ChildProcess | undefined): child is ChildProcess =>
   child?.exitCode === null && child.signalCode === null;
 
-/** Sends a signal to a process. The signal 0 only checks that it exists. Returns whether the process exists. */
+/** Sends a signal to a process. Signal 0 only checks for existence. Returns whether the process exists. */
 function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal);
@@ -222,7 +222,7 @@ archive_command = 'true'
 restart_after_crash = off
 `;
 
-/** Creates the data directories of a primary and a standby. Returns the servers' addresses, programs and user. */
+/** Creates the data directories of a primary and, if wanted, a standby. Returns their addresses, programs and user. */
 async function layOutServers(folder: string, hasStandby: boolean) {
   const at = (...names: string[]) => path.join(folder, ...names);
   const { password, programs, user } = await openCluster(await locateServer(at('pgdata')), true);
@@ -258,7 +258,7 @@ async function layOutGateway(folder: string, unit: 'gateway-1' | 'gateway-2', se
   return { unit, url: `http://127.0.0.1:${port}`, metrics: `127.0.0.1:${metricsPort}` };
 }
 
-/** Exports the free space of a disk, under the names that node_exporter uses. */
+/** Exports a disk's size and free space, under the metric names that node_exporter uses. */
 async function exportDisk(disk: string) {
   const server = createServer(async (_request, response) => {
     const { bsize, blocks, bavail } = await statfs(disk);

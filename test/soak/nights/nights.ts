@@ -208,9 +208,9 @@ export const nights: Readonly<Record<string, Night>> = {
     alerts: ['PaymentsSessionsBlocked'],
     hasStandby: true,
     breakIt: ({ signal }) => signal('standby', 'SIGKILL'),
-    // `doctor` always reports the problem. `blocked` misses it if it runs between two waiting commits.
+    // `doctor` always reports the problem. `blocked` misses it when run between two waiting commits.
     async repair({ machine, run }) {
-      (await run('npm run ops -- doctor')).find(/no standby of synchronous_standby_names/);
+      (await run('npm run ops -- doctor')).find(/no standby in synchronous_standby_names/);
       await machine.start('standby');
     },
   },

@@ -139,7 +139,7 @@ const idempotencyKey: JsonSchema = {
     'Identifies this payment: calls with the same key pay only once. Choose a new key for each payment, and use it in all calls for that payment.',
 };
 
-/** Returns the schema of a mutation's variables, with a required key and the confirmation instead of `validateOnly`. */
+/** Returns the schema of a mutation's variables, with a required key and a confirmation instead of `validateOnly`. */
 function paymentSchema(variables: VariablesSchema, places: PaymentPlaces, name: string): ObjectSchema {
   const { $defs, properties, required } = variables;
   if (confirmationArgument in properties) throw cannotBeTool(name, `no variable may be named ${confirmationArgument}`);
@@ -235,7 +235,7 @@ function descriptionsByUse(schema: GraphQLSchema, document: DocumentNode): Reado
   return found;
 }
 
-/** Converts an input type. Adds the schemas of the named types that it uses to `$defs`. */
+/** Returns the JSON Schema of an input type, and adds to `$defs` the schemas of the named types it uses. */
 function schemaOf(type: GraphQLInputType, $defs: Record<string, JsonSchema>): JsonSchema {
   const nullable = getNullableType(type);
   if (isListType(nullable)) {

@@ -15,7 +15,7 @@ import { inTransaction } from '../../../infra/database/transaction.ts';
 /** The maximum number of documents per platform: enough for many versions of several apps. */
 export const maxDocuments = 10_000;
 
-/** How long an instance trusts a cache entry, in milliseconds, for known and for unknown documents. */
+/** How long an instance trusts a cache entry for a known and for an unknown document, in milliseconds. */
 const cacheMs = { found: 10_000, absent: 1_000 } as const;
 /** The capacity of the cache, in characters. */
 const cacheSize = 2 ** 24;
@@ -51,7 +51,7 @@ export class TrustedDocuments {
   }
 
   async find(platformId: string, hash: string): Promise<string | undefined> {
-    // No other string can be a document's hash, and Postgres might reject its characters.
+    // A string that is not a hash is not looked up, because it might contain characters that Postgres rejects.
     return isHash(hash) ? (await this.#lookUp(platformId, `hash ${hash}`, { hash })).text : undefined;
   }
 
@@ -78,9 +78,10 @@ export class TrustedDocuments {
   }
 
   /**
-   * Registers documents, and returns how many are new.
-   * @param problemIn returns why a document could not be executed, or undefined
-   * @throws Refusal FORBIDDEN, or INVALID_INPUT (none is registered if one cannot be executed or there are too many)
+   * Registers documents and returns how many were new.
+   * @param problemIn returns why a document cannot be executed, or undefined if it can
+   * @throws Refusal FORBIDDEN, or INVALID_INPUT if a document cannot be executed or there are too many; then none is
+   *   registered
    */
   async register(
     caller: Caller,
@@ -156,12 +157,12 @@ const textsByHash = z
 
 const algorithms: Readonly<Record<number, string>> = { 32: 'md5', 40: 'sha1', 64: 'sha256' };
 
-/** Reads a manifest in any known format. Throws INVALID_INPUT for other formats and for wrong hashes. */
+/** Reads a manifest in any known format. Throws INVALID_INPUT if the format is unknown or a hash is wrong. */
 export function readManifest(json: object): readonly HashedDocument[] {
   const { data: documents } = z.union([apolloManifest, textsByHash]).safeParse(json);
   if (!documents)
     throw invalid(
-      'unknown manifest format: expected the format of Apollo (format, version, and operations with id and body), or an object that maps hashes to documents, as written by Relay and GraphQL Code Generator',
+      "unknown manifest format: expected Apollo's format (format, version, and operations with id and body), or an object that maps hashes to documents, as written by Relay and GraphQL Code Generator",
     );
   return documents.map(({ hash: given, text }) => {
     const hash = plainHash(given);
@@ -180,7 +181,7 @@ function isHash(text: string): boolean {
   return text.length in algorithms && /^[0-9a-f]+$/.test(text);
 }
 
-/** Returns whether this is the hash of a document's text. The hash's length determines the algorithm. */
+/** Checks whether a hash matches a document's text. The length of the hash determines the algorithm. */
 export function isHashOf(hash: string, text: string): boolean {
   const algorithm = algorithms[hash.length];
   return algorithm !== undefined && digest(algorithm, text, 'hex') === hash;

@@ -15,9 +15,9 @@ export const documentBudget = {
   directives: 20,
   mutationFields: 5,
   /**
-   * Allows a page of 100 payments with the total count and everything that an app shows for each payment, which costs
-   * 19,200 and takes 50 ms. The worst documents found took 0.7 to 1.2 s on two shared cores and returned 3.2 MB. A
-   * document that reads a hundred rows for each of a hundred rows is refused.
+   * Allows a page of 100 payments with the total count and everything that an app shows for each payment. Such a page
+   * costs 19,200 and takes 50 ms. The worst documents found took 0.7 to 1.2 s on two shared cores and returned 3.2 MB.
+   * A document that reads a hundred rows for each of a hundred rows is refused.
    */
   cost: 27_500,
 } as const satisfies Record<keyof DocumentSize, number>;
@@ -25,7 +25,7 @@ export const documentBudget = {
 /**
  * The maximum number of tokens that are parsed. A selection set has at least three (two braces and a selection), so
  * adding `__typename` to each selection set lengthens a document by at most a third. That is allowed, because these
- * tokens do not count towards `documentBudget.tokens`.
+ * tokens do not count toward `documentBudget.tokens`.
  */
 export const maxTokensParsed = Math.ceil((documentBudget.tokens * 4) / 3);
 
@@ -33,7 +33,7 @@ type BudgetLimit = keyof typeof documentBudget;
 
 /**
  * Checks a document against the limits before validation. Returns a COST_LIMIT_EXCEEDED error for each exceeded limit,
- * or only INTROSPECTION_DISABLED if it queries the schema and `introspection` is off.
+ * or only INTROSPECTION_DISABLED if the document queries the schema and `introspection` is off.
  */
 export function checkBudget({ size, costliest, schemaField }: Measure, introspection: boolean): GraphQLError[] {
   if (schemaField !== undefined && !introspection) return [introspectionDisabled(schemaField)];

@@ -23,9 +23,9 @@ import { argumentReader, costOfField, isConnection, type SentDocument } from './
  * The size of a document. Each count is the largest among its operations and fragments, whether used or not. Beyond
  * 2^53 a count is approximate or infinite.
  *
- * Client libraries add `__typename` to every selection set. Without an alias, it does not count towards a document's
- * size unless it is alone in its selection set. There it counts as a field without a cost, because a document could
- * otherwise contain any number of fragments that select nothing else, and code that expands fragments would expand all.
+ * Client libraries add `__typename` to every selection set. Without an alias, it does not count toward a document's
+ * size unless it is alone in its selection set. If it is alone, it counts as a field without a cost, because a document
+ * could otherwise contain any number of fragments that select nothing else, all of which would have to be expanded.
  */
 export interface DocumentSize {
   /** The number of tokens in the document. White space and comments are limited only by the body's maximum size. */
@@ -39,7 +39,7 @@ export interface DocumentSize {
   /** The number of fields at a mutation's root, with fragments expanded and excluding `__typename`. */
   mutationFields: number;
   /**
-   * The sum of the fields' prices (their extension `price`), plus 1 for each value of a list in their arguments. A
+   * The sum of the fields' prices (their extension `price`), plus 1 for each item of a list in their arguments. A
    * list's fields count once for each row that its arguments allow (list-sizes.ts). If fragments are on different
    * types, only the most expensive type's fields count, because a row has only one type.
    */
@@ -53,7 +53,7 @@ export interface Measure {
   readonly schemaField: FieldNode | undefined;
 }
 
-/** The list, or the field with its own price, in which selecting less would reduce the cost the most. */
+/** The list, or the field with its own price, where selecting less would reduce the cost the most. */
 export interface CostlyPath {
   readonly path: readonly string[];
   readonly cost: number;
@@ -127,10 +127,10 @@ function variableKey(request: DocumentRequest, fields: readonly VariableField[])
   return keys.join();
 }
 
-/** A type of the schema; undefined if a document names one that does not exist. */
+/** A schema type; undefined if a document names a type that does not exist. */
 type Type = GraphQLNamedType | undefined;
 
-/** The counts of a selection set with fragments expanded, relative to its level, so they hold wherever it is used. */
+/** The counts of a selection set with fragments expanded. They do not depend on where the selection set is used. */
 interface Expansion {
   readonly depth: number;
   /** The length of the chain of directly nested fragments that starts here. */
@@ -317,7 +317,7 @@ function add(one: Cost, other: Cost): Cost {
   };
 }
 
-/** Returns the highest of these costs, such as the cost of a row of the most expensive type. */
+/** Returns the highest of the given costs, such as the cost of a row of the most expensive type. */
 function dearestOf(costs: Iterable<Cost>): Cost {
   return [...costs].reduce((one, other) => (other.cost > one.cost ? other : one), noCost);
 }

@@ -52,7 +52,7 @@ export function argumentReader({ document, operationName, variables }: SentDocum
 interface FieldCost {
   /** The cost of the field itself: its price, the values in its list arguments, and the search for its rows. */
   readonly own: number;
-  /** The number of rows for which a list's subfields count. Undefined for a list without a size, which is short. */
+  /** The number of rows for which a list's subfields count; undefined for a short list, which has no size argument. */
   readonly rows: number | undefined;
   readonly isVariable: boolean;
 }
@@ -110,10 +110,10 @@ function hasList(type: GraphQLInputType): boolean {
   return known;
 }
 
-/** Returns a page size; undefined if the value is not a number, which coercion refuses later. */
+/** Returns a page size, or undefined if the value is not a number. Coercion will refuse such a value. */
 const pageSize = (value: unknown) => (typeof value === 'number' ? clampSize(value) : undefined);
 
-/** Counts the values of a list. Coercion turns any other value into a list of one. */
+/** Returns the length of a list. Coercion turns a value that is not a list into a list of one. */
 const listLength = (value: unknown) => clampSize(Array.isArray(value) ? value.length : 1);
 
 /**
@@ -126,12 +126,12 @@ function clampSize(size: number): number {
 }
 
 /**
- * How the rows that match a field of a list's filter are found:
+ * How the rows that match a field in a list's filter are found:
  *
- * - `one`: an index leads to the one row, or the few rows, with the value;
- * - `index`: an index contains the rows with the value (other than false) in order of creation;
- * - `created`: the rows form a range in order of creation;
- * - `updated`: the rows form a range in order of last change;
+ * - `one`: an index leads to the row, or the few rows, with the value;
+ * - `index`: an index contains the rows with the value (other than false), ordered by creation time;
+ * - `created`: the rows form a range when ordered by creation time;
+ * - `updated`: the rows form a range when ordered by the time of their last change;
  * - `any`: the field excludes no rows;
  * - `kind`: an index contains a customer's few INTERNAL rows; all other rows are EXTERNAL.
  *
@@ -155,7 +155,7 @@ declare module 'graphql' {
  * Returns the extra cost of finding a list's rows by its `filter` and `orderBy` arguments. It is zero if a single index
  * has exactly these rows in this order. Two conditions require a search even if both are selective: Postgres may read
  * all rows that meet one of them to find those that meet the other. A parent counts as a condition, and so does any
- * order other than creation.
+ * order other than by creation time.
  */
 function searchCost(
   definition: Definition,

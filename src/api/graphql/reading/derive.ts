@@ -44,12 +44,12 @@ export const executed = { extensions: { executed: true } } as const;
 /** Marks a field as executed by graphql-js, with a resolver that sends statements. Usage: `...executedRead`. */
 export const executedRead = { extensions: { executed: true, costs: 'read' } } as const;
 
-/** Returns the model whose rows are values of a type. The Prisma plug-in stores it in this undocumented extension. */
+/** Returns the model of a type's rows. The Prisma plug-in stores it in this undocumented extension. */
 export function modelOf(type: GraphQLNamedType): string | undefined {
   return type.extensions.pothosPrismaModel as string | undefined;
 }
 
-/** Returns how a type's variant is determined, and who may see its rows. */
+/** Returns how a type's variants are distinguished, and who may see its rows. */
 export function typeReadOf(type: GraphQLNamedType): TypeRead | undefined {
   return type.extensions.read as TypeRead | undefined;
 }
@@ -72,8 +72,8 @@ export function variantOf(type: GraphQLObjectType): readonly [column: string, va
 }
 
 /**
- * Derives the reads of all fields from the declarations in the schema's files: exposed columns, methods of
- * words.ts, and `select` with `resolve`. Stores them in the fields' extensions.
+ * Derives the reads of all fields from the declarations in the schema files: exposed columns, methods of words.ts,
+ * and `select` with `resolve`. Stores them in the fields' extensions.
  * @throws Error for a field that can be neither read nor executed, and for a type whose rows can be read by id although
  *   no rule says who may see them
  */
@@ -110,7 +110,7 @@ function deriveMade(type: Fields, field: Field): void {
   if (made && !field.extensions.read) setRead(field, made({ model: modelOf(type), field }));
 }
 
-/** Stores a field's read. graphql-js copies a field's extensions for each type, so they belong to this schema only. */
+/** Stores a field's read. graphql-js copies the extensions for each type, so no other schema shares them. */
 function setRead(field: Field, read: Read): void {
   Object.assign(field.extensions, { read });
 }
@@ -165,9 +165,9 @@ const prices: Readonly<Record<Costs | 'list', number>> = {
   rows: 10,
   /** Values from other rows, read for each of a payment's legs. */
   legs: 20,
-  /** A row as of a change, which Postgres reconstructs from later changes. */
+  /** A row as it was after a change, which Postgres reconstructs from later changes. */
   past: 80,
-  /** A read with its own plan: a field of the query, or one whose resolver sends statements. */
+  /** A read with its own plan: a field of the query type, or a field whose resolver sends statements. */
   read: 300,
   /** Counting all matching rows, of which there may be some 30,000. */
   all: 4_000,
@@ -176,7 +176,7 @@ const prices: Readonly<Record<Costs | 'list', number>> = {
 };
 
 /**
- * Stores a field's cost per row, without its subfields, and the additional cost of finding the rows for a list or
+ * Stores a field's cost per row, excluding its subfields, and the additional cost of finding the rows for a list or
  * sum. A sum examines some 30,000 rows. So does a filtered list, once for each relation that leads to its rows, unless
  * an index contains exactly these rows in order.
  */

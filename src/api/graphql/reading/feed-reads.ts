@@ -23,7 +23,7 @@ export function modelOfEvent(event: EventRow): Changed | undefined {
   return nounOf(event) ?? (event.type === 'WEBHOOK_DELIVERY' ? 'WebhookDelivery' : undefined);
 }
 
-/** Returns the row that changed, as it was after the change; null if the event is not about a row of this model. */
+/** Returns the changed row as it was after the change, or null if the event is not about a row of the given model. */
 export function snapshotOf<M extends keyof SnapshotRows>(event: EventRow, model: M): SnapshotRows[M] | null {
   return modelOfEvent(event) === model ? rowFromSnapshot(model, event.snapshot) : null;
 }
@@ -39,7 +39,7 @@ export function expiringTokenOf({ type, snapshot }: Pick<EventRow, 'type' | 'sna
   return type === 'API_TOKEN_EXPIRY' ? publicId('ApiToken', String(Object(snapshot).token_id)) : null;
 }
 
-/** Defines how the feed is read: in order of sequence numbers, with each changed row as it was after the change. */
+/** Defines how the feed is read: ordered by sequence number, with each changed row as it was after the change. */
 
 export const feedOrder: PageKey = {
   ...byNumber('sequence', { of: sequenceIn, sortOrder: 'ASC' }),
@@ -47,7 +47,7 @@ export const feedOrder: PageKey = {
   textOf: ({ sequence, epoch }) => (epoch === null ? String(sequence) : `${sequence}:${epoch}`),
 };
 
-/** Returns a position's sequence number. Refuses a position undone by a restore, because its page would skip events. */
+/** Returns a position's sequence number. Refuses a position undone by a restore: a page after it would skip events. */
 function sequenceIn(text: string, run: KeyRun, argument: CursorArgument): bigint {
   const position = feedPosition(text);
   run.require({
@@ -74,8 +74,8 @@ export const changedRow =
   () => ({ kind: 'row', costs: 'past', from: snapshot(model) });
 
 /**
- * Reads the row of this model that an event refers to. If it is the row that changed, reads it as of the change.
- * Otherwise reads its current version, if the caller may see it.
+ * Reads the row of the given model that an event refers to. If that is the changed row, it is read as it was after the
+ * change. Otherwise its current version is read, if the caller may see it.
  */
 export const changedOrNow =
   (model: Changed, relation: string, visible: (viewer: Viewer) => object): MadeRead =>
@@ -94,7 +94,7 @@ const accountOfKind =
   (env: Env, alias: string): Sql =>
     sql`${snapshot('Account')(env, alias)} and ${alias}.kind = ${literal(kind)}`;
 
-/** The changed row, of any type, as of the change. */
+/** The changed row, of any type, as it was after the change. */
 export const changedSubject: MadeRead = () => ({
   kind: 'rowOf',
   costs: 'past',
@@ -114,7 +114,7 @@ const bodyOf = (cursors: Cursors) => (material: unknown) => {
   return webhookText(cursors, rowFromFields('Event', event), related);
 };
 
-/** The body of an event's webhook. It contains the full record, which only servers may read, so it is null for apps. */
+/** The body of an event's webhook: null for apps, because it contains the full record, which only servers may read. */
 export const webhookBody: MadeRead = (): Read => ({
   kind: 'leaf',
   costs: 'past',

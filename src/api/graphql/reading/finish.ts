@@ -10,7 +10,7 @@ import { errorKey, type Run, type Sql, sql } from './sql.ts';
 
 const delimiter = '\u0001';
 
-/** Separates the values of a query's root fields, as SQL and as text. */
+/** The separator between the values of a query's root fields, as SQL and as text. */
 export const valueSeparator = { sql: [`chr(2)`], text: '\u0002' } as const;
 
 /** Thrown if a timeline lacks a change that is committed but not sequenced yet. Sequencing takes a moment. */

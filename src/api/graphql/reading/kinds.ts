@@ -13,7 +13,7 @@ import { literal, quoted, type Sql, sql } from './sql.ts';
 /** Defines reads that several field methods (words.ts) or schema files share. */
 
 export interface FieldOf {
-  /** The model of the type that has the field. It is undefined for a value type and for the query. */
+  /** The model of the type that has the field. It is undefined for a value type and for the query type. */
   readonly model: string | undefined;
   readonly field: GraphQLField<unknown, unknown>;
 }
@@ -67,7 +67,7 @@ export function rowThere(
   const last = requireRelation(near, path.at(-1) ?? '');
   const { type, relationFromFields: own = [] } = last;
   return ({ row = '' }, alias) => {
-    // The path leads to the last relation's foreign key. The compiler cannot check it, because it is built from a list.
+    // The path to the last relation's foreign key is built from a list, so the compiler cannot check it.
     const join =
       before.length === 0
         ? joinOf(last, row, alias)
@@ -102,7 +102,7 @@ export const rowSeen =
   };
 
 export interface ManyOptions {
-  /** The columns to sort by: first a column of the first relation and then, if there is a second, one of the second. */
+  /** The columns to sort by: a column of the first relation, followed by one of the second relation, if any. */
   readonly orderBy: readonly string[];
   /** Limits the list to rows in which this column has one of these enum values. */
   readonly only?: readonly [column: string, values: readonly string[]];
@@ -111,7 +111,7 @@ export interface ManyOptions {
   readonly completeBy?: string;
 }
 
-/** Finds the rows that a row leads to through at least one of the given relations. */
+/** Finds the rows that are related to a row by at least one of the given relations. */
 export function rowsBelow(
   model: string | undefined,
   relations: readonly string[],
@@ -126,7 +126,7 @@ const currencyOf = (property: 'name' | 'symbol' | 'decimals'): Read => {
   return leaf((env) => [`case ${env.code} ${cases.join(' ')} end`]);
 };
 
-/** SQL that maps each currency code to the value of the smallest unit in major units, such as 0.01. */
+/** SQL that maps each currency code to the currency's smallest unit, expressed in major units, such as 0.01. */
 const smallestUnit = currencies
   .map(
     ({ code, decimals }) => `when ${literal(code)} then ${decimals === 0 ? '1' : `0.${'1'.padStart(decimals, '0')}`}`,
@@ -157,7 +157,7 @@ export const limitsOf: MadeRead = () => ({
     ({ row }, alias) =>
       `jsonb_array_elements(limits_of(${row}.platform_id, ${row}.id)) with ordinality as ${alias}(value, position)`,
   ),
-  // The policy stores its usage, so the payments of a whole window rarely have to be added up.
+  // The policy stores its usage, so a whole window's payments rarely have to be added up.
   costs: 'past',
 });
 

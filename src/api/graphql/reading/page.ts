@@ -17,7 +17,7 @@ import { Part, type Piece, type Run, type Sql, sql, textOfRun } from './sql.ts';
 /** Thrown if a plan cannot read a document because the executor must resolve or authorize one of its fields. */
 export class LeftToExecutor extends Error {}
 
-/** A field of the response, with its key. `below` contains all nodes that select it; `node` is the first of them. */
+/** A field in the response, with its key. `below` contains all nodes that select it; `node` is the first of them. */
 export interface ReadField {
   readonly key: string;
   readonly field: GraphQLField<unknown, unknown>;
@@ -32,7 +32,7 @@ export type SelectedField = ReadField | (Omit<ReadField, 'field'> & { readonly f
 export interface DocumentWalker {
   alias(): string;
   value(type: GraphQLCompositeType, nodes: readonly FieldNode[], env: Env): Sql;
-  /** Writes an object of the response; `each` writes the value of one field. */
+  /** Writes an object in the response; `each` writes the value of one field. */
   object(type: GraphQLObjectType, nodes: readonly FieldNode[], each: (selected: ReadField) => Sql): Sql;
 }
 
@@ -45,7 +45,7 @@ interface PageQuery {
 /**
  * Writes a connection's SQL. The SQL reads the page's rows once, plus one row to see whether the list continues, and
  * aggregates what the document selects. It counts all rows, or looks beyond the page's cursor, only if the document
- * asks for it.
+ * selects the fields that need this.
  */
 export class PageWriter {
   readonly #planner: DocumentWalker;
@@ -197,7 +197,7 @@ export class PageWriter {
       const args = run.args(this.#selected.field, this.#selected.node);
       const key = read.key(args);
       const pageArgs: PageArgs = { sortOrder: key.sortOrder, ...args };
-      // A key is used only with the order that parsed it.
+      // The cast is safe, because a parsed key is used only with the order for which it was parsed.
       const page = parsePage(pageArgs, (cursor, argument) => keyIn(read, key, run, cursor, argument) as never);
       return { page, key, where: read.where(run.viewer, args) };
     });

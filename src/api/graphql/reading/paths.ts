@@ -10,15 +10,15 @@ import { columnName } from '../../../infra/database/rows.ts';
 import type { Env } from './reads.ts';
 import { literal } from './sql.ts';
 
-/** Writes the SQL joins for the relations of the data model. */
+/** Writes the SQL joins for the data model's relations. */
 
-/** Returns a relation of a model; undefined if the model has none with this name. */
+/** Returns a model's relation with the given name, or undefined if there is none. */
 export function relationOf(model: string, name: string): ModelField | undefined {
   const field = fieldsOfModel(model).get(name);
   return field?.kind === 'object' ? field : undefined;
 }
 
-/** Returns a model's relation. @throws Error if it has none with this name */
+/** Returns a model's relation with the given name. @throws Error if there is none */
 export function requireRelation(model: string | undefined, name: string): ModelField {
   const relation = model === undefined ? undefined : relationOf(model, name);
   if (!relation) throw new Error(`${model} has no relation ${name}`);
@@ -61,8 +61,8 @@ export function textAt(model: string | undefined, path: Path): (env: Env) => str
 }
 
 /**
- * Returns a function that writes the SQL for the JSON at a path. The function throws an Error for a column that the
- * model does not have.
+ * Returns a function that writes the SQL for the JSON at a path. The function throws an Error if the model does not
+ * have the column.
  */
 export function jsonAt(model: string | undefined, path: Steps): (env: Env) => string {
   return (env) => at(model, stepsOf(path), env, '->');

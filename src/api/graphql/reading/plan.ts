@@ -27,7 +27,7 @@ import { concatenate, inScope, joinSql, literal, Part, type Run, type Sql, sql }
 interface PlannerOptions {
   readonly schema: GraphQLSchema;
   readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
-  /** The values of the variables, for @skip and @include. A plan is valid only for these values. */
+  /** The variable values that @skip and @include use. A plan is valid only for these values. */
   readonly variables: Readonly<Record<string, unknown>>;
   /** Whether each object has its type's name under `typeKey`, so that the executor can determine the type. */
   readonly isTyped: boolean;
@@ -37,7 +37,7 @@ interface PlannerOptions {
 export const typeKey = '';
 
 /**
- * Walks the selections of a document and writes the SQL that produces the response. Whatever differs between runs
+ * Walks a document's selections and writes the SQL that produces the response. Whatever differs between runs
  * (arguments, variables, the caller) is a piece of SQL that each run fills in, so one plan serves all runs.
  */
 export class Planner implements DocumentWalker {
@@ -105,7 +105,7 @@ export class Planner implements DocumentWalker {
     return this.field(selected, env);
   }
 
-  /** Writes the SQL expression of a field, which returns JSON as text. */
+  /** Writes the SQL expression for a field, which returns JSON as text. */
   field(selected: ReadField, env: Env, read = selected.field.extensions.read): Sql {
     const { field } = selected;
     if (!read) throw new LeftToExecutor(`${field.name} is resolved`);
@@ -156,7 +156,7 @@ export class Planner implements DocumentWalker {
     return sql`(select ${json} from ${from})`;
   }
 
-  /** Writes the SQL for the row with a given id, or for rows in the order of a list of ids. Reads each row once. */
+  /** Writes the SQL for the row with a given id, or for rows in the order of the given ids. Reads each row once. */
   #node({ field, node, below }: ReadField, { types, idsFromRun }: Extract<Read, { kind: 'node' }>): Sql {
     const isList = idsFromRun || isListType(getNullableType(field.type));
     const idsOf = (run: Run) => {
@@ -208,7 +208,7 @@ export class Planner implements DocumentWalker {
   }
 }
 
-/** Returns the uuid in a public id, if it is the id of one of these types of the schema. */
+/** Returns the uuid in a public id, if the id belongs to one of the given schema types. */
 export function knownUuid(id: string, types: readonly string[]): string | undefined {
   return uuidOf(id, ...(types as readonly IdType[]));
 }

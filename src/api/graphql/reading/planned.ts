@@ -29,8 +29,8 @@ export function isPlanned(value: unknown): value is Planned {
 }
 
 /**
- * Reads a field with everything that the document selects below it, in one statement. The field belongs to the query,
- * or to a row that no plan has read (a command's result, or a snapshot from the feed).
+ * Reads a field with everything that the document selects below it, in one statement. The field belongs to the query
+ * type, or to a row that was not read by a plan (a command's result, or a snapshot from the feed).
  */
 export async function readField(parent: unknown, _args: unknown, context: Context, info: GraphQLResolveInfo) {
   const model = modelOf(info.parentType);
@@ -50,7 +50,7 @@ export async function readAround<Row extends object>(
 ): Promise<Row> {
   if (!isNeeded || context.isStock) return row;
   const read = runField(context, info, { row: rowOf(model, row) });
-  // The planned object stands for the row. Resolvers can take fields from either.
+  // The planned object stands in for the row. Resolvers can take fields from either.
   return read.catch(() => row) as Promise<Row>;
 }
 
@@ -65,7 +65,7 @@ function rowOf(model: string, row: object) {
   return { table: tableOf(model), json };
 }
 
-/** Reads the row with this id, if it is of one of these types and the caller may see it. Returns null otherwise. */
+/** Reads the row with the given id. Returns null unless it has one of the given types and the caller may see it. */
 export async function readNode(
   id: string,
   types: readonly string[],
@@ -74,12 +74,12 @@ export async function readNode(
 ): Promise<never> {
   if (context.isStock) return stockNode(id, types, context, info) as Promise<never>;
   const [node] = (await runField(context, info, { nodes: { types, ids: [id] } })) as readonly (Planned | null)[];
-  // The planned object stands for the row, regardless of the row's type.
+  // The planned object stands in for the row, whatever the row's type.
   return node as never;
 }
 
 /**
- * Returns the first field below the one being resolved that no resolver can compute from the row, as `Type.field`.
+ * Returns, as `Type.field`, the first field below the one being resolved that no resolver can compute from the row.
  * @param showsExisting whether the available rows may predate the mutation. If so, all fields except ids need a plan.
  */
 export function findFurtherRead(info: GraphQLResolveInfo, showsExisting: boolean): string | undefined {

@@ -29,14 +29,14 @@ declare global {
 type Resolver<Types extends SchemaTypes> = GraphQLFieldResolver<unknown, Types['Context'], object>;
 
 /**
- * Derives the reads of the fields when the schema is built. Lets the executor use planned objects, which store their
- * fields under the response keys, together with their type's name. It is the first plug-in, so its resolvers wrap those
- * of all others.
+ * Derives the fields' reads when the schema is built. Lets the executor use planned objects, which store their fields
+ * under the response keys, together with their type's name. It is the first plug-in, so its resolvers wrap those of all
+ * others.
  */
 export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   /**
    * Adds the maximum length, which `wrongArgument` enforces, to the description of each list in an input, unless the
-   * description already states a lower one.
+   * description already states a lower maximum.
    */
   override onInputFieldConfig(field: PothosInputFieldConfig<Types>): PothosInputFieldConfig<Types> {
     if (field.type.kind !== 'List' || /At most \d+\./.test(field.description ?? '')) return field;
@@ -49,7 +49,7 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
     const field = failingAlone(given);
     // A mutation's permission is checked before its input (schema/mutation.ts).
     if (field.kind === 'Mutation' || field.kind === 'Subscription') return field;
-    // The Prisma plug-in stores the relation of `t.relation` here, which is undocumented.
+    // The Prisma plug-in stores a `t.relation` field's relation in this undocumented extension.
     const { pothosPrismaRelationField: relation } = (field.extensions ?? {}) as {
       readonly pothosPrismaRelationField?: { readonly name: string };
     };
@@ -66,9 +66,9 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
   }
 
   /**
-   * Takes a field from a planned object. For an available row (a command's result, a snapshot of the feed), the field's
-   * own resolver runs, because the Prisma plug-in would read the row again and therefore show its current state. In a
-   * stock execution, only values that the row lacks are left to the plug-in.
+   * Takes a field from a planned object. For an available row (a command's result, a snapshot from the feed), the
+   * field's own resolver runs, because the Prisma plug-in would read the row again and thus show its current state.
+   * In a stock execution, only values that the row lacks are left to the plug-in.
    */
   override wrapResolve(resolver: Resolver<Types>, field: PothosOutputFieldConfig<Types>): Resolver<Types> {
     const isRoot = ['Query', 'Mutation', 'Subscription'].includes(field.kind);

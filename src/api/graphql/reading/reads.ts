@@ -26,14 +26,14 @@ export type Read = {
   | { readonly kind: 'values'; readonly from: (env: Env, alias: string, args: ArgumentsOf) => Rows }
   /** Another row, or null: `from` is the FROM clause with its conditions. */
   | { readonly kind: 'row'; readonly from: (env: Env, alias: string, args: ArgumentsOf) => Sql }
-  /** The row of the first of these types that has one, or null. */
+  /** A row of the first given type that has one, or null if none has. */
   | { readonly kind: 'rowOf'; readonly types: Readonly<Record<string, (env: Env, alias: string) => Sql>> }
   /** A page of rows. `list` is the list's name in cursors; `where` selects the visible rows that match the filter. */
   | {
       readonly kind: 'page';
       readonly list: string;
       readonly model: Model;
-      /** The order of the rows for a field with these arguments. */
+      /** Returns the order of the rows, which may depend on the field's arguments. */
       readonly key: (args: Readonly<Record<string, unknown>>) => PageKey;
       readonly where: (viewer: Viewer, args: Readonly<Record<string, unknown>>) => object;
       /** The condition that `of` derives from the arguments, as a Prisma filter, for stock execution. */
@@ -41,7 +41,7 @@ export type Read = {
       /** Finds the rows that belong to the parent, in one or more ways (database/list-rows.ts). */
       readonly of?: (env: Env, alias: string, args: ArgumentsOf) => readonly Sql[];
     }
-  /** A row of one of these types by its public id, or a list of such rows. Arguments or the run provide the ids. */
+  /** A row of one of the given types, or a list of such rows. Their public ids are in the arguments or in the run. */
   | { readonly kind: 'node'; readonly types: readonly string[]; readonly idsFromRun?: true }
 );
 
@@ -67,15 +67,15 @@ export function keyIn({ list }: PageRead, key: PageKey, run: KeyRun, cursor: str
 }
 
 function orderedBy<Key>({ fields, keyOf, textOf, within }: RowOrder<Key>, text: PageKey['text']): PageKey {
-  // The rows of every list with this order have its columns.
+  // The rows of every list with this order have the columns that it needs.
   const textOfRow: PageKey['textOf'] = (row) => textOf(row as unknown as OrderedRow);
   return { columns: fields.map(columnName), text, textOf: textOfRow, of: keyOf, within };
 }
 
-/** Orders a list's rows by creation. */
+/** Orders a list's rows by creation time. */
 export const byId = orderedBy(rowOrders.CREATED, (row) => `${row}.id`);
 
-/** Orders a list's rows by latest change. */
+/** Orders a list's rows by the time of their latest change. */
 export const byChange = orderedBy(
   rowOrders.UPDATED,
   (row) => `(extract(epoch from ${row}.updated_at) * 1000)::bigint::text || ':' || ${row}.id`,
@@ -96,11 +96,11 @@ export interface Rows {
   readonly from: Sql;
   readonly orderBy: string;
   readonly env: Env;
-  /** SQL that is true if the rows are complete. If a committed change is not sequenced yet, the read is repeated. */
+  /** SQL that is false if rows are missing because a change is not sequenced yet. The read is then repeated. */
   readonly isComplete?: string;
 }
 
-/** How a type's variant is determined, and who may see its rows. */
+/** How a type's variants are distinguished, and who may see its rows. */
 export interface TypeRead {
   /** The condition under which a viewer may see a row. If a type has one, its rows can be read by id. */
   readonly visible?: (viewer: Viewer) => object;
@@ -111,7 +111,7 @@ export interface TypeRead {
 /** Creates the read of a scalar or an enum from an SQL expression that returns JSON, of type text or json, or null. */
 export const leaf = (sql: (env: Env, args: ArgumentsOf) => Sql): Read => ({ kind: 'leaf', sql });
 
-/** JSON of a text or a list. */
+/** The JSON for text or a list. */
 const escaped = (expression: string): Sql => [`to_json(${expression})`];
 
 const plain = (expression: string): Sql => [`${expression}::text`];

@@ -54,7 +54,7 @@ const operationInfo = oncePer((_operation: OperationDefinitionNode, parts: () =>
   return { number: lastNumber, directiveVariables: [...names] };
 });
 
-/** Returns the key of an operation's plan. There is one for each combination of values of the directives' variables. */
+/** Returns the key of an operation's plan. Each combination of the directive variables' values has its own. */
 function planKey(operation: OperationDefinitionNode, variables: Variables, parts: () => readonly DefinitionNode[]) {
   const { number, directiveVariables } = operationInfo(operation, parts);
   return `${number} ${directiveVariables.map((name) => String(variables[name])).join(' ')}`;
@@ -94,11 +94,11 @@ function planQuery({ schema, document, operation }: Prepared, variables: Variabl
 /** Plans of fields, keyed by a field's first node and then by everything else that determines a plan. */
 const fieldPlansOf = oncePer((_node: FieldNode) => new Map<string, PlanStatement>());
 
-/** The starting point of a field's read: an available row, or rows named by public ids. A query field has neither. */
+/** The starting point of a field's read: an available row, or the public ids of rows. A query field has neither. */
 interface FieldRead {
-  /** The row that has the field, as the columns of a table in JSON; undefined for a field of the query. */
+  /** The row that has the field, as JSON of its table's columns; undefined for a field of the query type. */
   readonly row?: { readonly table: string; readonly json: string } | undefined;
-  /** Rows to read by their public ids, instead of the field's own read. */
+  /** Rows to read by their public ids, instead of the rows that the field itself would read. */
   readonly nodes?: { readonly types: readonly string[]; readonly ids: readonly string[] } | undefined;
   /** Arguments that the field takes from its stream instead of from the document. */
   readonly given?: Variables | undefined;
@@ -129,7 +129,7 @@ export async function runField(context: Context, info: GraphQLResolveInfo, { row
   let statement = plans.get(key);
   if (!statement) {
     const planner = new Planner({ schema, fragments, variables, isTyped: true });
-    // The field for a message's own row has no read. It returns the available row.
+    // A field that returns the row in a stream's message has no read of its own.
     const own: Read | undefined = field.extensions.read ?? (row && { kind: 'value', env: (env) => env });
     const read: Read | undefined = nodes ? { kind: 'node', types: nodes.types, idsFromRun: true } : own;
     const json = inScope(planner.field({ key: '', field, node, below: fieldNodes }, row ? { row: 'r' } : {}, read));
@@ -150,12 +150,12 @@ function withinLimit(read: Sql): Sql {
   return sql`select case when octet_length(a.json) > ${(run) => run.bind(run.context.maxAnswerBytes)}::int then '' else a.json end from (${read} offset 0) a`;
 }
 
-/** A committed change is usually sequenced within a few milliseconds. */
+/** How long a read waits for committed changes to be sequenced, which usually takes only a few milliseconds. */
 const sequencingTimeoutMs = 2_000;
 
 async function runStatement(statement: PlanStatement, input: RunInput, context: Context) {
   const { viewer, feed, payments, maxAnswerBytes } = context;
-  // Every read needs VIEW, both at the root of a query and below the result of a mutation.
+  // Every read needs VIEW, both at the root of a query and below a mutation's result.
   if (!viewer.permissions.includes('VIEW')) throw failure('FORBIDDEN', 'this token lacks the permission VIEW');
   const deadline = Date.now() + sequencingTimeoutMs;
   const known = new Map<string, boolean>();

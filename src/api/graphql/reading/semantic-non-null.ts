@@ -12,13 +12,13 @@ import {
 /** The directive by which Relay, Apollo and code generators recognize a field that is null only on error. */
 export const semanticNonNull = new GraphQLDirective({
   name: 'semanticNonNull',
-  description: 'The field is null only in case of an error, which is reported in `errors`.',
+  description: 'The field is null only if there was an error, which is reported in `errors`.',
   locations: [DirectiveLocation.FIELD_DEFINITION],
   args: {
     levels: {
       type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(GraphQLInt))),
       defaultValue: [0],
-      description: 'The levels that this applies to: 0 for the field itself, 1 for the items of its list.',
+      description: 'The levels to which the directive applies: 0 for the field itself, 1 for the items in its list.',
     },
   },
 });

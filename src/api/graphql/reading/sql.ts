@@ -24,10 +24,10 @@ export interface RunInput {
   readonly given?: { readonly node: FieldNode; readonly args: Readonly<Record<string, unknown>> } | undefined;
 }
 
-/** The key of a JSON object that represents an error. No field can have this name. */
+/** The key that marks a JSON object as an error. No field can have this name. */
 export const errorKey = '!';
 
-/** One run of a plan, with its caller and its variables. Values become parameters of the statement. */
+/** One run of a plan, with its caller and its variables. Values become statement parameters. */
 export class Run extends Binding {
   readonly context: Context;
   readonly input: RunInput;
@@ -97,8 +97,8 @@ export class Run extends Binding {
 
 /**
  * A piece of SQL: text, a function of the run, a part, a concatenation, a shared query, or a scope. A shared query
- * stands for a table in a FROM clause. A scope is an expression within which Postgres runs identical shared queries only
- * once.
+ * stands for a table in a FROM clause. A scope is an expression within which Postgres runs identical shared queries
+ * only once.
  */
 export type Piece = string | ((run: Run) => string | Sql) | Part | Concatenation | Shared | { readonly scope: Sql };
 
@@ -127,8 +127,8 @@ export class Part {
 }
 
 /**
- * An expression that concatenates known text and the text of expressions. A longer concatenation contains its parts
- * directly, which saves Postgres about a tenth of the time of a list (bench/LOG.md).
+ * An expression that concatenates known text and the text of expressions. Within a longer concatenation, its parts are
+ * inlined, which saves Postgres about a tenth of the time that a list takes (bench/LOG.md).
  */
 export class Concatenation {
   readonly parts: readonly (string | Sql)[];
@@ -177,7 +177,7 @@ export function joinSql(parts: readonly Sql[], separator: string): Sql {
   return mergeText(parts.flatMap((part, at) => (at === 0 ? written(part) : [separator, ...written(part)])));
 }
 
-/** Returns a run's text for SQL that has no parts. */
+/** Writes SQL that has no parts as text for a given run. */
 export function textOfRun(pieces: Sql, run: Run): string {
   const text = (piece: Piece): string => {
     if (typeof piece === 'string') return piece;
@@ -199,12 +199,12 @@ function mergeText<Other>(pieces: readonly (string | Other)[]): (string | Other)
   return result;
 }
 
-/** The maximum number of cached SQL strings per statement. They differ in paging order and in omitted arguments. */
+/** The maximum number of cached SQL strings per statement. They differ in paging order and in the arguments given. */
 const maxTexts = 8;
 
 /**
- * A plan's statement. The few parts of its text that differ between runs are the key to a cache of complete SQL
- * strings. database.ts finds the prepared statement of a cached string immediately.
+ * A plan's statement. The few parts of its text that differ between runs serve as the key in a cache of complete
+ * SQL strings. database.ts finds the prepared statement of a cached string immediately.
  */
 export class PlanStatement {
   readonly #sql: Sql;
@@ -346,8 +346,8 @@ export function literal(text: string): string {
 const maxArguments = 90;
 
 /**
- * Concatenates parts of JSON with `concat`, because `||` would copy at each step. A part is known text, or an expression
- * whose value is JSON as text and never null.
+ * Concatenates parts of JSON with `concat`, because `||` would copy at each step. A part is known text, or an
+ * expression whose value is JSON as text and never null.
  */
 export function concatenate(parts: readonly (string | Sql)[]): Sql {
   const all = mergeText(parts.flatMap((part) => (typeof part === 'string' ? [part] : partsOf(part))));
@@ -369,8 +369,8 @@ function concat(pieces: readonly Sql[]): Sql {
   return concat(groups);
 }
 
-/** Writes the JSON of a value that needs no escaping, such as an id, digits or the name of an enum value. */
+/** Writes the JSON for a value that needs no escaping, such as an id, digits or an enum value. */
 export const quoted = (expression: string, prefix = ''): Sql => [
-  // On its own, it is null if the value is null.
+  // Used on its own, the expression is null if the value is null.
   new Concatenation([`"${prefix}`, [expression], '"'], () => [`'"${prefix}' || ${expression} || '"'`]),
 ];

@@ -93,7 +93,7 @@ export async function stockRows(
   return rows;
 }
 
-/** Reads the row with this public id, if it is of one of these types and the caller may see it. */
+/** Reads the row with the given public id if it has one of the given types and the caller may see it. */
 export async function stockNode(id: string, types: readonly string[], context: Context, info: GraphQLResolveInfo) {
   const uuid = knownUuid(id, types);
   if (uuid === undefined) return null;
@@ -105,12 +105,12 @@ export async function stockNode(id: string, types: readonly string[], context: C
     ...queryFromInfo({ context, info, ...(isAbstractType(getNamedType(info.returnType)) && { typeName }) }),
     where: { AND: [{ id: uuid }, visible(context.viewer), column === undefined ? {} : { [column]: value }] },
   });
-  // This is a type of the schema. The compiler knows only the types of models.
+  // `typeName` is a type of the schema, but the compiler knows only the types of models.
   if (row) brandWithType(row, typeName as never);
   return row;
 }
 
-/** Reads a page of a list, restricted to the rows that a row's relations lead to. */
+/** Reads a page of a list. If `relations` of `row` are given, the page covers only the rows that they lead to. */
 export async function stockPage(
   read: PageRead,
   relations: readonly string[],
@@ -124,7 +124,7 @@ export async function stockPage(
   const required: Requirement[] = [];
   const { cursors } = payments;
   const run: KeyRun = { viewer, cursors, require: (one) => void required.push(one) };
-  // A key is used only with the order that has parsed it.
+  // The cast is safe, because a parsed key is used only with the order for which it was parsed.
   const page = parsePage(
     { sortOrder: key.sortOrder, ...args },
     (cursor, at) => keyIn(read, key, run, cursor, at) as never,
@@ -160,10 +160,13 @@ export async function stockPage(
   };
 }
 
-/** Returns a client that finds unique rows one by one. Prisma would read a whole batch for one caller's platform. */
+/**
+ * Returns a client that finds unique rows one by one. Otherwise, Prisma would batch the lookups and use only one
+ * caller's platform.
+ */
 export const unbatched = oncePer((prisma: PrismaClient) => {
   const flat = ({ where, ...args }: { readonly where: object }) => {
-    // Prisma represents a key of two columns as an object.
+    // Prisma represents a two-column key as an object.
     const { platformId_id: key, platformId_sequence: place, ...rest } = where as Record<string, object>;
     return { ...args, where: { ...key, ...place, ...rest } };
   };

@@ -21,8 +21,8 @@ import { literal, quoted, type Sql, sql } from './sql.ts';
 import { stockNode, stockPage, stockRows } from './stock.ts';
 
 /**
- * Adds the domain's field methods to those of Pothos' field builders. Each method creates a field with a resolver and
- * declares how a statement reads it (derive.ts).
+ * Adds the domain's field methods to Pothos's field builders. Each method creates a field with a resolver and declares
+ * how a statement reads the field (derive.ts).
  */
 
 type Visible = (viewer: Viewer) => object;
@@ -30,7 +30,7 @@ type Visible = (viewer: Viewer) => object;
 type Name<Row> = keyof Row & string;
 type Column<Row, Value> = { [Name in keyof Row]-?: [Row[Name]] extends [Value] ? Name : never }[keyof Row] & string;
 
-/** A column, a column of a row that a relation leads to, or a member of JSON. */
+/** A column, a column of a related row, or a member of a JSON value. */
 type PathTo<Row, Value> =
   | Column<Row, Value>
   | readonly [string, string, ...string[]]
@@ -56,8 +56,8 @@ interface PageOptions<Types extends SchemaTypes> extends Options {
   readonly authScopes?: Types['AuthScopes'];
 }
 
-/** The options for `prismaNode` of a type whose rows have ids. Each such type must declare who may see its rows. */
-export const node = (visible: Visible, description = 'The public id of the object: its type, a colon and a UUID.') => ({
+/** The `prismaNode` options for a type whose rows have ids. Each such type must declare who may see its rows. */
+export const node = (visible: Visible, description = "The object's public id: its type, a colon and a UUID.") => ({
   id: { resolve: (row: { readonly id: string }) => row.id, description },
   // The plug-in's unique-filter type differs for each model, but every node model has this key.
   findUnique: (uuid: string, { viewer }: { readonly viewer: Viewer }) =>
@@ -66,10 +66,10 @@ export const node = (visible: Visible, description = 'The public id of the objec
   extensions: { read: { visible } },
 });
 
-/** The options of a field that has its own resolver and can also be read by a statement. Usage: `...made(…)`. */
+/** The options for a field that has its own resolver and can also be read by a statement. Usage: `...made(…)`. */
 export const made = (read: MadeRead) => ({ extensions: { made: read } });
 
-/** The options of an abstract type whose values are distinguished by one of their columns or members. */
+/** The options for an abstract type whose values are distinguished by one of their columns or members. */
 export const variantsBy = <Row>(by: keyof Row & string, types: Readonly<Record<string, string>>) => ({
   // These are names of the schema's types. The compiler knows only the names of models.
   resolveType: (row: Row) => types[String(row[by])] as never,
@@ -88,7 +88,7 @@ declare global {
       ): {
         readonly [Column in Names]: FieldRef<Types, unknown, Kind>;
       };
-      /** An amount of money with its currency: null if either is null. */
+      /** An amount of money with its currency. Null if either is null. */
       money(
         amount: PathTo<ParentShape, bigint | string | null>,
         currency: PathTo<ParentShape, string | null>,
@@ -101,13 +101,13 @@ declare global {
         parts: { readonly [Name in keyof Value & string]: paths.Steps },
         options: Options,
       ): FieldRef<Types, Value, Kind>;
-      /** The content of a JSON column, in the form written by the domain. */
+      /** The content of a JSON column, as the domain wrote it. */
       json(
         path: Name<ParentShape> | readonly [Name<ParentShape>, ...string[]],
         type: TypeParam<Types>,
         options: Options,
       ): FieldRef<Types, unknown, Kind>;
-      /** The members of a JSON object as a list of names and values: in the object's order, or sorted by name. */
+      /** The members of a JSON object as a list of names and values, in the object's order or sorted by name. */
       entries<Key extends string, Value extends string>(
         column: Name<ParentShape>,
         type: ObjectRef<Types, { [Part in Key | Value]: string }>,
@@ -119,7 +119,7 @@ declare global {
         type: TypeParam<Types>,
         options: Options & { readonly nullIf?: Name<ParentShape>; readonly needsOthers?: true },
       ): FieldRef<Types, ParentShape, Kind>;
-      /** The public id of an object of this type, built from a uuid column or from several columns. */
+      /** The public id of an object of the given `type`, built from a uuid column or from several columns. */
       publicId(
         type: IdType,
         column: Column<ParentShape, string | null> | readonly Name<ParentShape>[],
@@ -143,7 +143,7 @@ declare global {
         options: Options & ManyOptions,
       ): FieldRef<Types, never, Kind>;
       page(list: RowList<Types>, options: PageOptions<Types>): FieldRef<Types, never, Kind>;
-      /** The row with the public id that is given as an argument, if the caller may see it. */
+      /** The row whose public id is given as an argument, if the caller may see it. */
       byId(
         type: TypeParam<Types>,
         types: readonly IdType[],
@@ -167,13 +167,13 @@ type Words = PothosSchemaTypes.RootFieldBuilder<SchemaTypes, Row>;
 type Given<Name extends keyof Words> = Words[Name] extends (...given: infer Arguments) => unknown ? Arguments : never;
 
 /**
- * The part of a field builder that the methods need.
- * The compiler cannot infer Pothos' types through shared methods.
+ * The part of a field builder that these methods need. It is used in place of Pothos's builder types, because the
+ * compiler cannot infer those through shared methods.
  */
 interface Builder {
   field(options: object): never;
   expose(column: string, options: object): never;
-  /** The model of the type's rows, if this is a builder of the Prisma plug-in. */
+  /** The model of the type's rows, if this is one of the Prisma plug-in's builders. */
   readonly model?: string;
   readonly arg: ArgBuilder<SchemaTypes> & { id(options: object): never };
 }
@@ -304,7 +304,7 @@ const words = {
       env: (env) => env,
       ...(nullIf !== undefined && { unless: ({ row }: Env) => [`${row}.${columnName(nullIf)} is null`] }),
     });
-    // Copies the row, because Pothos has marked a node's row with the node's type, which this field does not return.
+    // Copies the row: Pothos has marked a node's row with the node's type, but this field returns a different type.
     const shown = (row: Row) => (nullIf !== undefined && row[nullIf] === null ? null : { ...row });
     return (needsOthers ? ofOthers : ofRow)(this, type, read, options, shown);
   },

@@ -49,7 +49,7 @@ export const builder = new SchemaBuilder<SchemaConfig>({
     encodeGlobalID: (type, id) => publicId(type as IdType, String(id)),
     nodeQueryOptions: false,
     nodesQueryOptions: false,
-    idFieldOptions: { description: 'The public id of the object: its type, a colon and a UUID.' },
+    idFieldOptions: { description: "The object's public id: its type, a colon and a UUID." },
     edgesFieldOptions: {
       nullable: { list: false, items: false },
       description: 'The items on the page, each with its cursor.',
@@ -74,12 +74,12 @@ export const builder = new SchemaBuilder<SchemaConfig>({
 
 builder.queryType({
   description:
-    'Everything you can read. Lists are Relay connections, newest first unless `sortOrder` is ASC; the feed of events is oldest first.',
+    'Everything you can read. Lists are Relay connections, newest first unless `sortOrder` is ASC; the event feed is oldest first.',
   authScopes: { permission: 'VIEW' },
 });
 builder.mutationType({
   description:
-    "Everything you can do. Every mutation accepts an `idempotencyKey` (transfers require one) and returns its success payload or its refusal as data. A token without VIEW can select what the mutation created, or the payment that it started, approved or rejected. For any other object that the mutation changed, it can select only the id. Everything else, such as a payment's customer, needs VIEW.",
+    "Everything you can do. Every mutation accepts an `idempotencyKey` (transfers require one) and returns its success payload or its refusal as data. A token without VIEW can select what the mutation created, or the payment that it started, approved or rejected. For any other object that the mutation changed, the token can select only the id. Everything else, such as a payment's customer, needs VIEW.",
 });
 builder.subscriptionType({
   description:
@@ -87,7 +87,7 @@ builder.subscriptionType({
   authScopes: { permission: 'VIEW' },
 });
 
-/** The options of a required argument or input field. Usage: `t.field(required(Type, 'Its description.'))`. */
+/** The options for a required argument or input field. Usage: `t.field(required(Type, 'Its description.'))`. */
 export const required = <Type>(type: Type, description: string) => ({ type, required: true, description }) as const;
 
 /** Adds an enum with the given values and their descriptions. */

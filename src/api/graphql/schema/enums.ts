@@ -24,16 +24,15 @@ export const TrustedDocumentPolicy = enumOf(
 
 export const LedgerParty = enumOf(
   'LedgerParty',
-  'The party to a ledger entry, if it is not an account that the caller can see.',
+  'The party to a ledger entry, unless it is an account that the caller can see.',
   {
     OUTSIDE: 'Anything outside the service: the source of money coming in, or the destination of money going out.',
     CLEARING: 'Money in transit.',
     LIQUIDITY: 'The other side of a currency conversion.',
     FEES: 'Fees of the service.',
     SUSPENSE: 'Money that was neither delivered nor returned, until an operator resolves the case.',
-    ADJUSTMENTS: 'The other side of balance corrections by the operator of the service.',
-    DIFFERENCES:
-      'The difference between what a provider moved and what was agreed; the operator of the service bears it.',
+    ADJUSTMENTS: "The other side of balance corrections by the service's operator.",
+    DIFFERENCES: "The difference between what a provider moved and what was agreed; the service's operator bears it.",
     OTHER_ACCOUNT: 'An account that the caller is not allowed to see.',
   },
 );
@@ -53,7 +52,7 @@ export const QuoteStatus = enumOf('QuoteStatus', 'The status of a quote. COMPLET
   COMPLETED: 'The payment was delivered.',
   FAILED: "The payment was not delivered; the quote's transaction says why.",
   EXPIRED:
-    'The quote was neither executed nor funded in time, its payment was not approved in time, or it was canceled.',
+    'The quote was neither executed nor funded in time, its payment was not approved in time, or the quote was canceled.',
 });
 
 export const TransactionStatus = enumOf(
@@ -81,15 +80,15 @@ export const TransactionType = enumOf('TransactionType', 'The direction of a pay
 export const JournalKind = enumOf('JournalKind', 'Why a ledger entry was posted.', {
   DEBIT: 'A payment takes money from its source.',
   DELIVERY: 'A payment is delivered.',
-  REFUND: 'The money of a payment is returned to its source.',
+  REFUND: "A payment's funds are returned to their source.",
   RETURN: 'A bank returns a payment after its delivery.',
   SUSPENSION: 'The rail neither delivers nor returns the money, so it moves to SUSPENSE.',
-  RESUMPTION: 'The rail returns money that had moved to SUSPENSE.',
+  RESUMPTION: 'The rail returns money that was moved to SUSPENSE.',
   TRANSFER: 'Money moves to another internal account without a quote.',
   DEPOSIT: 'Money comes in.',
   ARRIVAL: 'Money comes in, to be passed on to its destination.',
-  ADJUSTMENT: "The operator of the service corrects an account's balance.",
-  DIFFERENCE: 'A provider moved a different amount than was agreed.',
+  ADJUSTMENT: "The service's operator corrects an account's balance.",
+  DIFFERENCE: 'A provider moved an amount that differs from the agreed one.',
 });
 
 export const LockedCurrencySide = enumOf(
@@ -182,7 +181,7 @@ export const ExternalAccountType = enumOf(
 
 export const EventType = enumOf(
   'EventType',
-  'The kind of change that an event reports. Some kinds are only in the feed and have no webhook.',
+  'The kind of change that an event reports. Some kinds appear only in the feed and have no webhook.',
   {
     OUTGOING_PAYMENT: 'An outgoing transaction was created or its status changed.',
     INCOMING_PAYMENT: 'An incoming transaction was created or its status changed.',
@@ -193,7 +192,7 @@ export const EventType = enumOf(
     QUOTE_STATUS: 'A quote was created or its status changed. In the feed only.',
     EXTERNAL_ACCOUNT_STATUS: 'An external account was created or its status changed. In the feed only.',
     CUSTOMER_CHANGE:
-      'A customer changed in a way that no other type covers: new details, deletion, a pending identity check. In the feed only.',
+      'A customer changed in a way that no other type covers, such as new details, deletion or a pending identity check. In the feed only.',
     ACCOUNT_CHANGE: 'A new internal account, or an account change that no other type covers. In the feed only.',
     WEBHOOK_DELIVERY: 'A webhook delivery has finished. In the feed only, and not visible to client tokens.',
   },
@@ -216,7 +215,7 @@ export const WebhookDeliveryStatus = enumOf(
   },
 );
 
-export const Permission = enumOf('Permission', 'A permission of a token.', {
+export const Permission = enumOf('Permission', 'A permission that a token can have.', {
   VIEW: 'Read everything that the token can see.',
   TRANSACT: 'Move money.',
   APPROVE:
@@ -235,15 +234,15 @@ export const Environment = enumOf('Environment', 'Whether payments are simulated
 });
 
 export const PaymentKind = enumOf('PaymentKind', 'How a payment is made.', {
-  TRANSFER_OUT: 'With transferOut, from an internal to an external account in one currency.',
-  TRANSFER_IN: 'With transferIn, from an external to an internal account in one currency.',
-  TRANSFER_INTERNAL: 'With transferInternal, between internal accounts in one currency.',
+  TRANSFER_OUT: 'With transferOut, from an internal account to an external account in the same currency.',
+  TRANSFER_IN: 'With transferIn, from an external account to an internal account in the same currency.',
+  TRANSFER_INTERNAL: 'With transferInternal, between internal accounts in the same currency.',
   QUOTE: 'With a quote, which is executed by a request or by a deposit.',
 });
 
-export const PolicyRelease = enumOf('PolicyRelease', "When a payment no longer counts towards a policy's limits.", {
-  FAILED: 'When the payment fails, is rejected or expires without having been delivered.',
-  REFUNDED: 'When the payment is returned after its delivery.',
+export const PolicyRelease = enumOf('PolicyRelease', "When a payment stops counting toward a policy's limits.", {
+  FAILED: 'When the payment fails, is rejected or expires before delivery.',
+  REFUNDED: 'When the payment is returned after delivery.',
 });
 
 export const PolicyPeriod = enumOf('PolicyPeriod', 'The period over which a policy limit adds up payments.', {
@@ -255,7 +254,7 @@ export const PolicyPeriod = enumOf('PolicyPeriod', 'The period over which a poli
 });
 
 export const PolicyRule = enumOf('PolicyRule', 'The policy rule that forbids a payment.', {
-  LIMIT: 'The payment exceeds a limit of the policy.',
+  LIMIT: "The payment exceeds one of the policy's limits.",
   CURRENCY: "The policy limits amounts, but has no limit for the payment's currency.",
   KIND: 'The policy does not allow this kind of payment.',
   RECEIVER: 'The policy does not allow this receiver.',

@@ -8,11 +8,11 @@ import * as enums from './enums.ts';
  * and follow one naming scheme: `createdAfter`/`createdBefore`, `updatedAfter`/`updatedBefore`, `min`/`max` (amounts).
  */
 
-/** Describes a filter field whose rows can be found without a search. Filtering by any other field costs more. */
+/** Describes a filter field by which rows can be found without a search. Filtering by any other field costs more. */
 export const found = (foundBy: GraphQLInputFieldExtensions['foundBy'], description: string) =>
   ({ description, extensions: { foundBy } }) as const;
 
-/** Describes a filter by a list of values. An index finds the rows that have any of these values. */
+/** Describes a filter that takes a list of values. An index finds the rows that have any of these values. */
 function anyOf<Type extends EnumRef<Types, unknown>>(
   type: Type,
   description: string,
@@ -88,7 +88,7 @@ export const TransactionFilter = filterInput('TransactionFilter', ['A transactio
   executed: t.boolean(
     found(
       'index',
-      'True excludes payments whose quote was never executed or funded. These are PENDING and later EXPIRED. False returns only these payments.',
+      'If true, all payments except those whose quote has not been executed or funded, which are PENDING or EXPIRED; if false, only those payments.',
     ),
   ),
   ...createdIn(t, 'Transactions'),
@@ -111,7 +111,7 @@ export const AccountFilter = filterInput('AccountFilter', ['An account', 'accoun
   currency: t.field({ type: 'CurrencyCode', ...found('index', 'Accounts in the currency with this code.') }),
   customerId: t.id(found('index', 'Accounts that belong to this customer (`Customer:…`).')),
   platformOwned: t.boolean(
-    found('index', "True returns only the platform's own accounts, false only its customers' accounts."),
+    found('index', "If true, only the platform's own accounts; if false, only its customers' accounts."),
   ),
   isIncludingDeleted: t.boolean({
     defaultValue: false,
@@ -135,7 +135,7 @@ export const ApiTokenFilter = filterInput('ApiTokenFilter', ['A token', 'API tok
 }));
 
 export const ClientTokenFilter = filterInput('ClientTokenFilter', ['A token', 'client tokens'], (t) => ({
-  active: t.boolean({ description: 'True returns only valid tokens, false only expired and revoked ones.' }),
+  active: t.boolean({ description: 'If true, only valid tokens; if false, only expired and revoked ones.' }),
   customerId: t.id(found('index', 'Client tokens bound to this customer, or to one of its quotes or transactions.')),
 }));
 

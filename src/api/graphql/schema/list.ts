@@ -12,12 +12,14 @@ export type RowType<Row> = ObjectRef<Types, Row> | InterfaceRef<Types, Row>;
 /** Returns the paging arguments, which every list has. */
 export const pageArgs = (t: ArgBuilder) => ({
   first: t.int({
-    description: 'The number of items from the start, 0 to 100. The default is 20, unless `last` is given.',
+    description: 'The number of items to return from the start, 0 to 100. The default is 20 unless `last` is given.',
   }),
   after: t.string({
     description: 'Returns items after this cursor. Together with `before`, returns the items between the two.',
   }),
-  last: t.int({ description: 'The number of items from the end, 0 to 100. Cannot be combined with `first`.' }),
+  last: t.int({
+    description: 'The number of items to return from the end, 0 to 100. Cannot be combined with `first`.',
+  }),
   before: t.string({
     description:
       'Returns items before this cursor. Together with `after`, returns the items between the two. If `first` and `last` are both omitted, returns the 20 items immediately before the cursor.',
@@ -39,7 +41,7 @@ const orderBy = {
   type: ListOrder,
   defaultValue: 'CREATED',
   description:
-    'The sort key. A cursor is valid only with the sort key under which it was returned. With UPDATED, an item moves when it changes: page with ASC, and expect changed items to appear again.',
+    'The sort key. A cursor is valid only with the sort key that was used to obtain it. With UPDATED, an item moves when it changes, so page with ASC and expect changed items to appear again.',
 } as const;
 
 /** A row of a list that is ordered by id. */
@@ -56,11 +58,11 @@ export interface ListEdge {
 
 type EdgeRef = ObjectRef<Types, { readonly cursor: string; readonly node: unknown }>;
 
-/** The edges of lists, keyed by the type of the list's rows. */
+/** Each list's edge, keyed by the type of the list's rows. */
 export const edges = new Map<unknown, ListEdge>();
 
 const edgeDescription =
-  'This object as an edge of its list, ready to be inserted into a cached list. The cursor is for the default order, by creation.';
+  'The object as a list edge, ready to be inserted into a cached list. The cursor is for the default order, by creation time.';
 
 interface ConnectionOptions {
   /** The nouns for one row and for several, such as "A quote" and "quotes". */
@@ -84,7 +86,7 @@ interface ListOptions<Filter> extends ConnectionOptions {
   readonly args?: (t: ArgBuilder) => InputFieldMap;
 }
 
-/** Adds a list of rows with its page and edge types, for use with `t.page`. The row type has the name of its model. */
+/** Adds a list of rows with its page and edge types, for use with `t.page`. The row type is named after its model. */
 export function listOf<Row, Filter = never>(type: RowType<Row>, options: ListOptions<Filter>): RowList<Types> {
   const { cursors = type.name, visible, filter, where = () => ({}), isOrdered, key = byId } = options;
   return {
@@ -104,7 +106,7 @@ export function listOf<Row, Filter = never>(type: RowType<Row>, options: ListOpt
 
 /** Adds a list's connection type, with its edges and `totalCount`. */
 export function connectionOf<Row>(type: RowType<Row>, options: ConnectionOptions, list = type.name) {
-  const { words, totalCount = 'The number of items that match, on all pages.', variants = [] } = options;
+  const { words, totalCount = 'The number of matching items on all pages.', variants = [] } = options;
   const [one, all] = words;
   const edgeType = builder.edgeObject({ type, name: `${type.name}Edge`, description: `${one} on a page.` });
   const listEdge: ListEdge = {

@@ -17,27 +17,27 @@ import { edges, type Identified, type ListEdge } from './list.ts';
 import { Transaction } from './nouns.ts';
 import { asUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
 
-/** Defines the field for the service's current time, for types with a time that apps may count down to. */
+/** Defines a field that returns the service's current time, for types with a time that apps may count down to. */
 export const serverTime = {
   type: 'DateTime',
   extensions: { costs: 'read' },
   description:
-    "The service's current time; its clock determines what has expired. Base countdowns on it rather than on the device clock.",
+    "The service's current time. The service's clock determines what has expired, so base countdowns on this time rather than on the device's clock.",
   resolve: async (_parent: unknown, _args: object, { payments }: Context) =>
     (await readClock(payments.database.pool)).now,
 } as const;
 
 const SandboxDeposit = enumOf('SandboxDeposit', 'How the simulated deposit for a real-time funded quote arrives.', {
   SHORT: "Half of the amount arrives: the payment fails, and the customer's account is credited.",
-  TWICE: "Two deposits arrive: the first funds the quote, the second is credited to the customer's account.",
+  TWICE: "Two deposits arrive: the first funds the quote, and the second is credited to the customer's account.",
   LATE: "The deposit arrives after the quote has expired: the payment fails with QUOTE_EXPIRED, and the money is credited to the customer's account.",
 });
 
 const SandboxStep = enumOf('SandboxStep', 'A step of a simulated payment.', {
   PAY_REQUEST:
-    "For sandboxReceiveUma: the sender's pay request. The payment is CREATED until the request arrives or fails. It becomes EXPIRED if neither happens within a quote's lifetime.",
-  PULL: 'For a quote paid from an external account: the collection of the money, which precedes the settlement.',
-  SETTLEMENT: 'The delivery or collection that ends the payment.',
+    "For sandboxReceiveUma: the sender's pay request. The payment stays CREATED until the request arrives or fails, and becomes EXPIRED if neither happens within a quote's lifetime.",
+  PULL: 'For a quote paid from an external account: the collection of the money, which precedes settlement.',
+  SETTLEMENT: 'The final step: the delivery or collection of the money.',
 });
 
 const SandboxApproval = enumOf('SandboxApproval', "The platform's decision on a simulated incoming payment.", {
@@ -54,12 +54,12 @@ export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
       description: 'The step that `delayMs` and `failureReason` apply to; SETTLEMENT by default.',
     }),
     delayMs: t.int({
-      description: 'The duration of the step in milliseconds, 0 to 3600000. If omitted, the step takes its usual time.',
+      description: 'The duration of `step` in milliseconds, 0 to 3600000. If omitted, the step takes its usual time.',
     }),
     failureReason: t.field({
       type: FailureReason,
       description:
-        'Makes the payment fail with this reason after the delay. If a deposit funds it, only QUOTE_EXPIRED and QUOTE_EXECUTION_FAILED are possible.',
+        'Makes the payment fail with this reason after the delay. If the payment is funded by a deposit, only QUOTE_EXPIRED and QUOTE_EXECUTION_FAILED are possible.',
     }),
     reject: t.boolean({ description: 'Makes the receiving side reject the payment (REJECTED) after the delay.' }),
     approval: t.field({
@@ -73,11 +73,11 @@ export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
     }),
     refundFails: t.boolean({
       description:
-        'Makes the refund fail as well if `failureReason` is given. The money then stays in SUSPENSE, as the ledger entries show.',
+        'If `failureReason` is given, makes the refund fail as well. The money then stays in SUSPENSE, as the ledger entries show.',
     }),
     returnAfterMs: t.int({
       description:
-        'Makes the bank return the payment this many milliseconds after it has completed: COMPLETED becomes REFUNDED. Only for payments that leave the service.',
+        'Makes the bank return the payment this many milliseconds after it has completed, so that it changes from COMPLETED to REFUNDED. Only for payments that leave the service.',
     }),
   }),
 });
@@ -104,7 +104,7 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
   readonly validates?: true;
   /** The description of the sandbox scenario, if the mutation takes one as a second argument. */
   readonly scenario?: string;
-  /** Whether an idempotency key is required, because nothing else distinguishes a retry from a second payment. */
+  /** Requires an idempotency key, because nothing else distinguishes a retry from a second payment. */
   readonly isKeyRequired?: true;
   /** Whether the input refers to no other object, so that a NotFoundError is impossible. */
   readonly namesNothing?: true;
@@ -157,7 +157,7 @@ function successFields<Success>(
 /** Builds the edge of the payment that was created or changed with its quote. Reads `node` only if selected. */
 const paymentEdge = ({ options, cursorOf }: ListEdge) => ({
   ...options,
-  description: "The quote's payment as an edge of its list, ready to be inserted into a cached list.",
+  description: "The quote's payment as a list edge, ready to be inserted into a cached list.",
   resolve: ({ row: quote }: { readonly row: QuoteRow }, _args: unknown, { payments }: Context) => {
     const payment = { platformId: quote.platformId, id: quote.transactionId };
     return {
@@ -183,7 +183,7 @@ const commonRefusals: readonly MemberName[] = [
 ];
 
 const validateOnly =
-  'Whether to only validate the payment. The service makes the payment, rolls it back and returns a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, the original result is returned.';
+  'Whether to only validate the payment: the service makes it, rolls it back and returns a ValidatedPayment or the refusal. Nothing changes, and the idempotency key remains unused. If the key has been used before, the original result is returned.';
 
 /** The result of a dry run: the payment that would have been made. Its fields are in payments/validated-payment.ts. */
 export const ValidatedPayment = builder.objectRef<Validated>('ValidatedPayment');
@@ -219,7 +219,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
     fields: (t) => ({
       ...successFields(t, options.success),
       replayed: t.boolean({
-        description: 'Whether this is a replay of the response to an earlier request with the same idempotency key.',
+        description: 'Whether this response repeats the response to an earlier request with the same idempotency key.',
         resolve: (result) => result.replayed,
       }),
       serverTime: t.field(serverTime),
@@ -229,7 +229,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
   const found: readonly MemberName[] = options.namesNothing ? [] : ['NotFoundError'];
   const refusals = [...new Set([...found, ...(options.refusals ?? []), ...commonRefusals])];
   const result = builder.unionType(`${typeName}Result`, {
-    description: `The outcome of ${name}: either the success payload or the error that explains why it was refused.`,
+    description: `The result of ${name}, or the error that explains why it was refused.`,
     types: [
       success,
       ...(options.validates ? [ValidatedPayment] : []),

@@ -23,7 +23,7 @@ export const Transaction = builder.prismaNode('Transaction', {
 export const Quote = builder.prismaNode('Quote', {
   ...node(visibleQuotes),
   description:
-    'An offer to convert and send money at a locked rate and with locked fees, valid until it expires. The quote and its payment are created together.',
+    'An offer to convert and send money with a locked rate and locked fees, valid until it expires. The quote and its payment are created together.',
 });
 
 export const Customer = builder.prismaNode('Customer', {
@@ -41,7 +41,7 @@ export const Account = builder.prismaInterface('Account', {
 export const InternalAccount = builder.prismaNode('Account', {
   variant: 'InternalAccount',
   ...node(visibleAccounts),
-  description: `A balance held by this service in one currency: at most ${maxAmount} smallest units. Incoming money that would raise the balance above this limit is refused with AMOUNT_OUT_OF_RANGE, or returned if it is already on its way. Only refunds and the platform's fees may raise the balance above the limit.`,
+  description: `A balance held by this service in one currency: at most ${maxAmount} of the currency's smallest units. Incoming money that would raise the balance above this limit is refused with AMOUNT_OUT_OF_RANGE, or returned if it is already on its way. Only refunds and the platform's fees may raise the balance above the limit.`,
   interfaces: [Account],
 });
 
@@ -77,7 +77,7 @@ builder.queryFields((t) => ({
   nodes: t.fromQuery([builder.nodeInterfaceRef()], () => ({ kind: 'node', types: nodeTypes }), {
     nullable: { list: false, items: true },
     description:
-      'The objects with these ids, in the same order; null for each id that is unknown. A repeated id is read only once, but the cost of the selection is counted each time.',
+      'The objects with these ids, in the same order; null for each id that is unknown. A repeated id is read only once, but the cost of the selection is counted for every occurrence.',
     args: { ids: t.arg.idList({ required: true, description: "The objects' public ids." }) },
     resolve: (_root, { ids }, context, info) =>
       (ids as readonly string[]).map((id) => stockNode(id, nodeTypes, context, info)),

@@ -31,7 +31,7 @@ const MutationReceipt = builder.objectRef<Receipt>('MutationReceipt').implement(
     outcome: t.expose('outcome', { type: MutationOutcome, description: 'Whether the mutation took effect.' }),
     code: t.optional('code', RefusalCode, { description: 'Why the mutation was refused; null if it was not.' }),
     createdAt: t.optional('createdAt', 'DateTime', {
-      description: 'When the key was first used; null if it was never used.',
+      description: 'When the key was first used; null if it has never been used.',
     }),
     result: t.field({
       type: builder.nodeInterfaceRef(),
@@ -54,7 +54,7 @@ builder.queryField('mutationReceipt', (t) =>
     type: MutationReceipt,
     ...executedRead,
     description:
-      'Whether the mutation with this idempotency key took effect. If this query itself fails with an error, the outcome of the mutation is still unknown.',
+      "Whether the mutation with this idempotency key took effect. If this query itself fails with an error, the mutation's outcome is still unknown.",
     args: {
       operation: t.arg(required(MutationName, 'The name of the mutation.')),
       idempotencyKey: t.arg.string({

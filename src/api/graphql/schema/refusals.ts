@@ -16,13 +16,13 @@ const members = {
   NotFoundError: 'An object that the input refers to does not exist, or is not visible to the caller.',
   InsufficientFundsError: 'The balance of the source is too low. The quote, if there is one, stays PENDING.',
   LimitExceededError:
-    'A policy does not allow the payment. Its rule and limit are visible only to viewers with VIEW who may see the policy.',
+    "A policy does not allow the payment. Its rule and limit are shown only if the caller may see the policy and the caller's token has VIEW.",
   QuoteExpiredError: 'The quote has expired: create a new one.',
   ConflictError: 'The request conflicts with something that already exists or has already happened.',
   CustomerInUseError:
-    'The customer still has money in its accounts or payments in progress. Move the money out (transferInternal, transferOut) and wait for the payments to finish.',
+    "The customer's accounts still hold money, or payments are still in progress. Move the money out (transferInternal, transferOut) and wait for the payments to finish.",
   IdempotencyMismatchError: 'The idempotency key was already used with different input.',
-  ForbiddenError: 'The token or the customer concerned is not allowed to do this.',
+  ForbiddenError: 'The token does not permit the operation, or a customer or account involved may not take part in it.',
   UnavailableError:
     'The request cannot be served at the moment. Nothing has changed; the same request may succeed later.',
   OutcomeUnknownError:
@@ -37,12 +37,15 @@ const codes: Readonly<Record<Code, readonly [member: MemberName, meaning: string
     'InvalidInputError',
     'A field is malformed or requests something impossible. If several fields are wrong, each has its own code in `fields`.',
   ],
-  INVALID_AMOUNT: ['InvalidInputError', 'The amount is not positive, or has more decimal places than its currency.'],
+  INVALID_AMOUNT: [
+    'InvalidInputError',
+    'The amount is not positive, or has more decimal places than its currency allows.',
+  ],
   AMOUNT_OUT_OF_RANGE: ['InvalidInputError', 'The amount is below the minimum or above the maximum.'],
   INVALID_CURRENCY: ['InvalidInputError', 'The currency is unknown, or not supported here.'],
   INVALID_BANK_ACCOUNT: [
     'InvalidInputError',
-    'The details of the external account are wrong, or the account is not ACTIVE.',
+    "The external account's details are wrong, or the account is not ACTIVE.",
   ],
   INVALID_UMA_ADDRESS: [
     'InvalidInputError',
@@ -52,7 +55,7 @@ const codes: Readonly<Record<Code, readonly [member: MemberName, meaning: string
   SELF_PAYMENT: ['InvalidInputError', 'The source and the destination are the same account or address.'],
   MISSING_MANDATORY_USER_INFO: [
     'InvalidInputError',
-    'The receiver requires information about the sender that was not given.',
+    'Information about the sender that the receiver requires is missing.',
   ],
   QUOTE_REQUEST_FAILED: ['UnavailableError', 'The receiving side did not return a quote.'],
   INSUFFICIENT_BALANCE: ['InsufficientFundsError', 'The balance of the source is too low.'],
@@ -65,8 +68,8 @@ const codes: Readonly<Record<Code, readonly [member: MemberName, meaning: string
     'ForbiddenError',
     'A customer who is a party to this payment may not move money: the identity check is not approved, or the customer was deleted.',
   ],
-  CUSTOMER_FROZEN: ['ForbiddenError', 'The operator of the service has frozen the customer.'],
-  ACCOUNT_FROZEN: ['ForbiddenError', 'The operator of the service has frozen the account.'],
+  CUSTOMER_FROZEN: ['ForbiddenError', "The service's operator has frozen the customer."],
+  ACCOUNT_FROZEN: ['ForbiddenError', "The service's operator has frozen the account."],
   LIMIT_EXCEEDED: ['LimitExceededError', 'A policy forbids the payment, at least for now.'],
   QUOTE_NOT_FOUND: ['NotFoundError', 'There is no such quote.'],
   TRANSACTION_NOT_FOUND: ['NotFoundError', 'There is no such transaction.'],
@@ -82,7 +85,10 @@ const codes: Readonly<Record<Code, readonly [member: MemberName, meaning: string
   QUOTE_EXPIRED: ['QuoteExpiredError', 'The quote has expired.'],
   TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL: ['ConflictError', 'The payment is not waiting for approval.'],
   UMA_ADDRESS_EXISTS: ['ConflictError', 'Another customer has this UMA address.'],
-  CUSTOMER_IN_USE: ['CustomerInUseError', 'The customer still has money in its accounts or payments in progress.'],
+  CUSTOMER_IN_USE: [
+    'CustomerInUseError',
+    "The customer's accounts still hold money, or payments are still in progress.",
+  ],
   CUSTOMER_DELETED: ['ConflictError', 'The customer was deleted.'],
   IDEMPOTENCY_MISMATCH: ['IdempotencyMismatchError', 'The idempotency key was already used with different input.'],
   RATE_LIMITED: ['UnavailableError', 'The token or its platform is sending too many requests. Nothing was done.'],
@@ -95,7 +101,7 @@ const codes: Readonly<Record<Code, readonly [member: MemberName, meaning: string
 
 export const RefusalCode = enumOf(
   'RefusalCode',
-  'The machine-readable reason why a request was refused: the same codes as in REST. New codes may be added.',
+  'The machine-readable reason why a request was refused. The codes are the same as in REST; new ones may be added.',
   Object.fromEntries(Object.entries(codes).map(([code, [, meaning]]) => [code, meaning])) as Record<Code, string>,
 );
 
@@ -136,7 +142,7 @@ const UserErrorType = builder.interfaceRef<UserError>('UserError').implement({
     }),
     fields: t.field({
       type: [RefusedFieldType],
-      description: 'All invalid fields of the input; empty if no field is the cause.',
+      description: 'All invalid input fields; empty if no field is the cause.',
       resolve: ({ fields }) => [...fields],
     }),
   }),
@@ -157,7 +163,7 @@ builder.objectField(memberTypes.UnavailableError, 'retryAfter', (t) =>
   }),
 );
 
-/** Turns a refusal into a value of a mutation's union. `argumentOf` converts its paths to those of the arguments. */
+/** Turns a refusal into a value of a mutation's union. `argumentOf` converts the refusal's paths to argument paths. */
 export function asUserError(refusal: Refusal, argumentOf: (path: Path) => Path): UserError {
   const { code, message, details } = refusal;
   const fields = asRefusedFields(invalidFieldsOf(refusal), argumentOf);
@@ -208,7 +214,7 @@ builder.objectField(memberTypes.ConflictError, 'existing', (t) =>
     type: builder.nodeInterfaceRef(),
     nullable: true,
     description:
-      'The current state of the object that the request conflicts with, such as an account that already exists or a quote that was already executed. Null if there is no such object or the viewer may not see it. Needs VIEW.',
+      'The current state of the object that the request conflicts with, such as an account that already exists or a quote that was already executed. Null if there is no such object or the viewer may not see it. Reading it requires VIEW.',
     extensions: { isOnlyPlanned: true },
     resolve: ({ refusal }, _args, context, info) => {
       const { existingId } = refusal.details;
@@ -221,14 +227,15 @@ builder.objectFields(memberTypes.CustomerInUseError, (t) => ({
   balances: t.field({
     type: ['Money'],
     nullable: true,
-    description: "The balances of the customer's non-empty internal accounts. Null for viewers without VIEW.",
+    description: "The balances of the customer's non-empty internal accounts. Null if the caller's token lacks VIEW.",
     resolve: ({ balances }) => balances?.map(({ amount, currency }) => money(BigInt(amount), currency)),
   }),
   paymentsUnderWay: t.optional('paymentsUnderWay', 'Int', {
     description:
-      'The number of incoming and outgoing payments of the customer that are still in progress. Null for viewers without VIEW.',
+      "The number of the customer's payments, incoming and outgoing, that are still in progress. Null if the caller's token lacks VIEW.",
   }),
   transactionIds: t.optional('transactionIds', ['ID'], {
-    description: 'The ids of the 20 oldest payments in progress (`Transaction:…`). Null for viewers without VIEW.',
+    description:
+      "The ids of the 20 oldest payments in progress (`Transaction:…`). Null if the caller's token lacks VIEW.",
   }),
 }));

@@ -37,8 +37,15 @@ import { holdStream, type StreamMessage, sharedResults, streamMessages } from '.
 /** The maximum number of streams that may be opening at once. If all streams opened at once, clients would time out. */
 const maxOpenings = 256;
 
-/** The headers that carry REST's idempotency key. If a mutation ignored them, a retry could pay a second time. */
-const restKeys = ['idempotency-key', 'x-idempotency-key'];
+/**
+ * The headers of REST for which mutations have input fields. If a mutation ignored them, a retry could pay a second
+ * time, or overwrite a change that the caller has not seen.
+ */
+const restHeaders = {
+  'idempotency-key': 'idempotencyKey',
+  'x-idempotency-key': 'idempotencyKey',
+  'if-match': 'expectedVersion',
+};
 
 export interface OperationsOptions {
   readonly schema: GraphQLSchema;
@@ -104,9 +111,10 @@ export class Operations {
         const notAllowed = { code: 'METHOD_NOT_ALLOWED', status: 405, headers: { allow: 'POST' } };
         return [badRequest('mutations must be sent by POST', notAllowed)];
       }
-      const header = restKeys.find((name) => transport.response?.req.headers[name] !== undefined);
+      const { headers = {} } = transport.response?.req ?? {};
+      const [header, field] = Object.entries(restHeaders).find(([name]) => headers[name] !== undefined) ?? [];
       if (operation.operation === 'mutation' && header !== undefined) {
-        const message = `${header} is a header of REST: use idempotencyKey in the input`;
+        const message = `${header} is a header of REST: use ${field} in the input`;
         return [badRequest(message, { code: 'INVALID_INPUT', details: { field: header } })];
       }
       if (context.viewer.trustedDocumentsOnly) await this.#options.sent.check(context.viewer, document);
@@ -184,7 +192,7 @@ export class Operations {
     const held = new DisposableStack();
     held.defer(end);
     try {
-      // The time that a stream waits for its turn to be opened does not count against the time limit.
+      // The time that a stream spends waiting for its turn to open does not count against the time limit.
       const stream = await this.#openings.run(() => asPlatform(viewer.platformId, () => this.#open(args)));
       if (!isAsyncIterable(stream)) {
         const refused = this.#present(stream, args);
@@ -241,7 +249,7 @@ export class Operations {
 /** Returns whether a document could select the feed's cursor, that is, whether its text contains the field's name. */
 const mentionsFeedCursor = oncePer((document: DocumentNode) => document.loc?.source.body.includes('feedCursor'));
 
-/** Returns the `after` that a client sent: null if it has no cursor yet, undefined if it sent none. */
+/** Returns the `after` that a client sent: null if it has no cursor yet, undefined if `after` was omitted. */
 function afterIn({ extensions }: OperationParams): string | null | undefined {
   const after = extensions?.after;
   if (after === undefined || after === null || typeof after === 'string') return after;
@@ -279,12 +287,12 @@ const includedCost = 800;
 
 const costOfRequest = 500;
 
-/** Returns the number of requests, at least one, that the rate limit counts for a document of this cost. */
+/** Returns the number of requests, at least one, that the rate limit counts for a document with the given cost. */
 export function requestsForCost(cost: number): number {
   return 1 + Math.max(0, Math.ceil((cost - includedCost) / costOfRequest));
 }
 
-/** Executes a valid operation in a span. Records how long it takes, by root field and code of the first error. */
+/** Executes a valid operation in a span. Records how long it takes, by root field and first error code. */
 async function timeOperation(
   { operation: node, operationName }: Prepared,
   execute: () => Promise<ExecutionResult | TextAnswer>,
@@ -305,7 +313,7 @@ const labelOf = oncePer(({ operation, selectionSet: { selections } }: OperationD
 });
 
 /**
- * Returns the result of the work, or the error TIMEOUT if it takes longer than `limitMs`. The work continues, so a
+ * Returns the result of `work`, or a TIMEOUT error if it takes longer than `limitMs`. The work continues, so a
  * mutation may still take effect. The database ends statements after 10 s.
  */
 function withTimeLimit<Result>(

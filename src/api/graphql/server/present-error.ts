@@ -31,7 +31,7 @@ export function presentError(error: unknown, log: Logger): GraphQLError {
       },
     });
   }
-  // The connection is being closed (Context.closeForRetry), but its reader may still receive this.
+  // The connection is being closed (Context.closeForRetry), but the client may still receive this error.
   if (original instanceof Overflow) return failure('TOO_SLOW', `${original.message}: resume with \`after\``);
   if (original instanceof EventsUndone) return failure('CURSOR_EXPIRED', original.message);
   // The outer error names the variable and the field.
@@ -52,7 +52,7 @@ export function presentError(error: unknown, log: Logger): GraphQLError {
     ...location,
     extensions: {
       code: 'INTERNAL_SERVER_ERROR',
-      // The same id as in the log, for clients that see no headers, such as clients on sockets.
+      // The same id as in the log, for clients that cannot see headers, such as those on WebSockets.
       ...(request && { requestId: request.requestId }),
     },
   });

@@ -10,7 +10,7 @@ const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'QUERY']);
 
 export const graphqlMethods: ReadonlySet<string> = new Set([...safeMethods, 'POST']);
 
-/** Returns whether requests with this method may only read. */
+/** Returns whether requests with the given method may only read. */
 export function isSafe(method: string | undefined): boolean {
   return method !== undefined && safeMethods.has(method);
 }

@@ -18,7 +18,7 @@ export interface OperationParams extends SentOperation {
   readonly query: string;
 }
 
-/** Looks up the text of a document of which only the hash was sent. Refuses documents that the token may not send. */
+/** Looks up the text of a document if only its hash was sent. Refuses documents that the token may not send. */
 export class SentDocuments {
   readonly #trusted: TrustedDocuments;
 

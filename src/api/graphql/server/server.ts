@@ -32,7 +32,7 @@ export interface GraphqlOptions
 
 export type GraphqlServer = ReturnType<typeof createGraphqlServer>;
 
-/** Creates the GraphQL server, which serves HTTP requests, sockets, event streams and tool calls. */
+/** Creates the GraphQL server, which serves HTTP requests, WebSockets, event streams and tool calls. */
 export function createGraphqlServer(options: GraphqlOptions) {
   const { trusted, log } = options;
   const operations = new Operations({
@@ -90,7 +90,7 @@ export async function answerRequest(
   return { errors: [badRequest(message, { code: 'NOT_ACCEPTABLE', status: 406 })] };
 }
 
-/** The response that Yoga writes, and the body of its request. */
+/** The response that Yoga writes, and the body of the request that it answers. */
 interface YogaContext {
   readonly res: ServerResponse;
   readonly body: Uint8Array;

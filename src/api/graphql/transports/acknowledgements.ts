@@ -1,14 +1,14 @@
 import type { FeedPosition } from '../../../domain/events/cursor.ts';
 import type { ResumePoint } from '../../../domain/events/resume-points.ts';
 
-/** A ping is sent after this many milliseconds or this many messages, to learn what the client has received. */
+/** A ping is sent after this many milliseconds or messages, to learn what the client has received. */
 const askMs = 250;
 const askMessages = 50;
 
 /**
- * Tracks which messages a socket's client has received, for streams that can be resumed with a key. A client of
- * graphql-transport-ws passes all earlier messages on to the app before it answers a ping with a pong that has the same
- * payload. The pong thus acknowledges them without any code in the app. At most one ping is outstanding.
+ * Tracks which messages a socket's client has received, for streams that can be resumed with a key. A
+ * graphql-transport-ws client passes all earlier messages on to the app before it answers a ping with a pong that has
+ * the same payload. The pong thus acknowledges them without any code in the app. At most one ping is outstanding.
  */
 export class Acknowledgements {
   readonly #sendPing: (payload: object) => void;

@@ -13,7 +13,7 @@ type MediaType = (typeof mediaTypes)[number];
 /** Adds the charset to a response's media type. Clients may also include it in Accept. */
 const inUtf8 = (type: string) => `${type}; charset=utf-8`;
 
-/** The accepted media types for each Accept header. Few different headers occur, and parsing one takes 9 µs. */
+/** The accepted media types for each Accept header. There are few distinct headers, and parsing one takes 9 µs. */
 const acceptedBy = boundedCache<readonly MediaType[]>(200);
 
 /** Returns the accepted media types by preference (RFC 9110, 12.5.1); event streams only if named in Accept. */
@@ -56,7 +56,7 @@ export async function answerByYoga(
   );
   await sendAnswer(response, {
     status: answer.status,
-    // Omits these headers, because the response is sent as a whole, with its length.
+    // Omits the connection headers, because the response is sent as a whole, with its length.
     headers: Object.fromEntries([...answer.headers].filter(([name]) => !ofConnection.has(name.toLowerCase()))),
     body: await answer.text(),
   });

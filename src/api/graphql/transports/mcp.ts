@@ -33,7 +33,7 @@ interface McpOptions extends Pick<GraphqlOptions, 'payments' | 'trusted' | 'cred
   readonly version: string;
 }
 
-/** How long a payment can be confirmed after it was validated, in milliseconds. */
+/** How long after its validation a payment can be confirmed, in milliseconds. */
 const confirmableMs = 600_000;
 
 const instructions =
@@ -42,7 +42,7 @@ const instructions =
 const knownMethods = ['initialize', 'server/discover', 'ping', 'tools/list', 'tools/call'];
 
 /**
- * Serves the Model Context Protocol (streamable HTTP, without sessions). The tools are the operations of the token's
+ * Serves the Model Context Protocol (streamable HTTP, without sessions). The tools are the operations in the token's
  * own documents, and nothing else is offered. A tool runs like any GraphQL operation (server/operations.ts) and returns
  * the text of the response.
  */
@@ -62,7 +62,7 @@ export function createMcpEndpoint(options: McpOptions): McpEndpoint {
       await answerMessage(caller, response, message);
       end({ code: String(response.statusCode) });
     } catch (error) {
-      // The deadline has passed, and a response has already been sent.
+      // If the deadline has passed, a response has already been sent.
       if (response.headersSent) throw error;
       await sendAnswer(response, answerOf({ errors: [presentError(error, log)] }, 'application/json'));
     }
@@ -86,7 +86,7 @@ interface ToolCaller extends McpOptions {
   ) => Promise<{ readonly result: CallToolResult; readonly isValid: boolean }>;
 }
 
-/** Finds the tools of a request's token. Throws a GraphQLError or a Refusal for a token that cannot have any. */
+/** Finds the tools for a request's token. Throws a GraphQLError or a Refusal for a token that cannot have any. */
 async function callerOf(options: McpOptions, response: ServerResponse): Promise<ToolCaller> {
   const { credentials, payments, operations } = options;
   const { authorization } = response.req.headers;
@@ -119,7 +119,7 @@ const toolsIn = oncePer((document: DocumentNode, schema: GraphQLSchema, text: st
   toolsOf({ schema, document, text }),
 );
 
-/** Returns the operations of a viewer's own documents. Deleted documents are omitted. */
+/** Returns the operations in a viewer's own documents. Deleted documents are omitted. */
 async function readTools({ trusted, operations, schema }: McpOptions, { platformId, documents }: Viewer) {
   const tools: Tool[] = [];
   for (const hash of documents) {
@@ -188,8 +188,8 @@ function serveTools(server: McpServer, caller: ToolCaller, wrongParams: (message
 
 /**
  * Validates a payment, or makes it if the caller sends the confirmation of a recent validation with the same arguments.
- * If the key was already used to pay, that payment is returned, even without a confirmation, because a retry must not
- * lead to a second payment.
+ * If the idempotency key was already used to pay, that payment is returned, even without a confirmation, because a
+ * retry must not lead to a second payment.
  */
 async function pay(
   { payments: { cursors }, viewer: { platformId, tokenId }, run }: ToolCaller,

@@ -20,7 +20,7 @@ const breaches: ReadonlySet<number> = new Set([
 const sentByClients: ReadonlySet<string> = new Set(['connection_init', 'ping', 'pong', 'subscribe', 'complete']);
 
 /**
- * Serves graphql-transport-ws on the sockets of a server. Unlike the graphql-ws server for `ws`, which prints a stack
+ * Serves graphql-transport-ws on a server's sockets. Unlike the graphql-ws server for `ws`, which prints a stack
  * trace for each client error, it logs a protocol violation in one line. It closes the socket after the pause for
  * refusals. Returns the function that closes the server once its sockets have closed.
  */
@@ -146,18 +146,18 @@ interface ClientMessage {
 
 type Begun = NonNullable<Extra['begun']>;
 
-/** The limit covers a client's open operations, plus as many completed ones that the service has yet to end. */
+/** Allows for a client's open operations and an equal number of completed ones that the service has yet to end. */
 const maxUnderWay = 2 * socketLimits.operations;
 
 /**
- * Passes a socket's messages to graphql-ws in order. A new operation with the id of one that the client has completed
- * waits until the service has ended the earlier one, because graphql-ws would confuse the two. The socket pauses while
- * its client completes operations faster than the service ends them.
+ * Passes a socket's messages to graphql-ws in order. A new operation that reuses the id of one that the client has
+ * completed waits until the service has ended the earlier one, because graphql-ws would confuse the two. The socket
+ * pauses while its client completes operations faster than the service ends them.
  */
 class SocketOrder {
   readonly #extra: Extra;
   readonly #handle: (text: string) => Promise<void>;
-  /** For each id, a promise that resolves when the newest operation with this id has ended in the service. */
+  /** For each id, a promise that resolves when the service has ended the newest operation with this id. */
   readonly #running = new Map<string, Promise<void>>();
   /** For each id, the promise that the next message with this id waits for. */
   readonly #waits = new Map<string, Promise<void>>();
@@ -165,7 +165,7 @@ class SocketOrder {
   readonly #open = new Map<string, Begun>();
   #underWay = 0;
 
-  /** @param handle handles a message; resolves when the operation that it starts has ended, never rejects */
+  /** @param handle handles a message; resolves when the operation that it starts has ended, and never rejects */
   constructor(extra: Extra, handle: (text: string) => Promise<void>) {
     this.#extra = extra;
     this.#handle = handle;

@@ -46,15 +46,15 @@ export type Extra = {
   session?: Session;
   /** The name and version that the client reported. */
   client?: ClientFacts | undefined;
-  /** The slots of operations. One that the client has completed keeps its slot until the service has ended it too. */
+  /** The operation slots. An operation that the client completes keeps its slot until the service ends it as well. */
   readonly places: Slots;
   readonly leave: Map<string, () => void>;
   /** Whether a subscription resumes when its client sends it again, with the same id, on another socket. */
   resumes?: boolean;
   acknowledgements?: Acknowledgements;
-  /** The possible reasons to refuse the operation that is starting: too many operations, or inexact JSON. */
+  /** Possible reasons to refuse the operation that is starting: it is one too many, or its JSON is inexact. */
   begun?: { readonly isTooMany: boolean; readonly inexact: InexactJson | undefined };
-  /** Whether the client has violated the protocol, so that the socket is about to be closed. */
+  /** Whether the socket is about to be closed because its client has violated the protocol. */
   isRefused?: boolean;
 };
 
@@ -114,7 +114,7 @@ function admitSocket({ limits, sockets }: SocketOptions, socket: WebSocket, view
   return undefined;
 }
 
-/** Counts an operation against its token's limits. Above a limit, returns the error after the pause for refusals. */
+/** Counts an operation against its token's limits. If it exceeds one, waits and then returns the error. */
 export async function countOperation(
   { limits, pace }: SocketOptions,
   { session }: Extra,

@@ -39,8 +39,8 @@ import {
 } from './socket-sessions.ts';
 
 /**
- * permessage-deflate (RFC 7692) with little memory per socket. Even short results are compressed, because they resemble
- * earlier ones; protocol messages are not. Clients send little, so their messages are not compressed either.
+ * permessage-deflate (RFC 7692), tuned to use little memory per socket. Even short results are compressed, because they
+ * resemble earlier ones; protocol messages are not. Clients send little, so their messages are not compressed either.
  */
 const compression = {
   zlibDeflateOptions: { memLevel: 4, level: 6 },
@@ -55,8 +55,8 @@ const tooManyOperations = rateLimited(
 
 /**
  * Serves GraphQL over WebSocket (graphql-transport-ws) at /graphql, with the same limits and errors as over HTTP.
- * Credentials are in `connection_init.payload.authorization`. A ping's payload can contain newer ones for the same
- * subject.
+ * Clients send credentials in `connection_init.payload.authorization`, and can send newer ones for the same subject in
+ * the payload of a ping.
  */
 export function serveWebSockets(server: Server, options: SocketOptions) {
   const sockets = new WebSocketServer({
@@ -99,7 +99,7 @@ function acceptUpgrades(server: Server, sockets: WebSocketServer, { acceptsOrigi
   });
 }
 
-/** Not a closure, because a closure would keep the request in memory as long as its connection. */
+/** This is not a closure, because a closure would keep the request in memory until its connection closes. */
 function destroy(this: Duplex): void {
   this.destroy();
 }
@@ -142,7 +142,7 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
   };
 }
 
-/** Waits for an operation's slot and turn, and prepares it. Returns its errors if it cannot run. */
+/** Waits for an operation's slot and turn, and prepares the operation. Returns errors if it cannot run. */
 async function prepare(
   options: SocketOptions,
   { extra, id, isGone }: Pick<SocketOperation, 'extra' | 'id'> & Pick<Transport, 'isGone'>,
@@ -200,11 +200,11 @@ interface SocketOperation extends MeasuredOperation {
   readonly extra: Extra;
   readonly facts: RequestFacts;
   readonly resumeKey: ResumeKey | undefined;
-  /** The turn ends when the operation has its result or its stream is open. */
+  /** Lasts until the operation has its result or its stream is open. */
   readonly turn: WorkSlot;
 }
 
-/** Opens an operation's stream. With a resume key, it continues after the last message that the client acknowledged. */
+/** Opens an operation's stream. With a resume key, the stream starts after the last message the client acknowledged. */
 async function openSocketStream(
   { operations, resumePoints }: SocketOptions,
   operation: SocketOperation,
@@ -228,7 +228,7 @@ async function openSocketStream(
   } catch (error) {
     point?.close(false);
     if (resumeKey === undefined) throw error;
-    // The database did not respond. After this close code, the client reconnects.
+    // The database did not respond. This close code tells the client to reconnect.
     extra.socket.close(closeTryAgain, 'try again');
     return { errors: [unavailable()] };
   }
@@ -245,7 +245,7 @@ function sendNext({ socket, connection }: Extra, id: string, payload: string): P
   return send(socket, `{"id":${JSON.stringify(id)},"type":"next","payload":${payload}}`);
 }
 
-/** Sends a stream's messages directly. graphql-ws would serialize them, so it gets an empty stream. */
+/** Sends a stream's messages directly. graphql-ws would serialize them again, so it gets an empty stream. */
 function sendAll(
   stream: AsyncIterableIterator<StreamMessage>,
   { id, extra }: SocketOperation,
@@ -267,8 +267,8 @@ function sendAll(
         }
       } catch (error) {
         point?.close(false);
-        // `for await` does not call `return` if this method throws. After a failed send, the stream would then continue
-        // without a reader.
+        // `for await` does not call `return` if this method throws, so the stream would otherwise continue without a
+        // reader after a failed send.
         await stream.return?.();
         if (isOpen(extra)) throw error;
         // The connection is broken. Waits until the socket is closed, so that graphql-ws does not send `complete`.

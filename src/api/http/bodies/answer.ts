@@ -9,9 +9,9 @@ export interface Answer {
   readonly body: string | Buffer;
 }
 
-/** The minimum size of a response that is compressed, in bytes. A shorter one fits into one packet anyway. */
+/** The minimum size of a compressed response, in bytes before compression. Shorter ones fit in one packet anyway. */
 const compressedFrom = 1_400;
-/** The maximum size of a response that this thread compresses. Another thread would take longer (bench/LOG.md). */
+/** Responses up to this size, in bytes, are compressed on this thread. Using another saves nothing (bench/LOG.md). */
 const compressedAtOnce = 16 * 1024;
 
 /** The fastest level compresses JSON nearly as well as the slower ones (bench/LOG.md). */

@@ -1,14 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 
-// Both APIs accept only bodies that are JSON in UTF-8 without a Content-Encoding.
+// Both APIs accept only JSON bodies in UTF-8, without a Content-Encoding.
 
 export interface Unsupported {
   readonly message: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Returns why a body with these header fields cannot be read; undefined if it can. */
+/** Returns the reason why a body with the given headers cannot be read, or undefined if it can. */
 export function unsupportedBody({
   'content-type': declared,
   'content-encoding': encoding = '',

@@ -47,16 +47,16 @@ const currency = string('The currency code.').optional();
 
 export const InternalAccountSchema = responseObject('InternalAccount', {
   id: id('InternalAccount', 'The id of the account.'),
-  customerId: id('Customer', 'The customer who owns the account; absent if the platform itself does.').optional(),
+  customerId: id('Customer', 'The customer who owns the account; absent if the platform itself owns it.').optional(),
   balance: AmountSchema.describe('The amount that can be spent.'),
   fundingPaymentInstructions: listOf(PaymentInstructionSchema).describe(
     'The ways to pay money into the account. Use any one of them.',
   ),
-  frozenAt: time('When the operator of the service froze the account; absent if it is not frozen.').optional(),
+  frozenAt: time("When the service's operator froze the account; absent if it is not frozen.").optional(),
   createdAt: time('When the account was created.'),
   updatedAt: time('When the account last changed.'),
 }).describe(
-  `A balance in one currency, held by this service. Deposits and payments can raise it to at most ${maxAmount} smallest units; only refunds and the platform's fees can exceed that.`,
+  `A balance in one currency, held by this service. Deposits and payments can raise it to at most ${maxAmount} smallest units; only refunds and the platform's fees can raise it further.`,
 );
 
 /** Adds the internal account endpoints. */
@@ -145,8 +145,8 @@ const ExternalAccountSchema = responseObject('ExternalAccount', {
   beneficiaryVerifiedData: z
     .object({ fullName: string("The owner's name in the bank's records.") })
     .optional()
-    .describe('The details about the owner, as reported by the payment rail.'),
-  frozenAt: time('When the operator of the service froze the account; absent if it is not frozen.').optional(),
+    .describe("The owner's details, as reported by the payment rail."),
+  frozenAt: time("When the service's operator froze the account; absent if it is not frozen.").optional(),
   metadata,
 }).describe('A bank account or wallet held elsewhere.');
 
@@ -171,7 +171,7 @@ const warnings = z
 
 const CustomerAccountBody = requestObject('CreateExternalAccount', {
   ...accountFields,
-  customerId: id('Customer', 'The customer who owns the account; if omitted, the platform itself does.').optional(),
+  customerId: id('Customer', 'The customer who owns the account; if omitted, the platform itself owns it.').optional(),
   defaultUmaDepositAccount: boolean(
     'Whether incoming UMA payments to the customer go to this account, instead of an earlier default; false if omitted.',
   ).optional(),
@@ -200,7 +200,7 @@ export function externalAccountEndpoints(endpoints: Endpoints, payments: Payment
   } as const;
 
   endpoints.command('createExternalAccount', {
-    summary: 'Register an external account of a customer or the platform',
+    summary: 'Register an external account for a customer or the platform',
     description:
       'Once the account is ACTIVE, money can be sent to it and, if it is a bank account, pulled from it. An account that the owner has already registered in this currency is refused with CONFLICT, and the error names the existing account.',
     at: 'post /customers/external-accounts',
@@ -211,7 +211,7 @@ export function externalAccountEndpoints(endpoints: Endpoints, payments: Payment
 
   endpoints.command('createExternalAccount', {
     operationId: 'createPlatformExternalAccount',
-    summary: 'Register an external account of the platform',
+    summary: 'Register an external account for the platform',
     description: "Like a customer's external account, but for the platform's own money.",
     at: 'post /platform/external-accounts',
     body: requestObject('CreatePlatformExternalAccount', accountFields),
@@ -239,7 +239,7 @@ function changeEndpoints(endpoints: Endpoints, payments: Payments): void {
     body: requestObject('UpdateExternalAccount', {
       platformAccountId: ownKey().nullish().describe("The platform's own id for the account; null removes it."),
       defaultUmaDepositAccount: boolean(
-        'Whether incoming UMA payments to the customer go to this account. If true, this replaces any earlier default.',
+        'Whether incoming UMA payments to the customer go to this account. If true, the account replaces any earlier default.',
       ).nullish(),
       metadata: changedMetadata,
     }),
@@ -283,8 +283,8 @@ function createdRecord({ warnings: found, ...row }: Awaited<ReturnType<typeof cr
 }
 
 /**
- * Checks the currency and owner that a request gives along with an account's id. Callers may copy both from a response.
- * Ignores an unknown account, because the command will refuse it.
+ * Checks the currency and owner that a request gives along with an account's id. Clients may copy both from a
+ * response. Ignores an unknown account, because the command will refuse it.
  * @throws Refusal INVALID_CURRENCY, INVALID_INPUT
  */
 export async function checkNamedAccount(

@@ -31,7 +31,7 @@ import {
   whole,
 } from '../schemas/fields.ts';
 
-/** The settings of every currency, as JSON. They are the same for all currencies. */
+/** The settings that all currencies share, as JSON. */
 const settings = {
   ...currencySettings,
   minAmount: Number(currencySettings.minAmount),
@@ -51,18 +51,18 @@ const terms = {
       name: string('The name of the field: FULL_NAME, BIRTH_DATE, …'),
       mandatory: boolean('Whether a payment is refused without this information.'),
     }),
-  ).describe('The counterparty information that payments in this currency require or accept.'),
+  ).describe('The counterparty information that is required or accepted for payments in this currency.'),
   enabledTransactionTypes: listOf(z.enum(TransactionType)).describe('The enabled payment directions.'),
   providerRequiredCustomerFields: listOf(z.string()).describe(
     'The names of the fields that a customer record must have for payments in this currency.',
   ),
   providerRequiredCounterpartyCustomerFields: listOf(z.string()).describe(
-    "The names of the customer's fields that are sent to the counterparty of payments in this currency.",
+    'The names of the customer fields that are sent to the counterparty of a payment in this currency.',
   ),
 };
 
 const urlDescription =
-  'The URL to which events are posted: https with a public host, on port 443 or 8443; in the sandbox also on this machine. Setting it needs TRANSACT as well as MANAGE and VIEW, because its responses can approve payments.';
+  'The URL to which events are posted: https with a public host, on port 443 or 8443. In the sandbox, http or https to the loopback interface is also accepted. Setting it requires TRANSACT as well as MANAGE and VIEW, because the responses from this URL can approve payments.';
 const webhookEndpoint = string(urlDescription, 'https://example.com/webhooks');
 
 const trustedDocuments = oneOf(
@@ -76,7 +76,7 @@ const ConfigSchema = responseObject('PlatformConfig', {
   webhookEndpoint: webhookEndpoint.optional(),
   webhookTokenId: id(
     'ApiToken',
-    'The API token that set the webhookEndpoint. Revoking the token disables the endpoint. Absent if the operator of the service set it.',
+    "The API token that set the webhookEndpoint. Revoking the token disables the endpoint. Absent if the service's operator set it.",
   ).optional(),
   supportedCurrencies: listOf(
     z.object({
@@ -88,7 +88,7 @@ const ConfigSchema = responseObject('PlatformConfig', {
   ).describe('The currencies in which new customers get internal accounts.'),
   trustedDocuments,
   isRegulatedFinancialInstitution: boolean(
-    'Whether the platform verifies its customers itself, so that all of them count as verified. The operator of the service sets this.',
+    "Whether the platform verifies its customers itself, in which case they all count as verified. The service's operator sets this.",
   ),
   createdAt: time('When the platform was created.'),
   updatedAt: time('When the settings last changed.'),
@@ -105,7 +105,7 @@ const fixed = whole('Fixed: only the value that GET returns is accepted; any oth
 
 const UpdateConfigBody = requestObject('UpdatePlatformConfig', {
   umaDomain: string(
-    "The domain for new customers' UMA addresses. In production, only a domain that the operator of the service has assigned to the platform is accepted; any other is refused with 409.",
+    "The domain for new customers' UMA addresses. In production, only a domain that the service's operator has assigned to the platform is accepted; any other is refused with 409.",
   ).nullish(),
   webhookEndpoint: webhookEndpoint
     .nullish()
@@ -114,7 +114,7 @@ const UpdateConfigBody = requestObject('UpdatePlatformConfig', {
     listOf(
       z.strictObject({ currencyCode, minAmount: fixed, maxAmount: fixed, ...z.object(terms).partial().shape }),
     ).min(1),
-  ).describe('The currencies in which new customers get internal accounts. They replace the current list.'),
+  ).describe('The currencies in which new customers get internal accounts. The list replaces the current one.'),
   trustedDocuments: trustedDocuments.nullish(),
 });
 

@@ -39,7 +39,7 @@ import {
   variants,
 } from '../schemas/fields.ts';
 
-// Defines the schemas of customers, discriminated by `customerType`.
+// Defines the customer schemas, discriminated by `customerType`.
 
 const umaAddress = string("UMA address, $name@domain, in the platform's domain.", '$grace@example.com');
 const platformCustomerId = ownKey().describe("The platform's own id for the customer.");
@@ -58,11 +58,11 @@ const BeneficialOwnerSchema = requestObject('BeneficialOwner', {
   taxId: text(longest.number).optional().describe('Tax number.'),
   ...personFields,
   percentageOwnership: z
-    .number('must be a number of at most 15 digits')
-    .min(0)
-    .max(100)
+    .number('must be a number')
+    .min(0, 'must be at least 0')
+    .max(100, 'must be at most 100')
     .optional()
-    .describe('Share of the company, in percent.'),
+    .describe('Share of the company, in percent, with at most 13 decimals.'),
   title: text(longest.word).optional().describe('Title in the company.'),
 }).describe('A person who owns or controls a company.');
 
@@ -88,7 +88,7 @@ const CreateCustomerBody = variants('CreateCustomer', 'customerType', [
 /** The body that changes a customer. Omitted fields stay unchanged, and null clears a field. */
 const UpdateCustomerBody = variants('UpdateCustomer', 'customerType', [
   requestObject('UpdateIndividualCustomer', {
-    customerType: z.literal('INDIVIDUAL').describe('The customer type, which cannot change: a person.'),
+    customerType: z.literal('INDIVIDUAL').describe('The customer type: a person. It cannot change.'),
     umaAddress: umaAddress.nullish(),
     metadata: changedMetadata,
     fullName: individualFields.fullName.nullable(),
@@ -97,7 +97,7 @@ const UpdateCustomerBody = variants('UpdateCustomer', 'customerType', [
     address: changed(AddressSchema).describe('Postal address.'),
   }),
   requestObject('UpdateBusinessCustomer', {
-    customerType: z.literal('BUSINESS').describe('The customer type, which cannot change: a company.'),
+    customerType: z.literal('BUSINESS').describe('The customer type: a company. It cannot change.'),
     umaAddress: umaAddress.nullish(),
     metadata: changedMetadata,
     businessInfo: requestObject('UpdateBusinessInfo', {
@@ -107,7 +107,7 @@ const UpdateCustomerBody = variants('UpdateCustomer', 'customerType', [
     }).nullish(),
     address: changed(AddressSchema).describe('Postal address.'),
     beneficialOwners: changed(listOf(BeneficialOwnerSchema)).describe(
-      'The people who own or control the company. They replace the current list.',
+      'The people who own or control the company. The list replaces the current one.',
     ),
   }),
 ]);
@@ -123,7 +123,7 @@ const common = {
   isDeleted: boolean(
     'Whether the customer was deleted. A deleted customer keeps its history, but can no longer make or receive payments.',
   ),
-  frozenAt: time('When the operator of the service froze the customer; absent if it is not frozen.').optional(),
+  frozenAt: time("When the service's operator froze the customer; absent if it is not frozen.").optional(),
   metadata,
   createdAt: time('When the customer was created.'),
   updatedAt: time('When the customer last changed.'),
@@ -237,7 +237,7 @@ export function customerEndpoints(endpoints: Endpoints, payments: Payments): voi
   endpoints.command('deleteCustomer', {
     summary: 'Delete a customer',
     description:
-      'A customer that still holds money or has payments in progress cannot be deleted. The error CUSTOMER_IN_USE says why: its `details` contain `balances` (`accountId`, `amount`, `currency`), `paymentsUnderWay`, and `transactionIds`: the ids of the 20 oldest payments in progress. The history of a deleted customer is kept. The customer can no longer make or receive payments, its UMA address becomes available again, and the client tokens of its apps are revoked.',
+      'A customer that still holds money or has payments in progress cannot be deleted. The error CUSTOMER_IN_USE says why: its `details` contain `balances` (`accountId`, `amount`, `currency`), `paymentsUnderWay` and `transactionIds` (the 20 oldest payments in progress). The history of a deleted customer is kept. The customer can no longer make or receive payments, its UMA address becomes available again, and the client tokens of its apps are revoked.',
     at: 'delete /customers/{customerId}',
     params,
     answer: [200, CustomerSchema, 'The deleted customer.'],

@@ -64,7 +64,7 @@ export function exchangeRateEndpoints(endpoints: Endpoints, payments: Payments):
         'The code of a currency to receive; all currencies by default. May be repeated.',
       ),
       sendingAmount: amountParameter(
-        'The amount to price, in the smallest unit of the source currency; 10000 by default.',
+        'The amount to price, in the smallest unit of the source currency; by default 10000, or the minimum amount if that is more.',
         1,
       ),
     },

@@ -87,7 +87,7 @@ export function quoteEndpoints(endpoints: Endpoints, payments: Payments): void {
   endpoints.command('executeQuote', {
     summary: 'Execute a quote',
     description:
-      'Executes a quote once, before it expires. The source is debited immediately. If a policy requires approval, the transaction stays CREATED until it is approved. A real-time funded quote is executed by its deposit instead.',
+      'A quote can be executed only once and only before it expires. The source is debited immediately. If a policy requires approval, the transaction stays CREATED until it is approved. A real-time funded quote is executed by its deposit instead.',
     at: 'post /quotes/{quoteId}/execute',
     params,
     answer: [200, QuoteSchema, 'The quote, which is now PROCESSING.'],
@@ -110,12 +110,12 @@ export function quoteEndpoints(endpoints: Endpoints, payments: Payments): void {
 const SourceInput = variants('PaymentSourceInput', 'sourceType', [
   requestObject('AccountSourceInput', {
     sourceType: z.literal('ACCOUNT').describe('Pay from an account.'),
-    accountId: id('InternalAccount', 'The account that pays. Money from an external account is pulled first.'),
+    accountId: id('InternalAccount', 'The account that pays. If it is external, the money is first pulled from it.'),
     customerId: id('Customer', 'The owner of the account; optional, and checked if given.').optional(),
     currency: string("The account's currency; optional, and checked if given.").optional(),
   }),
   requestObject('RealtimeFundingSourceInput', {
-    sourceType: z.literal('REALTIME_FUNDING').describe('Pay by an external deposit made solely for this payment.'),
+    sourceType: z.literal('REALTIME_FUNDING').describe('Pay with an external deposit made solely for this payment.'),
     customerId: id('Customer', 'The customer who makes the deposit.'),
     currency: string('The currency of the deposit, such as USDC or BTC.', 'USDC'),
   }),
@@ -145,7 +145,7 @@ function requiredIn(field: string) {
   };
 }
 
-/** The body of POST /quotes: the form of the specification, or the UMA form, which can take parties from a lookup. */
+/** The body of POST /quotes: the specification's form or the UMA form, in which a lookup can supply the parties. */
 const CreateQuoteBody = z
   .strictObject({
     source: SourceInput.optional(),
@@ -164,7 +164,7 @@ const CreateQuoteBody = z
     senderCustomerInfo: information
       .optional()
       .describe(
-        "Sender information, by name. A UMA address requires the lookup's requiredPayerFields and PURPOSE_OF_PAYMENT; an external account requires PURPOSE_OF_PAYMENT.",
+        "Sender information, keyed by field name. A UMA address requires the lookup's requiredPayerFields and PURPOSE_OF_PAYMENT; an external account requires PURPOSE_OF_PAYMENT.",
       ),
     senderUserInfo: information.optional().describe('An alias of senderCustomerInfo.'),
     immediatelyExecute: boolean(
@@ -181,7 +181,7 @@ const CreateQuoteBody = z
   .refine(({ destination, lookupId }) => destination !== undefined || lookupId !== undefined, requiredIn('destination'))
   .openapi('CreateQuote', {
     description:
-      'For a payment to a UMA address, a lookup can replace the destination and, with sendingCurrencyCode, also the source. The source is then the account in that currency that belongs to the customer for whom the lookup was made.',
+      'For a payment to a UMA address, a lookup can replace the destination and, if sendingCurrencyCode is given, the source. The source is then the account in that currency that belongs to the customer for whom the lookup was made.',
   });
 
 type Body = z.infer<typeof CreateQuoteBody>;
@@ -196,7 +196,7 @@ function quotePaths(body: Body): PathTable<CreateQuote> {
     table.push([['destination', 'currency'], ['receivingCurrencyCode']]);
   const field = !senderCustomerInfo && senderUserInfo ? 'senderUserInfo' : 'senderCustomerInfo';
   table.push([['senderCustomerInfo'], [field]]);
-  // In the request, the facts are an object, by name; in the command's input, they are a list.
+  // In the request, the facts are an object keyed by name; in the command's input, they are a list.
   for (const [position, name] of Object.keys(senderCustomerInfo ?? senderUserInfo ?? {}).entries()) {
     table.push(renamed(['senderCustomerInfo', position], [field, name]));
   }

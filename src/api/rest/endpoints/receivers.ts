@@ -61,7 +61,7 @@ const LookupSchema = responseObject('Lookup', {
     .optional()
     .describe('The smallest and largest amounts in the preferred currency.'),
   createdAt: time('When the lookup was made.'),
-}).describe('The currencies and limits of payments to a UMA address, and the information that they require.');
+}).describe('The currencies and limits for payments to a UMA address, and the sender fields that are required.');
 
 const UmaLookupSchema = responseObject('UmaLookup', {
   ...LookupSchema.shape,
@@ -76,14 +76,14 @@ const UmaLookupSchema = responseObject('UmaLookup', {
       mandatory: boolean('Whether the payment fails without this information.'),
     }),
   ).describe('All sender information that the receiver requests.'),
-}).describe('A lookup with additional fields for clients that use the older form of this request.');
+}).describe('A lookup with additional fields for clients that use the older form of the lookup request.');
 
 const query = z.strictObject({
   customerId: string('The customer who would send the money.').optional(),
   platformUserId: string(
-    "The customer who would send the money, by the platform's own id; refused if several customers have that id.",
+    "The platform's own id for the customer who would send the money; refused if several customers have that id.",
   ).optional(),
-  senderUmaAddress: string('The customer who would send the money, by its UMA address.').optional(),
+  senderUmaAddress: string('The UMA address of the customer who would send the money.').optional(),
 });
 
 const paths: PathTable<LookUpReceiver> = [[['umaAddress'], ['receiverUmaAddress']]];
@@ -137,7 +137,7 @@ async function senderOf({ database }: Payments, viewer: Viewer, { customerId, pl
   return publicId('Customer', customer.id);
 }
 
-/** Converts a row to a lookup's record: the fields of the specification, and our own. Throws UnrepresentableAmount. */
+/** Converts a row to a lookup record, with the specification's fields and our own. Throws UnrepresentableAmount. */
 function lookupRecord(row: Lookup) {
   const currencies = lookupCurrencies(row);
   const [preferred] = currencies;

@@ -16,7 +16,7 @@ export function statementEndpoints(endpoints: Endpoints, { database }: Payments)
   endpoints.add('getAccountStatement', {
     summary: "Export an internal account's statement",
     description:
-      'The opening balance, every entry of a period with the running balance, and the closing balance. The response is a stream; it is incomplete if the last line (CSV) or the closing element (camt.053) is missing.',
+      'The opening balance, every entry in the period with the running balance, and the closing balance. The response is a stream; it is incomplete if the last line (CSV) or the closing element (camt.053) is missing.',
     at: '/internal-accounts/{accountId}/statement',
     params: z.object({ accountId: id('InternalAccount', 'The id of the account.') }),
     query: z.strictObject({
@@ -41,7 +41,7 @@ export function statementEndpoints(endpoints: Endpoints, { database }: Payments)
       const viewer = context.get('viewer');
       const head = await readStatementHead(database, viewer, accountId, period);
       const write = statementWriter(format, head);
-      // Sets the platform for the lines, which are read after this handler has returned.
+      // The lines are read after this handler has returned, but still on behalf of the platform.
       const lines = asPlatform(viewer.platformId, () =>
         iterateHere(write(head, period, statementEntries(database, viewer, head))),
       );

@@ -21,7 +21,7 @@ const addresses = listOf(z.string()).describe(
 );
 
 const documents = listOf(z.string()).describe(
-  'The hashes of the registered documents that the token is restricted to. It can send them over GraphQL or call their operations as tools at /mcp. A token with such a list cannot use REST.',
+  'The hashes of the registered documents that the token is restricted to. The token can send them over GraphQL or call their operations as tools at /mcp. A token with such a list cannot use REST.',
 );
 
 const TokenSchema = responseObject('Token', {
@@ -29,14 +29,20 @@ const TokenSchema = responseObject('Token', {
   name,
   permissions,
   clientId: string('The user name for HTTP Basic authentication.'),
-  createdById: id('ApiToken', 'The token that created this one; absent if the operator or the sandbox did.').optional(),
+  createdById: id(
+    'ApiToken',
+    'The token that created this one; absent if it was created by the operator or the sandbox.',
+  ).optional(),
   expiresAt: time('When the token expires; absent if it lasts until it is deleted.').optional(),
   addresses: addresses.optional(),
   documents: documents.optional(),
   replacesId: id('ApiToken', 'The token that this one replaces.').optional(),
-  replacedById: id('ApiToken', 'The token that replaces this one, which then expires at `expiresAt`.').optional(),
+  replacedById: id(
+    'ApiToken',
+    'The token that replaces this one. The replaced token expires at `expiresAt`.',
+  ).optional(),
   createdAt: time('When the token was created.'),
-  updatedAt: time('Always the same as `createdAt`, because the permissions of a token do not change.'),
+  updatedAt: time("Always the same as `createdAt`, because a token's permissions do not change."),
 }).describe("A credential of the platform's servers.");
 
 const NewTokenSchema = responseObject('NewToken', {
@@ -98,7 +104,7 @@ export function tokenEndpoints(endpoints: Endpoints, { database }: Payments): vo
     operationId: 'deleteToken',
     summary: 'Delete a token',
     description:
-      'Within a second, the token is refused, and so are all tokens that it created, directly or indirectly. The webhook endpoints that these tokens created are disabled. Deleting a token again is not an error. The last token with MANAGE cannot be deleted (409 CONFLICT).',
+      'Within a second, the token is refused. By default, so are all tokens that it created, directly or indirectly, and the webhook endpoints that any of them created are disabled. Deleting a token again is not an error. The last token with MANAGE cannot be deleted (409 CONFLICT).',
     at: 'delete /tokens/{tokenId}',
     params,
     query: z.strictObject({

@@ -102,13 +102,13 @@ export function transactionEndpoints(endpoints: Endpoints, payments: Payments): 
   endpoints.command('approveTransaction', {
     summary: 'Approve a payment',
     description:
-      'Approves a payment before its approval deadline. A payment that a policy holds back (CREATED) must be approved by a token with the APPROVE permission, other than the one that requested the payment. Approving an incoming payment (PENDING) requires TRANSACT. If mandatory information about the receiver is neither in the request nor in the customer record, the payment fails with MISSING_MANDATORY_PAYEE_DATA.',
+      'Approves a payment before its approval deadline. A payment that a policy holds back (CREATED) must be approved by a token that has the APPROVE permission and did not request the payment. Approving an incoming payment (PENDING) requires TRANSACT. If mandatory information about the receiver is neither in the request nor in the customer record, the payment fails with MISSING_MANDATORY_PAYEE_DATA.',
     at: 'post /transactions/{transactionId}/approve',
     params,
     body: requestObject('ApproveTransaction', {
       receiverCustomerInfo: facts()
         .optional()
-        .describe('The receiver information that the sending side requests, by name.'),
+        .describe('The receiver information that the sending side requests, keyed by field name.'),
     }),
     isBodyOptional: true,
     answer: [200, TransactionSchema, 'The payment after the approval.'],
@@ -120,7 +120,7 @@ export function transactionEndpoints(endpoints: Endpoints, payments: Payments): 
   endpoints.command('rejectTransaction', {
     summary: 'Reject a payment',
     description:
-      'Rejects a payment before its approval deadline. It becomes REJECTED, and money that was already taken is returned. Rejecting a payment that a policy holds back requires APPROVE; rejecting an incoming payment requires TRANSACT.',
+      'Rejects a payment before its approval deadline. It becomes REJECTED, and any money already taken is returned. Rejecting a payment that a policy holds back requires APPROVE; rejecting an incoming payment requires TRANSACT.',
     at: 'post /transactions/{transactionId}/reject',
     params,
     body: requestObject('RejectTransaction', {
@@ -135,7 +135,7 @@ export function transactionEndpoints(endpoints: Endpoints, payments: Payments): 
 
 const isAccount = z.literal('ACCOUNT').optional().describe('The party type: always ACCOUNT.');
 
-/** Defines a party to a transfer. Callers may add its type and currency, for example by copying a response. */
+/** Defines a party to a transfer. Clients may add its type and currency, for example if they copy a response. */
 function party<Type extends z.ZodRawShape>(type: Type, [idType, description]: Party) {
   return z
     .strictObject({
@@ -162,10 +162,7 @@ const transferBody = <Amount extends z.ZodType>(name: string, source: Party, des
 const amount = amountInput("The amount, in the currency's smallest unit.");
 const payer: Party = ['InternalAccount', 'The internal account that pays.'];
 const receiver: Party = ['InternalAccount', 'The internal account that receives.'];
-const otherOwner: Party = [
-  'InternalAccount',
-  'The internal account that receives the money, which must belong to another owner.',
-];
+const otherOwner: Party = ['InternalAccount', 'The receiving internal account, which must belong to another owner.'];
 
 const outside: Party = ['ExternalAccount', 'The external account that receives.'];
 const TransferOutBody = transferBody('TransferOut', payer, outside, amount);
@@ -194,7 +191,7 @@ export function transferEndpoints(endpoints: Endpoints, payments: Payments): voi
     record: async (row: Transaction) => transactionRecord(row, await readPaymentParties(database.pool, row)),
   } as const;
 
-  /** Returns the input of a transfer, after checking the currencies that the request gives for its accounts. */
+  /** Returns the input for a transfer after checking the currencies that the request gives for its accounts. */
   const inputOf = async <Given extends Parties>(viewer: Viewer, { source, destination, ...rest }: Given) => {
     await checkNamedAccount(database, viewer, { currency: ['source', 'currency'] }, source);
     await checkNamedAccount(database, viewer, { currency: ['destination', 'currency'] }, destination);

@@ -10,7 +10,7 @@ import { responseObject, string, time } from '../schemas/fields.ts';
 
 export interface DocumentModules {
   readonly trusted: TrustedDocuments;
-  /** Returns why the GraphQL API can never execute a document; undefined if it can. */
+  /** Returns the reason why the GraphQL API can never execute a document, or undefined if it can. */
   readonly problemIn: (text: string) => string | undefined;
 }
 
@@ -34,7 +34,7 @@ const Manifest = z
   .catchall(z.unknown())
   .openapi('DocumentManifest', {
     description:
-      'A manifest in the format of common tools: an Apollo manifest, or an object that maps hashes to document texts, as written by relay-compiler and GraphQL Code Generator.',
+      'A manifest in a common format: an Apollo manifest or, as written by relay-compiler and GraphQL Code Generator, an object that maps hashes to documents.',
   });
 
 const Registered = responseObject('RegisteredDocuments', {
@@ -58,7 +58,7 @@ export function trustedDocumentEndpoints(endpoints: Endpoints, { trusted, proble
   endpoints.serve('registerTrustedDocuments', {
     summary: 'Register documents',
     description:
-      'Once documents are registered, clients may send their hashes instead of their texts. If one of the documents cannot be executed, none is registered. Documents that are already registered stay registered, so repeating the request changes nothing.',
+      'Once a document is registered, clients may send its hash instead of its text. If one of the documents cannot be executed, none is registered. Documents that are already registered stay registered, so repeating the request changes nothing.',
     at: 'post /trusted-documents',
     access: 'MANAGE',
     body: Manifest,
@@ -86,7 +86,7 @@ export function trustedDocumentEndpoints(endpoints: Endpoints, { trusted, proble
   endpoints.serve('deleteTrustedDocument', {
     summary: 'Delete a registered document',
     description:
-      'Within ten seconds, clients that still send its hash are refused. Deleting an unknown hash is not an error.',
+      'Within ten seconds, clients that send only the hash are refused. Deleting an unknown hash is not an error.',
     at: 'delete /trusted-documents/{hash}',
     access: 'MANAGE',
     params: z.object({ hash }),

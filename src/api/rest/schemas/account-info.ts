@@ -15,7 +15,7 @@ import {
   variants,
 } from './fields.ts';
 
-// Builds the schemas of the external account types from the table in the domain.
+// Builds the external account schemas from the domain's table of account types.
 
 const BeneficiarySchema = variants('Beneficiary', 'beneficiaryType', [
   requestObject('IndividualBeneficiary', {
@@ -38,7 +38,7 @@ interface AccountInfoInput {
   readonly [detail: string]: unknown;
 }
 
-/** Creates the schema of a detail. The domain's rule validates values and explains refusals. */
+/** Creates the schema for an account detail. The domain's rule validates its values and explains refusals. */
 function detail(field: AccountField): z.ZodType {
   const { pattern, maxLength } = field;
   const written = checked((value) => formFault(field, value, {})).openapi({ pattern: pattern.source, maxLength });
@@ -47,7 +47,7 @@ function detail(field: AccountField): z.ZodType {
   return field.optional ? documented.optional() : documented;
 }
 
-/** Creates the schema of all account types, with these additional fields. The compiler cannot infer its type. */
+/** Creates one schema for all account types, each with the fields in `more`. The compiler cannot infer its type. */
 function accountInfo(suffix: 'Input' | '', more: z.ZodRawShape): unknown {
   const types = Object.entries<AccountType>(accountTypes).map(([accountType, type]) =>
     requestObject(`${type.graphql.type}${suffix}`, {

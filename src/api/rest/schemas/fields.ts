@@ -19,7 +19,7 @@ export const oneOf = <const Values extends Readonly<Record<string, string>>>(val
 export const responseObject = <Fields extends z.ZodRawShape>(name: string, fields: Fields) =>
   z.object(fields).openapi(name);
 
-/** Defines an object in a request, in which unknown fields are refused. */
+/** Defines a request object, in which unknown fields are refused. */
 export const requestObject = <Fields extends z.ZodRawShape>(name: string, fields: Fields) =>
   z.strictObject(fields).openapi(name);
 
@@ -38,7 +38,8 @@ export const CurrencySchema = responseObject('Currency', {
   name: string("The currency's English name, for display.", 'US Dollar'),
   symbol: string("The currency's symbol, for display.", '$'),
   decimals: z.int().min(0).max(18).openapi({
-    description: "The number of decimal places in the currency's amounts: 2 if its smallest unit is the cent.",
+    description:
+      "The number of decimal places in the currency's amounts, such as 2 for the US dollar, whose smallest unit is the cent.",
     example: 2,
   }),
 }).describe('A currency or asset.');
@@ -59,7 +60,11 @@ export const rate = (description: string, example = 1) =>
   z.number().openapi({ minimum: 0, maximum, description, example });
 
 export const AmountSchema = responseObject('Amount', {
-  amount: amount('The amount in the smallest unit of its currency: 12550 is 125.50 with 2 decimals.', 12550, -maximum),
+  amount: amount(
+    'The amount in the smallest unit of its currency: 12550 means 125.50 if the currency has 2 decimals.',
+    12550,
+    -maximum,
+  ),
   currency: CurrencySchema,
 }).describe('An amount of money in a currency.');
 
@@ -83,7 +88,7 @@ export function time(description: string, example = '2026-01-31T09:30:00.000Z') 
 
 export const exampleId = (type: string) => `${type}:0199d5c1-7a3c-7b6e-9f51-2f6f3c1d8e42`;
 
-/** Defines a public id of a type, such as `Customer:…`. */
+/** Defines a public id of the given type, such as `Customer:…`. */
 export const id = (type: string, description: string) => string(description, exampleId(type));
 
 /** Defines a calendar day, YYYY-MM-DD. */
@@ -99,7 +104,7 @@ export function listOf<Item extends z.ZodType>(item: Item) {
   return z.array(item).max(maxListLength, `must have at most ${maxListLength} values`);
 }
 
-/** Creates the schema of a field that a change replaces as a whole. Null clears it unless the field is required. */
+/** Creates the schema for a field that a change replaces as a whole. Null clears the field unless it is required. */
 export function changed<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess(withoutNulls, schema).nullish();
 }
@@ -108,7 +113,7 @@ const map = z
   .record(z.string(), z.string().openapi({ maxLength: longest.memo }))
   .openapi({ maxProperties: maxEntries });
 
-const bounds = `At most ${maxEntries} keys of 1 to 40 letters, digits, dots, hyphens and underscores, each with at most ${longest.memo} characters.`;
+const bounds = `At most ${maxEntries} pairs. A key consists of 1 to 40 letters, digits, dots, hyphens and underscores; a value has at most ${longest.memo} characters.`;
 
 export const metadata = map.optional().describe("The platform's own key-value pairs; absent if there are none.");
 
@@ -117,17 +122,17 @@ export const newMetadata = map
   .describe(`Your own key-value pairs to store with the object, visible to apps and in webhooks. ${bounds}`);
 
 export const changedMetadata = changed(map).describe(
-  `Your own key-value pairs, which replace all that are stored with the object; {} or null removes them. ${bounds}`,
+  `Your own key-value pairs, which replace all pairs stored with the object; {} or null removes the stored pairs. ${bounds}`,
 );
 
-/** Defines a string that is validated by a rule of the domain. The rule returns what is wrong, or undefined. */
+/** Defines a string validated by a domain rule, which returns a description of what is wrong, or undefined. */
 export const checked = (faultIn: (value: string) => string | undefined) =>
   z.string().superRefine((value, context) => {
     const message = faultIn(value);
     if (message !== undefined) context.addIssue({ code: 'custom', message });
   });
 
-/** Defines free text, such as a name. The bounds are in characters. */
+/** Defines free text, such as a name, with a maximum length in characters. */
 export const text = (maxLength: number, isKey = false) =>
   checked((value) => {
     const fault = textFault(canonicalText(value), maxLength, isKey);
@@ -136,7 +141,7 @@ export const text = (maxLength: number, isKey = false) =>
 
 export const ownKey = () => text(longest.key, true);
 
-/** Defines facts about a party, by name. */
+/** Defines facts about a party, keyed by name. */
 export const facts = () =>
   z
     .record(z.string(), z.string().openapi({ minLength: 1, maxLength: longest.memo }))
@@ -158,7 +163,7 @@ export const AddressSchema = requestObject('Address', {
   country: countryCode('The country, as an ISO 3166-1 alpha-2 code.'),
 }).describe('A postal address.');
 
-/** The fields that customers have in common with the owners of bank accounts: for people, and for companies. */
+/** The fields that customers and bank account owners have in common: first those of people, then those of companies. */
 export const personFields = {
   birthDate: day('Date of birth.').optional(),
   nationality: countryCode('Nationality, as an ISO 3166-1 alpha-2 code.').optional(),

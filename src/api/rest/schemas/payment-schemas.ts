@@ -21,7 +21,7 @@ import {
   variants,
 } from './fields.ts';
 
-// Defines the schemas of quotes and transactions in responses.
+// Defines the response schemas for quotes and transactions.
 
 const currencyCode = string('The currency code.', 'USD');
 
@@ -59,7 +59,7 @@ const DestinationSchema = variants('PaymentDestination', 'destinationType', [
   }),
 ]).describe('Where the money goes.');
 
-/** A payment instruction for a deposit, in both forms. */
+/** A payment instruction for a deposit, in both a flat and a nested form. */
 export const PaymentInstructionSchema = responseObject('PaymentInstruction', {
   accountType: oneOf(ExternalAccountType, 'The type of the account or wallet to pay to.'),
   accountNumber: string('The account number to pay to.').optional(),
@@ -73,13 +73,13 @@ export const PaymentInstructionSchema = responseObject('PaymentInstruction', {
       accountType: oneOf(ExternalAccountType, 'The type of the account or wallet.'),
     })
     .catchall(z.string())
-    .describe('The same data in the nested form, with every field of the type.'),
+    .describe('The same data in nested form, with all fields of the account type.'),
 }).describe('A payment instruction for a deposit. If there are several, use any one of them.');
 
 const RateDetailsSchema = responseObject('RateDetails', {
   counterpartyMultiplier: rate('Smallest units of the receiving currency per millisatoshi.', 0.0001).optional(),
   counterpartyFixedFee: amount("The receiving side's fixed fee, in the receiving currency.", 0).optional(),
-  serviceApiMultiplier: rate('Millisatoshi per smallest unit of the sending currency.', 10_000).optional(),
+  serviceApiMultiplier: rate('Millisatoshis per smallest unit of the sending currency.', 10_000).optional(),
   serviceApiFixedFee: amount("The service's fixed fee, in the sending currency.", 5).optional(),
   serviceApiVariableFeeRate: rate("The service's variable fee as a fraction: 0.004 is 0.4 %.", 0.004).optional(),
   serviceApiVariableFeeAmount: amount('The variable fee as an amount, in the sending currency.', 50).optional(),
@@ -154,5 +154,5 @@ export const TransactionSchema = responseObject('Transaction', {
   updatedAt: time('When the transaction last changed.'),
   paymentInstructions: listOf(PaymentInstructionSchema)
     .optional()
-    .describe('How the payment could be funded; only in the response of /sandbox/send.'),
+    .describe('How the payment could be funded; present only in the response to /sandbox/send.'),
 }).describe('A payment, outgoing or incoming.');

@@ -7,7 +7,7 @@ import { type Event, rowFromSnapshot, trustedJson } from '../../../infra/databas
 import { amountRecord, isJsonInteger } from '../../records/fields.ts';
 import { type PaymentParties, transactionRecord } from '../../records/payment-records.ts';
 
-/** The fields of related rows that the body of an event contains. */
+/** The fields of related rows that a webhook body needs. */
 export interface RelatedFields {
   readonly platformCustomerId: string | null;
   readonly sourceKind: AccountKind | null;
@@ -21,7 +21,7 @@ export interface RelatedFields {
 export const relatedFields =
   'c.platform_customer_id as "platformCustomerId", s.kind as "sourceKind", s.currency as "sourceCurrency", t.kind as "destinationKind", a.currency as "accountCurrency"';
 
-/** Returns the SQL joins for the rows whose fields are in the body of an event's webhook. */
+/** Returns the SQL joins that `relatedFields` needs. */
 export const relatedRows = (event: string) =>
   `left join customer c on c.platform_id = ${event}.platform_id and c.id = ${event}.customer_id
    left join account a on a.platform_id = ${event}.platform_id and a.id = ${event}.account_id
@@ -55,7 +55,7 @@ function payload(event: Event, related: RelatedFields): Record<string, unknown> 
       const row = rowFromSnapshot('Transaction', snapshotOf(event));
       const requested = requestedFields(row).map(({ name, mandatory }) => ({ name, mandatory }));
       return {
-        // The same record as in REST, in its state at the time of the event.
+        // The same record as in REST, as it was when the event occurred.
         transaction: transactionRecord(row, partiesOf(related)),
         // The information about the receiver that an approval must or may contain.
         ...(event.status === 'PENDING' && requested.length > 0 && { requestedReceiverCustomerInfoFields: requested }),
@@ -86,8 +86,8 @@ function payload(event: Event, related: RelatedFields): Record<string, unknown> 
 }
 
 /**
- * Returns a field with a balance, or no field if a JSON number cannot represent the balance exactly. The field is
- * optional in the specification, and omitting it is better than sending a wrong number or no webhook.
+ * Returns an object with only the balance, or an empty one if a JSON number cannot represent the balance exactly. The
+ * specification makes the field optional, and omitting it is better than sending a wrong number or no webhook.
  */
 function balance(field: string, amount: bigint | null, { accountCurrency }: RelatedFields) {
   if (amount === null || accountCurrency === null || !isJsonInteger(amount)) return {};

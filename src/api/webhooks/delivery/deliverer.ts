@@ -16,8 +16,9 @@ import { webhookId, webhookText } from './bodies.ts';
 import { type LeasedDelivery, leaseDeliveries, recordHealth, releaseDelivery, settleDelivery } from './deliveries.ts';
 import { isDelivered, isGone, type Outcome, Sender, signedHeaders } from './sender.ts';
 
-/** The maximum number of attempts that this process runs at once, and of deliveries leased per step. */
+/** While this process runs this many attempts, it leases no more deliveries. */
 const maxAttempts = 256;
+/** The maximum number of deliveries leased per step, besides up to as many approval requests. */
 const batchSize = 64;
 /** The pause when nothing is due, in milliseconds. */
 const idleMs = 250;
@@ -63,7 +64,7 @@ export function createDeliverer(webhooks: Webhooks, onAttemptEnd: () => void) {
       return deliveries.length >= capacity ? 0 : idleMs;
     },
 
-    /** Waits briefly for running attempts, then aborts the rest and releases their deliveries. */
+    /** Waits briefly for running attempts, then aborts those still running and releases their deliveries. */
     async stop(): Promise<void> {
       const finished = Promise.allSettled(attempts);
       await Promise.race([finished, delay(graceMs, undefined, { ref: false })]);
@@ -143,9 +144,8 @@ async function settle(webhooks: Webhooks, delivery: LeasedDelivery, outcome: Out
 }
 
 /**
- * Applies the response to the payment before the delivery is recorded. If the process dies in between, only the record
- * is missing. Does nothing if the payment has already been decided by an operator, by its deadline, or by this very
- * response, which is applied again if a process died after applying it.
+ * Applies the response to the payment before the delivery is recorded, so that only the record is missing if the
+ * process dies in between. Does nothing if the payment has already been decided.
  */
 async function applyAnswer({ payments }: Webhooks, delivery: LeasedDelivery, outcome: Outcome): Promise<void> {
   const { platformId, event } = delivery;
@@ -170,8 +170,8 @@ function requestIdOf({ id, begun }: LeasedDelivery): string {
 }
 
 /**
- * Returns the public ids of an event's objects. Includes a payment's quote, because the log line of its execution
- * contains the quote's id.
+ * Returns the public ids of an event's objects. A payment's quote is included because the log line written when the
+ * quote is executed contains the quote's id.
  */
 function subjectsOf({ transactionId, snapshot, customerId }: LeasedDelivery['event']) {
   if (transactionId === null) return customerId === null ? {} : { customer: publicId('Customer', customerId) };
@@ -189,7 +189,7 @@ function attributesOf({ id, platformId, endpointId, begun, event }: LeasedDelive
   };
 }
 
-/** The statuses that leave the decision to a command. 409 says that the platform already has the request. */
+/** The statuses that leave the decision to a command. A 409 means that the platform already has the request. */
 const deferring: ReadonlySet<number> = new Set([202, 409]);
 const answering: ReadonlySet<number> = new Set([200, 202, 403, 409, 422]);
 
@@ -204,14 +204,14 @@ const approval = z.object({ receiverCustomerInfo: z.record(z.string(), z.string(
 const rejection = z.object({ reason, message: reason });
 const inquiry = z.object({ requiredFields: z.array(z.unknown()) });
 const fieldName = /^[A-Za-z_]{1,64}$/;
-/** The maximum length of a list of names in a reason, in characters. */
+/** The maximum length of the list of field names in a reason, in characters. */
 const namesLength = 400;
 
 type Reply = Decision | { readonly kind: 'defer' };
 
 /**
  * Reads the response to an approval request: a decision, or `defer` if a command decides later. Returns undefined if
- * there was no response. The payment then fails at its deadline.
+ * the request timed out. The payment then fails at its deadline.
  */
 function questionAnswer({ responseStatus, timedOut, answer }: Outcome, now: Date): Reply | undefined {
   if (timedOut) return undefined;
@@ -255,7 +255,7 @@ const webhookError: Decision = {
   explanation: "the platform's answer to the approval request was an error",
 };
 
-/** Parses the body of a response. If it is not exact JSON, returns the string unchanged, which matches no schema. */
+/** Parses the body of a response. If parsing fails, returns the string itself, which matches no schema. */
 function jsonOf(answer: string | undefined): unknown {
   if (answer === undefined || answer.trim() === '') return undefined;
   try {

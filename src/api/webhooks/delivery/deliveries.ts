@@ -9,9 +9,9 @@ import type { Webhooks } from '../webhooks.ts';
 import { type RelatedFields, relatedFields, relatedRows } from './bodies.ts';
 import type { Outcome } from './sender.ts';
 
-/** The maximum number of concurrent attempts per endpoint. Processes that lease at the same time can exceed it. */
+/** The maximum number of concurrent attempts per endpoint. Processes leasing simultaneously can together exceed it. */
 const maxInFlight = 8;
-/** The same for a failing endpoint. Two are enough to notice a recovery, and too few to delay other endpoints. */
+/** The same limit for a failing endpoint: enough to notice a recovery, but too few to delay other endpoints. */
 const maxInFlightWhileFailing = 2;
 /** The number of consecutive failures after which an endpoint counts as failing. */
 const failingAfter = 3;
@@ -21,14 +21,14 @@ export interface LeasedDelivery extends RelatedFields, Lease {
   readonly endpointId: string;
   /** The number of this attempt, counting from 1 and including attempts whose process died. */
   readonly begun: number;
-  /** The number of failed attempts since the delivery began or was replayed. */
+  /** The number of failed attempts since the delivery was created or last replayed. */
   readonly tries: number;
   readonly question: boolean;
   readonly url: string;
   readonly secret: Uint8Array;
   /** The secret before the last rotation, while it is still used for signing. */
   readonly previousSecret: Uint8Array | null;
-  /** When the delivery was leased, according to the database's clock. */
+  /** When the delivery was leased, by the database's clock. */
   readonly now: Date;
   readonly event: Event;
 }
@@ -38,7 +38,7 @@ type LeasedRow = Event & Omit<LeasedDelivery, 'id' | 'event'> & { readonly deliv
 
 /**
  * Leases due deliveries. Endpoints with the fewest running attempts come first, so that fast endpoints are served
- * before slow ones. The limits per endpoint do not apply to approval requests, because these are urgent.
+ * before slow ones. The limits per endpoint do not apply to approval requests, which are urgent.
  */
 const lease = leasing<LeasedRow>(
   { table: 'webhook_delivery', rows: 'deliveries' },
@@ -112,7 +112,7 @@ const settleStatement = statement<object>(
 
 /**
  * Records an attempt and the new state of its delivery. Only the attempt that began last changes that state.
- * @param attempt undefined for a decision without an attempt
+ * @param attempt undefined if the state changes without an attempt
  * @param state `nextInMs` is the time until the next attempt after a failure
  */
 export async function settleDelivery(
@@ -151,7 +151,7 @@ const failedStatement = statement<{ status: string }>(
 
 /**
  * Updates an endpoint's health. A success clears its failures. Days of failures, or a 410 response, disable the
- * endpoint. A failure counts only if its attempt began later than all successful ones, because the late failure of an
+ * endpoint. A failure counts only if its attempt began later than every successful one, because the late failure of an
  * older attempt says nothing about the endpoint's current state.
  */
 export async function recordHealth(
@@ -177,7 +177,7 @@ type DeliveryFilter = Given<{ readonly status?: Given<readonly WebhookDeliverySt
 /** Returns the condition for the deliveries that match a filter. */
 export function whereDeliveries(_viewer: Viewer, filter: DeliveryFilter): Prisma.WebhookDeliveryWhereInput {
   const status = filter?.status;
-  // Nearly all deliveries are DELIVERED. The index on all others has this condition.
+  // Nearly all deliveries are DELIVERED. The others have a partial index, used only if the query repeats its predicate.
   const isUndelivered = status && !status.includes('DELIVERED');
   return { ...anyOf('status', status), ...(isUndelivered && { AND: [{ status: { not: 'DELIVERED' } }] }) };
 }

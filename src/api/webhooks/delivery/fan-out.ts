@@ -1,8 +1,9 @@
 import { statement } from '../../../infra/database/statement.ts';
 import { type Webhooks, webhookTypesSql } from '../webhooks.ts';
 
-/** The maximum number of endpoints per step, and of events per endpoint. */
+/** The maximum number of endpoints per step. */
 const maxEndpoints = 200;
+/** The maximum number of events per endpoint and step. */
 const maxEvents = 500;
 
 /**
@@ -38,7 +39,8 @@ const fanOutStatement = statement<{ count: number; moved: number }>(
 
 /**
  * Creates the deliveries of new events, exactly one per event and endpoint, in the transaction that advances the
- * endpoint's position in the feed. Returns the number of deliveries (`count`) and of positions advanced (`moved`).
+ * endpoint's position in the feed. Returns the number of deliveries created (`count`) and of positions advanced
+ * (`moved`).
  */
 export async function fanOut({ payments }: Webhooks): Promise<{ count: number; moved: number }> {
   const [row] = await fanOutStatement(payments.database.pool, maxEndpoints, maxEvents);

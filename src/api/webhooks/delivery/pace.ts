@@ -1,4 +1,4 @@
-/** The pauses between a failed attempt and the next, in seconds: ten attempts over about three days. */
+/** The pauses after failed attempts, in seconds: ten attempts over about three days. */
 const schedule = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400] as const;
 /** The fraction by which a pause varies at random, so that deliveries that failed together are not retried together. */
 const jitter = 0.2;
@@ -11,7 +11,7 @@ const dayMs = 86_400_000;
 export type Pace = ReturnType<typeof paceOf>;
 
 /**
- * Returns the intervals and time limits of webhooks in milliseconds, divided by `scale` (1 outside development). An
+ * Returns the intervals and time limits for webhooks in milliseconds, divided by `scale` (1 outside development). An
  * attempt gets at least a second.
  */
 export function paceOf(scale: number, random: () => number = Math.random) {
@@ -25,7 +25,7 @@ export function paceOf(scale: number, random: () => number = Math.random) {
     leaseMs: Math.max((30 * secondMs) / scale, 2 * attemptMs),
     /** How long an endpoint can fail, without a single success, before it is disabled. */
     disableAfterMs: (5 * dayMs) / scale,
-    /** How long the previous secret is still used for signing after a rotation. */
+    /** How long after a rotation the previous secret is still used for signing. */
     rotationMs: dayMs / scale,
     /** Returns the milliseconds until the next attempt, or undefined after the last one. `retryAfter` is in seconds. */
     nextInMs(failures: number, retryAfter: number | undefined): number | undefined {
@@ -37,10 +37,13 @@ export function paceOf(scale: number, random: () => number = Math.random) {
   };
 }
 
-/** Converts a Retry-After header (RFC 9110, 10.2.3), a number or a date, to seconds; undefined if it is neither. */
+/**
+ * Converts a Retry-After header (RFC 9110, 10.2.3) to seconds; undefined if it is neither a number nor a date. Some
+ * receivers send fractions. A date contains a time of day; without this condition, 3600.5 would be read as a year.
+ */
 export function retryAfterSeconds(header: string | undefined, now: Date): number | undefined {
   if (header === undefined) return undefined;
-  if (/^\s*\d{1,9}\s*$/.test(header)) return Number(header);
-  const date = Date.parse(header);
+  if (/^\s*\d+(\.\d+)?\s*$/.test(header)) return Number(header);
+  const date = header.includes(':') ? Date.parse(header) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, (date - now.getTime()) / secondMs);
 }

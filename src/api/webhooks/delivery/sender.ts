@@ -27,7 +27,7 @@ export interface Message {
   readonly readAnswer: boolean;
 }
 
-/** The outcome of one attempt. `error` is shown to the platform and contains nothing from the response. */
+/** The outcome of one attempt. `error` is shown to the platform and contains no text from the response. */
 export interface Outcome {
   readonly durationMs: number;
   readonly responseStatus?: number;
@@ -38,7 +38,7 @@ export interface Outcome {
   readonly answer?: string;
 }
 
-/** Posts messages, but only to addresses that endpoints are allowed to have. */
+/** Posts messages, but only to addresses that are allowed for endpoints. */
 export class Sender {
   readonly #public: Agent;
   readonly #loopback: Agent;
@@ -66,7 +66,7 @@ export class Sender {
       durationMs: Math.round(performance.now() - start),
     });
     try {
-      // Checked again at each attempt, because the rules may have changed since the endpoint was created.
+      // Checked again on each attempt, because the rules may have changed since the endpoint was created.
       const url = parseEndpointUrl(message.url, message.loopbackAllowed);
       const { statusCode, headers, body } = await request(url, {
         dispatcher: isLoopbackHost(url) ? this.#loopback : this.#public,
@@ -156,7 +156,7 @@ function describe(error: unknown, timeoutMs: number): string {
   return 'the request failed';
 }
 
-/** Generates a signing secret as defined by Standard Webhooks: `whsec_` and 32 random bytes in base64. */
+/** Generates a signing secret as defined by Standard Webhooks: `whsec_` followed by 32 random bytes in base64. */
 export const newSigningSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
 
 /** Returns the headers that sign a body (standardwebhooks.com): id, time, and an HMAC-SHA256 per valid secret. */

@@ -44,7 +44,7 @@ export function findConfigEndpoint(prisma: Prisma.TransactionClient, caller: Cal
   return prisma.webhookEndpoint.findFirst({ where: { AND: [visibleToPlatform(caller), { ofConfig: true }] } });
 }
 
-/** Finds the endpoint with this URL. If there are several, prefers the one in the settings, then the oldest. */
+/** Finds the endpoint with the given URL. If there are several, prefers the one in the settings, then the oldest. */
 export function findEndpointByUrl(prisma: Prisma.TransactionClient, caller: Caller, url: string) {
   return prisma.webhookEndpoint.findFirst({
     where: { AND: [visibleToPlatform(caller), { url }] },

@@ -21,7 +21,7 @@ export function parseEndpointUrl(text: string, loopbackAllowed: boolean): URL {
     throw invalid(`the URL ${reason}`, ['url']);
   };
   if (text.length > maxLength) refuse(`must have at most ${maxLength} characters`);
-  if (/[\s\p{C}\\]/u.test(text)) refuse('must not have spaces, invisible characters or backslashes');
+  if (/[\s\p{C}\\]/u.test(text)) refuse('must not contain spaces, invisible characters or backslashes');
   const url = URL.canParse(text) ? new URL(text) : refuse('is not a URL');
   if (url.protocol !== 'https:' && url.protocol !== 'http:') refuse('must begin with https://');
   if (url.username !== '' || url.password !== '') refuse('must not contain a user name or password');
@@ -30,7 +30,7 @@ export function parseEndpointUrl(text: string, loopbackAllowed: boolean): URL {
   if (url.protocol !== 'https:') refuse('must begin with https://');
   const host = bareHost(url);
   if (isIP(host) !== 0) refuse('must have a host name, not an IP address');
-  // These names can only be internal. The addresses of all other names are checked at each attempt.
+  // These names can only be internal. The addresses of all other names are checked on each attempt.
   if (!/^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/.test(host) || /(^|\.)(localhost|local|internal)$/.test(host))
     refuse('must have a public host name');
   if (!ports.has(url.port)) refuse('must use port 443 or 8443');

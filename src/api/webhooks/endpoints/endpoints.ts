@@ -21,7 +21,7 @@ type NewEndpoint = Pick<EndpointChange, 'eventTypes' | 'description'> & { readon
 type NamedEndpoint = Expecting & { readonly endpointId: string };
 
 /**
- * Creates an endpoint, which receives new events of its types, and sends it a test event.
+ * Creates an endpoint for new events of the given types (by default, all), and sends it a test event.
  * @returns the endpoint and its signing secret, which is not shown again. A repeated call is refused with CONFLICT.
  */
 export const createEndpoint = webhookCommand((webhooks, caller, input: NewEndpoint) => {
@@ -45,7 +45,7 @@ export function checkUrl(webhooks: Webhooks, caller: Caller, url: string): void 
   parseEndpointUrl(url, loopbackAllowed(webhooks, caller.environment));
 }
 
-/** Changes an endpoint. Changing its URL resets its failures and sends a test event, unless it is disabled. */
+/** Changes an endpoint. Changing the URL of one that is not disabled resets its failures and sends a test event. */
 export const updateEndpoint = webhookCommand((webhooks, caller, input: EndpointChange & NamedEndpoint) => {
   const id = endpointUuid(input.endpointId);
   if (input.url != null) parseEndpointUrl(input.url, loopbackAllowed(webhooks, caller.environment));
@@ -64,7 +64,7 @@ export const updateEndpoint = webhookCommand((webhooks, caller, input: EndpointC
 
 /**
  * Deletes a webhook endpoint.
- * @throws Refusal for an unknown endpoint, and for a version that differs from the expected one
+ * @throws Refusal if the endpoint does not exist or its version differs from the expected one
  */
 export const deleteEndpoint = webhookCommand((_webhooks, caller, input: NamedEndpoint) => {
   const id = endpointUuid(input.endpointId);
@@ -132,7 +132,7 @@ async function secretIsGone(uuid = ''): Promise<never> {
 const maxEndpoints = 20;
 
 /**
- * Creates an endpoint, which receives new events of its types, and sends it a test event. Returns it and its secret.
+ * Creates an endpoint for new events of the given types, and sends it a test event. Returns it and its secret.
  * @throws Refusal FORBIDDEN (the caller's token is revoked or may not approve payments), CONFLICT (the platform has the
  *   maximum number of endpoints), SERVICE_UNAVAILABLE (no key for secrets is set)
  */
@@ -147,7 +147,7 @@ export async function insertEndpoint(
   await lockPlatform(client, caller);
   const tokenId = await lockMaker(client, caller);
   if ((await prisma.webhookEndpoint.count({ where: { platformId } })) >= maxEndpoints)
-    throw new Refusal('CONFLICT', `a platform has at most ${maxEndpoints} webhook endpoints: delete one first`);
+    throw new Refusal('CONFLICT', `a platform can have at most ${maxEndpoints} webhook endpoints: delete one first`);
   const { id } = await readClock(client);
   const { secret, sealed } = sealedSecret(webhooks, platformId, id);
   const position = await endOfFeed(prisma, caller);
@@ -170,7 +170,7 @@ const enabledState = { status: 'ENABLED', failures: 0, failingSince: null, disab
 
 /**
  * Changes an endpoint. If it is not disabled, changing its URL resets its failures and sends a test event. Enabling an
- * endpoint does not send the events that it missed. `replay` does.
+ * endpoint does not send the events that it missed; `replay` does.
  * @throws Refusal FORBIDDEN (the caller's token is revoked or may not approve payments), WEBHOOK_ENDPOINT_NOT_FOUND
  */
 export async function changeEndpoint(transaction: Transaction, caller: Caller, id: string, change: EndpointChange) {
@@ -206,14 +206,14 @@ export async function changeEndpoint(transaction: Transaction, caller: Caller, i
 /** The type of event for which an endpoint's response can approve a payment. */
 const approvalType = 'INCOMING_PAYMENT';
 
-/** Refuses an endpoint whose responses approve payments if the caller's own token may not approve them. */
+/** Refuses an endpoint whose responses can approve payments, unless the caller's own token may approve them. */
 function requireMayApprove({ permissions }: Caller, eventTypes: readonly EventType[]): void {
   if (permissions.includes('TRANSACT') || !eventTypes.includes(approvalType)) return;
   const why = `which is required for an endpoint that receives ${approvalType}, because its responses approve payments`;
   throw new Refusal('FORBIDDEN', `this token lacks the permission TRANSACT, ${why}`);
 }
 
-/** Removes an endpoint, if it exists, with all its deliveries. */
+/** Removes an endpoint, if it exists, along with all its deliveries. */
 export async function removeEndpoint(prisma: Prisma.TransactionClient, caller: Caller, id: string): Promise<void> {
   await prisma.webhookEndpoint.deleteMany({ where: { AND: [visibleToPlatform(caller), { id }] } });
 }
@@ -230,8 +230,8 @@ async function endOfFeed(prisma: Prisma.TransactionClient, { platformId }: Calle
 
 /**
  * Creates the endpoint in a platform's settings, changes its URL, or removes it if `url` is null. The caller's
- * transaction has locked the platform's row. The endpoint is marked `ofConfig` and gets every type of event. A new URL
- * gets a test event. Setting the URL of a disabled endpoint, even the same one, enables it.
+ * transaction must have locked the platform's row. The endpoint is marked `ofConfig` and receives every type of event.
+ * A test event is sent to a new URL. Setting the URL of a disabled endpoint, even to its current value, enables it.
  * @returns the signing secret of a new endpoint, which is shown only here; undefined if none was created
  * @throws Refusal FORBIDDEN, CONFLICT (the platform has the maximum number of endpoints)
  */
@@ -261,7 +261,7 @@ export function stateOf(endpoint: WebhookEndpoint | null): string {
   return endpoint ? `${endpoint.id.slice(-12)}.${endpoint.version}` : 'none';
 }
 
-/** Locks the endpoint in the settings. Throws CONFLICT if its state is not the given one. */
+/** Locks the endpoint in the settings. Throws CONFLICT if its state differs from the given one. */
 export async function checkConfigEndpoint(transaction: Transaction, caller: Caller, state: string): Promise<void> {
   await lockMaker(transaction.client, caller);
   const found = await findConfigEndpoint(transaction.prisma, caller);
@@ -300,6 +300,6 @@ export async function testConfigEndpoint(
     const message = 'the receiver has not answered yet: send the request again with the same key';
     throw new Refusal('SERVICE_UNAVAILABLE', message, { retryAfter: 1 });
   }
-  const reason = outcome.error ?? 'the endpoint has been disabled in the meantime';
+  const reason = outcome.error ?? 'the endpoint was disabled in the meantime';
   throw new Refusal('WEBHOOK_DELIVERY_ERROR', `the receiver did not answer: ${reason}`, { url: outcome.url }, replayed);
 }

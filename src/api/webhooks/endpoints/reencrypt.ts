@@ -6,7 +6,7 @@ import { requireBox, secretOwner, type Webhooks } from '../webhooks.ts';
 type Sealed = Pick<WebhookEndpoint, 'platformId' | 'id' | 'secret' | 'previousSecret'>;
 
 /**
- * Re-encrypts the signing secrets of all platforms that are still encrypted with an old key, using the current key.
+ * Re-encrypts, with the current key, every signing secret that is still encrypted with an old one.
  * @param keyId the id of the old key, which this instance must still have
  * @returns the number of endpoints whose secrets were re-encrypted
  * @throws Error if this instance lacks that key

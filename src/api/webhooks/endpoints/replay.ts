@@ -23,7 +23,7 @@ const lastSequence = 2n ** 62n;
 export interface Replay {
   readonly endpointId: string;
   readonly eventId?: Given<string>;
-  /** The cursors that bound a range of the feed, both exclusive. One of them may be omitted. */
+  /** The cursors that bound a range of the feed, both exclusive. Either may be omitted. */
   readonly after?: Given<string>;
   readonly before?: Given<string>;
 }
@@ -38,7 +38,7 @@ const inRange = `from event v join webhook_endpoint e on e.platform_id = v.platf
 
 /**
  * Resends existing deliveries and creates missing ones. Stops one event past the limit, so that the caller can tell
- * if the range has too many. The caller holds the endpoint's lock, so that no other process replays the same events.
+ * if there are too many. The caller holds the endpoint's lock, so that no other process replays the same events.
  */
 const replayStatement = statement<object>(
   'replay_deliveries',
@@ -125,8 +125,7 @@ export const resend = webhookCommand((webhooks, caller, input: { readonly delive
     effect: async (transaction) => {
       const { client, prisma } = transaction;
       const { endpointId } = await readDelivery(prisma, caller, id);
-      // Locks the endpoint, so that this delivery cannot become pending just after the endpoint is disabled. Disabling
-      // an endpoint ends its pending deliveries.
+      // Disabling an endpoint ends its pending deliveries. The lock keeps this one from becoming pending afterwards.
       const endpoint = await lockEndpoint(transaction, caller, endpointId);
       if (endpoint.status === 'DISABLED') throw endpointDisabled(endpointId);
       await resendStatement(client, caller.platformId, id);

@@ -24,7 +24,7 @@ const announceStatement = statement<{ eventId: string }>(
    values ($1, uuid_v7(), 'TEST', clock_ms(), 1, jsonb_build_object('endpoint_id', $2::uuid)) returning event_id`,
 );
 
-/** Adds a test event for one endpoint to the outbox, to be delivered like any other event. Returns its id. */
+/** Adds a test event for one endpoint to the outbox, to be delivered like any other event. Returns the event's id. */
 export async function announceTest(client: pg.PoolClient, platformId: string, endpointId: string): Promise<string> {
   const [row] = await announceStatement(client, platformId, endpointId);
   if (!row) throw new Error('announce_test returned no row');

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { buildSchema, introspectionFromSchema } from 'graphql';
 import own from '../../../../package.json' with { type: 'json' };
 
-// `npm run client:build`: builds the client package (JavaScript, types, schema) and packs it in dist for npm.
+// `npm run client:build`: builds the client package (JavaScript, types, schema) and packs it into a file in dist.
 
 const root = path.resolve(import.meta.dirname, '../../../..');
 const folder = path.join(root, 'dist/client');
@@ -72,7 +72,7 @@ const manifestOf = Object.entries<string>(hashes).map(([name, hash]) => [hash.re
 await writeFile(path.join(folder, 'persisted-documents.json'), JSON.stringify(Object.fromEntries(manifestOf), null, 2));
 await cp(path.join(root, 'src/apps/client/README.md'), path.join(folder, 'README.md'));
 await cp(path.join(root, 'LICENSE'), path.join(folder, 'LICENSE'));
-// Apps install a packed file, because npm would later replace an installed folder with a link to it.
+// The folder is packed because npm would later replace an installed folder with a link to it.
 const packing = spawnSync('npm', ['pack', folder, '--silent'], { cwd: path.dirname(folder), encoding: 'utf8' });
 if (packing.status !== 0) throw new Error(packing.stderr);
 const packed = path.join(folder, '../payments-client.tgz');

@@ -41,11 +41,11 @@ export type AddressInput = {
   state?: string | null | undefined;
 };
 
-/** An amount of money: set exactly one field. For an idempotency key, both forms of the same amount count as the same input. */
+/** An amount of money: set exactly one field. A retry with the same idempotency key may give the same amount in either form. */
 export type AmountInput =
   {   /** The exact amount in major units, such as "12.50". */
   decimal: string; units?: never; }
-  |  { decimal?: never;   /** The amount in the smallest unit of its currency: 1250 is 12.50 if the currency has 2 decimals. */
+  |  { decimal?: never;   /** The amount in the smallest unit of its currency: 1250 means 12.50 if the currency has two decimal places. */
   units: ScalarText<'BigInt'> | number; };
 
 /** A range of amounts in one currency, with inclusive bounds. */
@@ -137,15 +137,15 @@ export type ClientGrant =
 
 /** The input of createExternalAccount. */
 export type CreateExternalAccountInput = {
-  /** The details of the account. Set only the field that matches its type. */
+  /** The account's details. Set only the field that matches the account's type. */
   accountInfo: ExternalAccountInfoInput;
   /** The account's owner: required for bank accounts, not allowed for wallets. */
   beneficiary?: BeneficiaryInput | null | undefined;
   /** The account's currency, as an ISO 4217 or asset code. */
   currency: string;
-  /** The customer who owns the account. If omitted, the owner is the platform or, for a client token, its customer. */
+  /** The customer who owns the account. If omitted, the owner is the platform or, if a client token is used, that token's customer. */
   customerId?: string | null | undefined;
-  /** Whether incoming UMA payments to the customer go to this account. If true, this replaces any earlier default. */
+  /** Whether incoming UMA payments to the customer go to this account. If true, the account replaces any earlier default. */
   defaultUmaDepositAccount?: boolean | null | undefined;
   /** Makes retries safe: however often the same key is sent with the same input, the mutation takes effect once and returns the same response. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
@@ -165,19 +165,19 @@ export type CreateQuoteInput = {
   idempotencyKey?: string | null | undefined;
   /** Whether to execute the quote immediately, at the current rate. */
   immediatelyExecute?: boolean | null | undefined;
-  /** The fixed amount: 1 to 9000000000000000 smallest units of its currency. */
+  /** The fixed amount: between 1 and 9000000000000000 in the smallest unit of its currency. */
   lockedCurrencyAmount: AmountInput;
-  /** The side whose amount is fixed; the other is computed. */
+  /** The side whose amount is fixed; the other side's amount is computed. */
   lockedCurrencySide: LockedCurrencySide;
-  /** The receiver's lookup, required for a UMA destination (`Lookup:…`). */
+  /** The lookup that found the receiver (`Lookup:…`); required for a UMA destination. */
   lookupId?: string | null | undefined;
-  /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. A client token that sets them is refused with FORBIDDEN. The quote's transaction also gets them. */
+  /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. A client token that sets them is refused with FORBIDDEN. The quote's transaction also gets these pairs. */
   metadata?: Array<MetadataInput> | null | undefined;
-  /** Information about the sender. A UMA destination requires all mandatory fields of the lookup's `requiredPayerFields`, and PURPOSE_OF_PAYMENT. An external account requires PURPOSE_OF_PAYMENT. At most 30. */
+  /** Information about the sender. A UMA destination requires PURPOSE_OF_PAYMENT and all mandatory fields in the lookup's `requiredPayerFields`. An external account requires PURPOSE_OF_PAYMENT. At most 30. */
   senderCustomerInfo?: Array<InformationFieldInput> | null | undefined;
   /** Where the money comes from: set exactly one field. */
   source: PaymentSourceInput;
-  /** Whether to only validate the payment. The service makes the payment, rolls it back and returns a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, the original result is returned. */
+  /** Whether to only validate the payment: the service makes it, rolls it back and returns a ValidatedPayment or the refusal. Nothing changes, and the idempotency key remains unused. If the key has been used before, the original result is returned. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -236,7 +236,7 @@ export type EventFilter = {
   types?: Array<EventType> | null | undefined;
 };
 
-/** The kind of change that an event reports. Some kinds are only in the feed and have no webhook. */
+/** The kind of change that an event reports. Some kinds appear only in the feed and have no webhook. */
 export type EventType =
   /** A new internal account, or an account change that no other type covers. In the feed only. */
   | 'ACCOUNT_CHANGE'
@@ -244,7 +244,7 @@ export type EventType =
   | 'ACCOUNT_STATUS'
   /** An API token will expire within a week. Not visible to client tokens. */
   | 'API_TOKEN_EXPIRY'
-  /** A customer changed in a way that no other type covers: new details, deletion, a pending identity check. In the feed only. */
+  /** A customer changed in a way that no other type covers, such as new details, deletion or a pending identity check. In the feed only. */
   | 'CUSTOMER_CHANGE'
   /** An external account was created or its status changed. In the feed only. */
   | 'EXTERNAL_ACCOUNT_STATUS'
@@ -269,11 +269,11 @@ export type ExecuteQuoteInput = {
   idempotencyKey?: string | null | undefined;
   /** The quote to execute (`Quote:…`). */
   quoteId: string;
-  /** Whether to only validate the payment. The service makes the payment, rolls it back and returns a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, the original result is returned. */
+  /** Whether to only validate the payment: the service makes it, rolls it back and returns a ValidatedPayment or the refusal. Nothing changes, and the idempotency key remains unused. If the key has been used before, the original result is returned. */
   validateOnly?: boolean | null | undefined;
 };
 
-/** The details of an external account. Set only the field that matches its type. */
+/** The details of an external account. Set only the field that matches the account's type. */
 export type ExternalAccountInfoInput =
   {   /** A wallet on Base. */
   baseWallet: BaseWalletInput; cadAccount?: never; clabe?: never; gbpAccount?: never; iban?: never; layer2Wallet?: never; lightning?: never; ngnAccount?: never; phpAccount?: never; pix?: never; polygonWallet?: never; sgdAccount?: never; solanaWallet?: never; tronWallet?: never; upi?: never; usAccount?: never; }
@@ -283,7 +283,7 @@ export type ExternalAccountInfoInput =
   clabe: ClabeAccountInput; gbpAccount?: never; iban?: never; layer2Wallet?: never; lightning?: never; ngnAccount?: never; phpAccount?: never; pix?: never; polygonWallet?: never; sgdAccount?: never; solanaWallet?: never; tronWallet?: never; upi?: never; usAccount?: never; }
   |  { baseWallet?: never; cadAccount?: never; clabe?: never;   /** A bank account in the United Kingdom. */
   gbpAccount: GbpAccountInput; iban?: never; layer2Wallet?: never; lightning?: never; ngnAccount?: never; phpAccount?: never; pix?: never; polygonWallet?: never; sgdAccount?: never; solanaWallet?: never; tronWallet?: never; upi?: never; usAccount?: never; }
-  |  { baseWallet?: never; cadAccount?: never; clabe?: never; gbpAccount?: never;   /** A bank account with an IBAN, in the euro area. */
+  |  { baseWallet?: never; cadAccount?: never; clabe?: never; gbpAccount?: never;   /** A euro bank account with an IBAN. */
   iban: IbanAccountInput; layer2Wallet?: never; lightning?: never; ngnAccount?: never; phpAccount?: never; pix?: never; polygonWallet?: never; sgdAccount?: never; solanaWallet?: never; tronWallet?: never; upi?: never; usAccount?: never; }
   |  { baseWallet?: never; cadAccount?: never; clabe?: never; gbpAccount?: never; iban?: never;   /** A wallet on the second-layer Bitcoin network. */
   layer2Wallet: Layer2WalletInput; lightning?: never; ngnAccount?: never; phpAccount?: never; pix?: never; polygonWallet?: never; sgdAccount?: never; solanaWallet?: never; tronWallet?: never; upi?: never; usAccount?: never; }
@@ -399,7 +399,7 @@ export type GbpAccountInput = {
   sortCode: string;
 };
 
-/** A bank account with an IBAN, in the euro area. */
+/** A euro bank account with an IBAN. */
 export type IbanAccountInput = {
   /** Bank name, for display only. */
   bankName?: string | null | undefined;
@@ -423,7 +423,7 @@ export type IndividualBeneficiaryInput = {
 
 /** A piece of information about a party to a payment. */
 export type InformationFieldInput = {
-  /** The name of the field: FULL_NAME, BIRTH_DATE, NATIONALITY, PURPOSE_OF_PAYMENT, … */
+  /** The field's name, such as FULL_NAME, BIRTH_DATE, NATIONALITY or PURPOSE_OF_PAYMENT. */
   name: string;
   /** The value of the field. For PURPOSE_OF_PAYMENT: GIFT, SELF, GOODS_OR_SERVICES, EDUCATION, HEALTH_OR_MEDICAL, REAL_ESTATE_PURCHASE, TAX_PAYMENT, LOAN_PAYMENT, UTILITY_BILL, DONATION, TRAVEL or OTHER. */
   value: string;
@@ -431,7 +431,7 @@ export type InformationFieldInput = {
 
 /** Why a ledger entry was posted. */
 export type JournalKind =
-  /** The operator of the service corrects an account's balance. */
+  /** The service's operator corrects an account's balance. */
   | 'ADJUSTMENT'
   /** Money comes in, to be passed on to its destination. */
   | 'ARRIVAL'
@@ -441,11 +441,11 @@ export type JournalKind =
   | 'DELIVERY'
   /** Money comes in. */
   | 'DEPOSIT'
-  /** A provider moved a different amount than was agreed. */
+  /** A provider moved an amount that differs from the agreed one. */
   | 'DIFFERENCE'
-  /** The money of a payment is returned to its source. */
+  /** A payment's funds are returned to their source. */
   | 'REFUND'
-  /** The rail returns money that had moved to SUSPENSE. */
+  /** The rail returns money that was moved to SUSPENSE. */
   | 'RESUMPTION'
   /** A bank returns a payment after its delivery. */
   | 'RETURN'
@@ -477,13 +477,13 @@ export type Layer2WalletInput = {
   address: string;
 };
 
-/** The party to a ledger entry, if it is not an account that the caller can see. */
+/** The party to a ledger entry, unless it is an account that the caller can see. */
 export type LedgerParty =
-  /** The other side of balance corrections by the operator of the service. */
+  /** The other side of balance corrections by the service's operator. */
   | 'ADJUSTMENTS'
   /** Money in transit. */
   | 'CLEARING'
-  /** The difference between what a provider moved and what was agreed; the operator of the service bears it. */
+  /** The difference between what a provider moved and what was agreed; the service's operator bears it. */
   | 'DIFFERENCES'
   /** Fees of the service. */
   | 'FEES'
@@ -532,7 +532,7 @@ export type LockedCurrencySide =
 export type LookUpReceiverInput = {
   /** Makes retries safe: however often the same key is sent with the same input, the mutation takes effect once and returns the same response. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
-  /** The customer who would send the money; by default the customer that a client token is bound to. */
+  /** The customer who would send the money. For a client token, the default is the customer that it is bound to. */
   sender?: CustomerReferenceInput | null | undefined;
   /** The UMA address to look up: $name@domain. */
   umaAddress: string;
@@ -550,7 +550,7 @@ export type MetadataInput = {
 export type NgnAccountInput = {
   /** Account number (NUBAN), 10 digits. */
   accountNumber: string;
-  /** Bank name, as on an account statement. It helps identify the account. */
+  /** Bank name, as shown on account statements. It helps identify the account. */
   bankName: string;
   /** The purpose of payments to the account: GIFT, SELF, GOODS_OR_SERVICES, EDUCATION, HEALTH_OR_MEDICAL, REAL_ESTATE_PURCHASE, TAX_PAYMENT, LOAN_PAYMENT, UTILITY_BILL, DONATION, TRAVEL, OTHER. */
   purposeOfPayment: PurposeOfPayment;
@@ -570,7 +570,7 @@ export type PaymentSourceInput =
   |  { account?: never;   /** The payment is funded by an external deposit made solely for this payment. */
   realtimeFunding: RealtimeFundingSourceInput; };
 
-/** A permission of a token. */
+/** A permission that a token can have. */
 export type Permission =
   /** Approve and reject payments that others requested and that a policy holds for approval. Only for API tokens. */
   | 'APPROVE'
@@ -585,7 +585,7 @@ export type Permission =
 export type PhpAccountInput = {
   /** Account number. */
   accountNumber: string;
-  /** Bank name, as on an account statement. It helps identify the account. */
+  /** Bank name, as shown on account statements. It helps identify the account. */
   bankName: string;
 };
 
@@ -664,7 +664,7 @@ export type PurposeOfPayment =
 export type QuoteStatus =
   /** The payment was delivered. */
   | 'COMPLETED'
-  /** The quote was neither executed nor funded in time, its payment was not approved in time, or it was canceled. */
+  /** The quote was neither executed nor funded in time, its payment was not approved in time, or the quote was canceled. */
   | 'EXPIRED'
   /** The payment was not delivered; the quote's transaction says why. */
   | 'FAILED'
@@ -681,9 +681,9 @@ export type RealtimeFundingSourceInput = {
   customerId: string;
 };
 
-/** The machine-readable reason why a request was refused: the same codes as in REST. New codes may be added. */
+/** The machine-readable reason why a request was refused. The codes are the same as in REST; new ones may be added. */
 export type RefusalCode =
-  /** The operator of the service has frozen the account. */
+  /** The service's operator has frozen the account. */
   | 'ACCOUNT_FROZEN'
   /** There is no such account. */
   | 'ACCOUNT_NOT_FOUND'
@@ -693,9 +693,9 @@ export type RefusalCode =
   | 'CONFLICT'
   /** The customer was deleted. */
   | 'CUSTOMER_DELETED'
-  /** The operator of the service has frozen the customer. */
+  /** The service's operator has frozen the customer. */
   | 'CUSTOMER_FROZEN'
-  /** The customer still has money in its accounts or payments in progress. */
+  /** The customer's accounts still hold money, or payments are still in progress. */
   | 'CUSTOMER_IN_USE'
   /** There is no such event. */
   | 'EVENT_NOT_FOUND'
@@ -705,9 +705,9 @@ export type RefusalCode =
   | 'IDEMPOTENCY_MISMATCH'
   /** The balance of the source is too low. */
   | 'INSUFFICIENT_BALANCE'
-  /** The amount is not positive, or has more decimal places than its currency. */
+  /** The amount is not positive, or has more decimal places than its currency allows. */
   | 'INVALID_AMOUNT'
-  /** The details of the external account are wrong, or the account is not ACTIVE. */
+  /** The external account's details are wrong, or the account is not ACTIVE. */
   | 'INVALID_BANK_ACCOUNT'
   /** The currency is unknown, or not supported here. */
   | 'INVALID_CURRENCY'
@@ -721,7 +721,7 @@ export type RefusalCode =
   | 'LIMIT_EXCEEDED'
   /** There is no such lookup, or it has expired. */
   | 'LOOKUP_REQUEST_NOT_FOUND'
-  /** The receiver requires information about the sender that was not given. */
+  /** Information about the sender that the receiver requires is missing. */
   | 'MISSING_MANDATORY_USER_INFO'
   /** It is unknown whether the request took effect. Repeat it with the same idempotency key. */
   | 'OUTCOME_UNKNOWN'
@@ -773,12 +773,12 @@ export type SandboxDeposit =
   | 'LATE'
   /** Half of the amount arrives: the payment fails, and the customer's account is credited. */
   | 'SHORT'
-  /** Two deposits arrive: the first funds the quote, the second is credited to the customer's account. */
+  /** Two deposits arrive: the first funds the quote, and the second is credited to the customer's account. */
   | 'TWICE';
 
 /** The input of sandboxReceiveUma. */
 export type SandboxReceiveUmaInput = {
-  /** The amount that arrives: 1 to 9000000000000000 smallest units of the currency. */
+  /** The amount that arrives: between 1 and 9000000000000000 in the smallest unit of the currency. */
   amount: AmountInput;
   /** The currency that the customer receives. */
   currency: string;
@@ -790,7 +790,7 @@ export type SandboxReceiveUmaInput = {
   requestedReceiverFields?: Array<string> | null | undefined;
   /** How the payment turns out once it is approved. */
   sandboxScenario?: SandboxScenarioInput | null | undefined;
-  /** The sender's UMA address; any address is accepted. In the domain sandbox.uma.money, payments from $pending.long.usd take a long time, and those from $fail.compliance.usd and $fail.timeout.usd fail after approval. */
+  /** The sender's UMA address; any address is accepted. On the sandbox.uma.money domain, payments from $pending.long.usd take a long time, and those from $fail.compliance.usd and $fail.timeout.usd fail after approval. */
   senderUmaAddress: string;
 };
 
@@ -798,17 +798,17 @@ export type SandboxReceiveUmaInput = {
 export type SandboxScenarioInput = {
   /** For sandboxReceiveUma: the decision that the sandbox makes for the platform, so that you need not respond to the approval request. If you also respond, the first decision counts. */
   approval?: SandboxApproval | null | undefined;
-  /** The duration of the step in milliseconds, 0 to 3600000. If omitted, the step takes its usual time. */
+  /** The duration of `step` in milliseconds, 0 to 3600000. If omitted, the step takes its usual time. */
   delayMs?: number | null | undefined;
   /** How the deposit arrives. For sandboxSend, and for createQuote with a real-time funded source. */
   deposit?: SandboxDeposit | null | undefined;
-  /** Makes the payment fail with this reason after the delay. If a deposit funds it, only QUOTE_EXPIRED and QUOTE_EXECUTION_FAILED are possible. */
+  /** Makes the payment fail with this reason after the delay. If the payment is funded by a deposit, only QUOTE_EXPIRED and QUOTE_EXECUTION_FAILED are possible. */
   failureReason?: FailureReason | null | undefined;
-  /** Makes the refund fail as well if `failureReason` is given. The money then stays in SUSPENSE, as the ledger entries show. */
+  /** If `failureReason` is given, makes the refund fail as well. The money then stays in SUSPENSE, as the ledger entries show. */
   refundFails?: boolean | null | undefined;
   /** Makes the receiving side reject the payment (REJECTED) after the delay. */
   reject?: boolean | null | undefined;
-  /** Makes the bank return the payment this many milliseconds after it has completed: COMPLETED becomes REFUNDED. Only for payments that leave the service. */
+  /** Makes the bank return the payment this many milliseconds after it has completed, so that it changes from COMPLETED to REFUNDED. Only for payments that leave the service. */
   returnAfterMs?: number | null | undefined;
   /** The step that `delayMs` and `failureReason` apply to; SETTLEMENT by default. */
   step?: SandboxStep | null | undefined;
@@ -816,11 +816,11 @@ export type SandboxScenarioInput = {
 
 /** A step of a simulated payment. */
 export type SandboxStep =
-  /** For sandboxReceiveUma: the sender's pay request. The payment is CREATED until the request arrives or fails. It becomes EXPIRED if neither happens within a quote's lifetime. */
+  /** For sandboxReceiveUma: the sender's pay request. The payment stays CREATED until the request arrives or fails, and becomes EXPIRED if neither happens within a quote's lifetime. */
   | 'PAY_REQUEST'
-  /** For a quote paid from an external account: the collection of the money, which precedes the settlement. */
+  /** For a quote paid from an external account: the collection of the money, which precedes settlement. */
   | 'PULL'
-  /** The delivery or collection that ends the payment. */
+  /** The final step: the delivery or collection of the money. */
   | 'SETTLEMENT';
 
 /** A bank account in Singapore. */
@@ -839,11 +839,11 @@ export type SolanaWalletInput = {
   address: string;
 };
 
-/** When a stream of named transactions completes. */
+/** When a stream for individual transactions completes. */
 export type StreamEnd =
-  /** When nothing about them can change anymore: no bank can return a payment, and no refund is pending. */
+  /** When nothing about the transactions can change anymore: no bank can return a payment, and no refund is pending. */
   | 'FINAL'
-  /** When all of them have a terminal status. */
+  /** When all of the transactions have a terminal status. */
   | 'TERMINAL';
 
 /** Conditions on transactions. A transaction must match all given conditions. */
@@ -860,7 +860,7 @@ export type TransactionFilter = {
   currency?: string | null | undefined;
   /** Transactions of this customer (`Customer:…`). */
   customerId?: string | null | undefined;
-  /** True excludes payments whose quote was never executed or funded. These are PENDING and later EXPIRED. False returns only these payments. */
+  /** If true, all payments except those whose quote has not been executed or funded, which are PENDING or EXPIRED; if false, only those payments. */
   executed?: boolean | null | undefined;
   /** Transactions that failed for any of these reasons. At most 100. */
   failureReason?: Array<FailureReason> | null | undefined;
@@ -910,7 +910,7 @@ export type TransactionType =
 
 /** The input of transferIn. */
 export type TransferInInput = {
-  /** The amount to pull, no more than the destination can hold. If omitted, the provider determines the amount; the sandbox pulls 10000 smallest units. */
+  /** The amount to pull, which must not exceed what the destination can hold. If omitted, the provider determines the amount; the sandbox pulls 10000 of the currency's smallest units. */
   amount?: AmountInput | null | undefined;
   /** A note for the payment. */
   description?: string | null | undefined;
@@ -922,13 +922,13 @@ export type TransferInInput = {
   metadata?: Array<MetadataInput> | null | undefined;
   /** The account to pull from (`ExternalAccount:…`). */
   sourceAccountId: string;
-  /** Whether to only validate the payment. The service makes the payment, rolls it back and returns a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, the original result is returned. */
+  /** Whether to only validate the payment: the service makes it, rolls it back and returns a ValidatedPayment or the refusal. Nothing changes, and the idempotency key remains unused. If the key has been used before, the original result is returned. */
   validateOnly?: boolean | null | undefined;
 };
 
 /** The input of transferOut. */
 export type TransferOutInput = {
-  /** The amount to send: 1 to 9000000000000000 smallest units of the accounts' currency. */
+  /** The amount to send: between 1 and 9000000000000000 in the smallest unit of the accounts' currency. */
   amount: AmountInput;
   /** A note for the payment. */
   description?: string | null | undefined;
@@ -940,7 +940,7 @@ export type TransferOutInput = {
   metadata?: Array<MetadataInput> | null | undefined;
   /** The account to debit (`InternalAccount:…`). */
   sourceAccountId: string;
-  /** Whether to only validate the payment. The service makes the payment, rolls it back and returns a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. If the key was used before, the original result is returned. */
+  /** Whether to only validate the payment: the service makes it, rolls it back and returns a ValidatedPayment or the refusal. Nothing changes, and the idempotency key remains unused. If the key has been used before, the original result is returned. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -950,9 +950,9 @@ export type TronWalletInput = {
   address: string;
 };
 
-/** A UMA address as the destination of a payment. It must have been looked up first (`lookupId`). */
+/** A UMA address as the destination of a payment. It must be looked up first (`lookupId`). */
 export type UmaDestinationInput = {
-  /** The currency to receive; the receiver's first currency if omitted. */
+  /** The currency that the receiver gets; if omitted, the first that the receiver accepts. */
   currency?: string | null | undefined;
   /** The receiver's UMA address: $name@domain. */
   umaAddress: string;

@@ -47,7 +47,7 @@ export const possibleTypes: Record<string, string[]> = {
   UserError: ["ConflictError","CustomerInUseError","ForbiddenError","IdempotencyMismatchError","InsufficientFundsError","InvalidInputError","LimitExceededError","NotFoundError","OutcomeUnknownError","QuoteExpiredError","UnavailableError"],
 };
 
-/** The arguments that distinguish one list from another, by the connection's type and field. */
+/** The arguments that distinguish one list from another, by object type and field. */
 export const connections: Record<string, Record<string, string[]>> = {
   Account: {"transactions":["filter","orderBy","sortOrder"]},
   Customer: {"accounts":["filter","sortOrder"],"quotes":["filter","sortOrder"],"transactions":["filter","orderBy","sortOrder"]},

@@ -48,7 +48,7 @@ export interface RateDecision {
   readonly quotas: readonly Quota[];
 }
 
-/** Token buckets (docs/limits.md) for platforms, API tokens and client tokens, counted by each instance separately. */
+/** Token buckets (docs/limits.md) for platforms, API tokens and client tokens. Each instance counts separately. */
 export class RateLimits {
   readonly #rates: Rates;
   readonly #now: Clock;
@@ -100,7 +100,7 @@ function take(quotas: readonly Quota[], wantedOf: (rate: Rate) => number): RateD
   return { refusal: undefined, quotas };
 }
 
-/** The name of each limit in header fields, and its owner in refusals. */
+/** Each limit's name in header fields, and how refusals refer to its owner. */
 const names = {
   platform: ['platform', 'this platform'],
   apiToken: ['api-token', 'this API token'],
@@ -177,7 +177,7 @@ export class TokenCap {
   }
 }
 
-/** The maximum number of addresses to track. Beyond it, the least recently seen address is evicted. */
+/** The maximum number of addresses to track. Beyond that, the least recently seen address is evicted. */
 const maxAddresses = 20_000;
 const logMs = 60_000;
 
@@ -197,7 +197,7 @@ export class CredentialBrake {
   readonly #now: Clock;
   readonly #attempts = boundedMemo(maxAddresses, () => new Attempts());
 
-  /** @param perMinute the number of wrong credentials that an address may try in a burst, and per minute */
+  /** @param perMinute the number of wrong credentials that an address may try, both at once and per minute */
   constructor(perMinute: number, log: Logger, now: Clock) {
     this.#rate = { perSecond: perMinute / 60, burst: perMinute };
     this.#log = log;
@@ -243,7 +243,7 @@ export class CredentialBrake {
 const refusalRate = { atOnce: 50, perSecond: 20 } as const;
 /** The maximum delay, in milliseconds. Clients usually wait longer than this for a response. */
 const maxWaitMs = 12_000;
-/** Once the maximum delay is reached, further refusals are spread over this many milliseconds before it. */
+/** Delays that would exceed the maximum are spread over this many milliseconds below it. */
 const spreadMs = 3_000;
 /** The golden ratio: the fractional parts of its multiples are evenly distributed, however many there are. */
 const goldenRatio = (Math.sqrt(5) - 1) / 2;
@@ -260,7 +260,7 @@ export class RefusalPace {
 
   constructor(now: Clock) {
     this.#now = now;
-    // Many listeners are normal here: for each connection, one refusal may be waiting.
+    // Many listeners are normal here, because each connection may have a refusal waiting.
     setMaxListeners(0, this.#ended.signal);
   }
 

@@ -35,7 +35,7 @@ export class Credentials {
 
   /**
    * Authenticates credentials. Failures count against the address, and so does a token that is not accepted from it.
-   * @throws RateLimited after too many wrong credentials, unless these have been verified before
+   * @throws RateLimited after too many wrong credentials, unless the given ones have been verified before
    */
   async authenticateFrom(address: string, authorization: string | undefined): Promise<Viewer | undefined> {
     if (!authorization) return undefined;
@@ -53,7 +53,7 @@ export class Credentials {
       succeed?.();
       return viewer;
     } catch (error) {
-      // The database is unreachable, so the credentials may be correct, and the attempt does not count as a failure.
+      // The database may be unreachable and the credentials correct, so the attempt does not count as a failure.
       succeed?.();
       throw error;
     }
@@ -82,7 +82,7 @@ function digestOf(authorization: string): string {
   return hash('sha256', authorization, 'base64');
 }
 
-/** One round of SHA-256 is enough, because secrets are 256 random bits (except the local sandbox's fixed one). */
+/** One round of SHA-256 is enough, since every secret is 256 random bits (except the local sandbox's fixed secret). */
 export function hashSecret(secret: string): Buffer {
   return hash('sha256', secret, 'buffer');
 }
@@ -133,7 +133,7 @@ async function authenticateServer({ pool }: Database, authorization: string): Pr
   };
 }
 
-/** Returns the viewer's properties that are stored with both kinds of tokens. */
+/** Returns the viewer properties that are stored with both kinds of token. */
 function commonFacts(row: ApiTokenRow | ClientTokenRow) {
   const { id: tokenId, platformId, environment, permissions, makers, expiresAt, documents } = row;
   return { tokenId, platformId, environment, permissions, makers, expiresAt, documents, rates: ownRates(row) };
@@ -179,8 +179,8 @@ const minKeyLength = 32;
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Signs and authenticates the tokens of apps: JSON Web Tokens (RFC 7519) that only this service verifies, so one
- * symmetric key is enough. Forged tokens never reach the database.
+ * Signs and authenticates client tokens: JSON Web Tokens (RFC 7519) that only this service verifies, so a symmetric
+ * key is enough. Forged tokens never reach the database.
  */
 export class ClientTokens {
   readonly #database: Database;
@@ -226,7 +226,7 @@ export class ClientTokens {
     return row && viewerOf(row);
   }
 
-  /** Returns the key that signs tokens. @throws Refusal SERVICE_UNAVAILABLE if there is no signing key */
+  /** Returns the signing key and the header for its tokens. @throws Refusal SERVICE_UNAVAILABLE if there is no key */
   requireKey() {
     const key = this.#signingId === undefined ? undefined : this.#keys.get(this.#signingId);
     if (this.#signingId === undefined || !key) {
@@ -237,7 +237,7 @@ export class ClientTokens {
   }
 }
 
-/** Returns the primary key of a token that this service signed. The database's clock decides whether it has expired. */
+/** Returns the token's primary key if this service signed the token. The database checks the expiry. */
 async function verifySignature(token: string, keys: ReadonlyMap<string, Uint8Array>) {
   try {
     const key = keys.get(String(decodeProtectedHeader(token).kid));

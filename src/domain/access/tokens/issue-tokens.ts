@@ -42,7 +42,7 @@ type Target = ReturnType<typeof targetOf>;
 /**
  * Mints a token for an app, bound to exactly one customer, quote or transaction.
  * @throws Refusal INVALID_INPUT, FORBIDDEN (the caller lacks a permission, or its token is no longer valid),
- *   USER_NOT_FOUND, QUOTE_NOT_FOUND, TRANSACTION_NOT_FOUND, CUSTOMER_DELETED (the customer that it would be bound to),
+ *   USER_NOT_FOUND, QUOTE_NOT_FOUND, TRANSACTION_NOT_FOUND, CUSTOMER_DELETED (the new token's customer was deleted),
  *   CONFLICT (a token was already created with the idempotency key; its value is not stored), SERVICE_UNAVAILABLE
  */
 export async function createClientToken(
@@ -132,7 +132,7 @@ async function storeClientToken(transaction: Transaction, caller: Caller, target
   });
 }
 
-/** Returns the customer of a token's target, or null if it has none; undefined if the caller cannot see the target. */
+/** Returns the id of the target's customer: null if it has none, undefined if the caller cannot see the target. */
 async function ownerOf(prisma: Prisma.TransactionClient, caller: Caller, { name, uuid: id }: Target) {
   const select = { customerId: true } as const;
   switch (name) {
@@ -149,13 +149,13 @@ async function ownerOf(prisma: Prisma.TransactionClient, caller: Caller, { name,
   }
 }
 
-/** Returns the stored result of a command that has issued a token. It does not contain the secret. */
+/** Returns the result to store for a command that has issued a token. It does not contain the token's secret. */
 const issued = (type: 'ApiToken' | 'ClientToken', { platformId, id }: Pick<ApiToken, 'platformId' | 'id'>) => ({
   type,
   row: { platform_id: platformId, id },
 });
 
-/** Refuses to repeat a command that has issued a token, because its secret is not stored. */
+/** Refuses to repeat a command that has issued a token, because the token's secret is not stored. */
 const shownOnce =
   (type: 'ApiToken' | 'ClientToken') =>
   async ({ row }: StoredResult): Promise<never> => {
@@ -170,7 +170,7 @@ function checkPermissions(caller: Caller, permissions: readonly Permission[]): v
   if (permissions.length === 0) throw invalid('a token needs at least one permission', at('permissions'));
   const missing = permissions.find((permission) => !caller.permissions.includes(permission));
   if (missing) {
-    const message = `this token lacks the permission ${missing}, so it cannot grant it`;
+    const message = `this token cannot grant the permission ${missing}, because it lacks that permission itself`;
     throw new Refusal('FORBIDDEN', message, at('permissions'));
   }
 }

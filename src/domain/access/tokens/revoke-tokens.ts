@@ -17,9 +17,9 @@ export type Ended = Readonly<Record<'endedApiTokens' | 'endedClientTokens' | 'di
 
 /**
  * Revokes an API token and, if requested, its descendants. An already revoked token may still have active descendants,
- * because it may have been revoked without them. Client tokens are locked in the order of their ids, the same order in
- * which a customer's deletion locks them. Rows are updated by a list of their keys, because Postgres might read the
- * whole table for a join. Pending deliveries to the disabled endpoints are abandoned afterwards.
+ * because it may have been revoked without them. Client tokens are locked in id order, as they are when a customer is
+ * deleted. The rows to update are found by a list of keys: with a join, Postgres might read the whole table instead.
+ * Pending deliveries to the disabled endpoints are abandoned afterwards.
  */
 const revokeStatement = forCaller(
   statement<

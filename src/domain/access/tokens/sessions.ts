@@ -34,7 +34,7 @@ export interface Connection {
 
 export interface Session {
   readonly viewer: Viewer;
-  /** Replaces the token with a newer one for the same subject. Returns false if that one forbids an open operation. */
+  /** Replaces the token. Returns false if the new one has a different subject or does not permit an open operation. */
   renew(viewer: Viewer): Promise<boolean>;
   /**
    * Registers an operation, such as a subscription. Once the token no longer permits it, the connection is closed.
@@ -84,7 +84,7 @@ export class Sessions {
       },
       renew: (newer) => renew(open, newer),
       begin: async (couldBegin) => {
-        // The operation is added before it is checked, so that a concurrent renewal checks it, too.
+        // The operation is added before it is checked, so that a concurrent renewal also checks it.
         open.underWay.add(couldBegin);
         if (await couldBegin(open.viewer)) return () => open.underWay.delete(couldBegin);
         open.underWay.delete(couldBegin);
@@ -135,7 +135,7 @@ export class Sessions {
 /** @param replaced the viewer to replace; a connection that has since been given a newer viewer keeps it */
 async function renew(open: Open, viewer: Viewer, replaced?: Viewer): Promise<boolean> {
   if (viewer.platformId !== open.viewer.platformId || viewer.subject !== open.viewer.subject) return false;
-  // Operations that begin during the loop are checked, because a set's iterator also visits members added meanwhile.
+  // Operations that begin during the loop are also checked: a set's iterator visits members added while it runs.
   for (const couldBegin of open.underWay) if (!(await couldBegin(viewer))) return false;
   if (replaced === undefined || open.viewer === replaced) open.viewer = viewer;
   return true;

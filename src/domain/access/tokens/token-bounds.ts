@@ -30,7 +30,7 @@ interface Bounds {
 }
 
 /**
- * Returns a new token's bounds. Those requested must lie within its creator's; the others are copied from its creator.
+ * Returns a new token's bounds. Requested bounds must lie within its creator's bounds; the others default to them.
  * @param now the database's time
  * @throws Refusal INVALID_INPUT (expiry in the past), FORBIDDEN (beyond the creator's expiry, addresses or documents)
  */
@@ -46,8 +46,7 @@ export async function boundsOf(
   const latest = maker?.expiresAt ?? null;
   const isLonger = latest !== null && expiresAt !== null && expiresAt > latest;
   const forbidden = (message: string, ...path: FieldPath) => new Refusal('FORBIDDEN', message, path);
-  if (isLonger && ifLonger === 'refuse')
-    throw forbidden('a token cannot create one that expires later than itself', 'expiresAt');
+  if (isLonger && ifLonger === 'refuse') throw forbidden('a token cannot create one that outlives it', 'expiresAt');
   const from = maker?.addresses ?? [];
   const isInside = (text: string) => {
     const [address, bits] = parseRange(text);
@@ -89,7 +88,7 @@ export async function registered(
 // One lock per platform serializes the creation of tokens and webhook endpoints with the revocation of API tokens.
 // Creation takes it in shared mode, revocation in exclusive mode. A revoked token therefore cannot create anything, and
 // the second of two revocations sees the first. It is an advisory lock, because advisory locks are granted in the order
-// of the requests. With a row lock, a steady stream of shared locks would starve the exclusive one.
+// in which they are requested. With a row lock, a steady stream of shared locks would starve the exclusive one.
 const lockName = "hashtextextended('tokens of ' || $1, 0)";
 
 const shareStatement = statement<object>('share_tokens', `select pg_advisory_xact_lock_shared(${lockName})`);
@@ -102,7 +101,7 @@ const aliveStatement = statement<object>(
   'select from api_token where platform_id = $1 and id = $2 and revoked_at is null and coalesce(expires_at > clock_timestamp(), true)',
 );
 
-/** Locks a new token's customer, so that a plan that deletes it runs either before or after this transaction. */
+/** Locks a new token's customer, so that it can be deleted only before or after this transaction, not during it. */
 export const lockOwner = statement<{ isDeleted: boolean }>(
   'token_owner',
   'select is_deleted from customer where platform_id = $1 and id = $2 for share',

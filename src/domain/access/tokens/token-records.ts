@@ -48,7 +48,7 @@ export function apiTokenRecord(row: ApiToken & { readonly replacedBy?: { readonl
   };
 }
 
-/** `createdById` is null if the token is not created by another token. */
+/** `createdById` is null if the token was not created by another token. */
 interface NewApiToken
   extends Pick<ApiToken, 'clientId' | 'name' | 'createdById'>,
     Partial<Pick<ApiToken, 'expiresAt' | 'replacesId'>>,
@@ -106,7 +106,7 @@ const warnStatement = statement<object>(
    from warned returning 1`,
 );
 
-/** Announces the tokens that will expire within a week, each of them once. Returns how many were announced. */
+/** Announces the tokens that will expire within a week, each only once. Returns the number of tokens announced. */
 export async function warnOfExpiry({ pool }: Database, limit: number): Promise<number> {
   return (await warnStatement(pool, limit)).length;
 }

@@ -27,7 +27,7 @@ export function firstServer(address: string): string {
   );
 }
 
-/** Address parameters that would override the settings that the program passes to pg. */
+/** Address parameters that would override the program's own session settings. */
 const ofSessions = [
   ...['options', 'application_name', 'statement_timeout', 'lock_timeout'],
   ...['idle_in_transaction_session_timeout', 'query_timeout'],
@@ -51,7 +51,7 @@ export function readAddress(given: string) {
   return { url: address.slice(0, start) + (query && `?${query}`), options, applicationName };
 }
 
-/** The parameters that pg supports, and parameters of libpq that are accepted but have no effect. */
+/** The parameters that pg supports, and libpq parameters that are accepted although they have no effect. */
 const knownParameters = new Set([
   ...ofSessions,
   ...['sslmode', 'ssl', 'sslcert', 'sslkey', 'sslrootcert', 'sslnegotiation', 'uselibpqcompat'],
@@ -88,10 +88,10 @@ export function faultOfAddress(address: string): string | undefined {
   }
 }
 
-/** The maximum length of a connection's name. Postgres truncates longer ones. */
+/** The maximum length of a connection's name. Postgres truncates longer names. */
 const maxNameBytes = 63;
 
-/** Returns the name of a connection: the program, the purpose, and the instance's machine and process. */
+/** Returns a connection's name, which states the program, the purpose, and the instance's machine and process. */
 export function connectionName(use: string, program = 'payments-gateway'): string {
   const rest = ` ${use} ${os.hostname()}:${process.pid}`.replace(/[^ -~]/g, '?');
   if (rest.length >= maxNameBytes) return rest.trim().slice(0, maxNameBytes);
@@ -101,7 +101,7 @@ export function connectionName(use: string, program = 'payments-gateway'): strin
 /** How a connection is protected: by TLS with or without a verified certificate, by being local, or not at all. */
 export type Protection = 'VERIFIED' | 'UNVERIFIED' | 'NONE' | 'LOCAL';
 
-/** Returns how pg protects connections to an address, which also depends on PGSSLMODE and PGHOST. */
+/** Returns how pg protects connections to an address. The result also depends on PGSSLMODE and PGHOST. */
 export function protectionOf(address: string): Protection {
   const client = new pg.Client({ connectionString: readAddress(address).url });
   const others = serversOf(address).slice(1);

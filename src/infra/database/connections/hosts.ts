@@ -13,12 +13,12 @@ const answerMs = 2_000;
 
 const probe = `select not (pg_is_in_recovery() or current_setting('transaction_read_only')::boolean) as writable`;
 
-/** Finds the primary among the hosts of an address, before the first connection and after a failed one. */
+/** Finds the primary among the hosts in an address, before the first connection and after a failed one. */
 export type Hosts = ReturnType<typeof openHosts>;
 
 const known = new Map<string, Hosts>();
 
-/** Returns the hosts of an address, shared by all its connections; undefined for a single host. */
+/** Returns the hosts in an address, which all its connections share, or undefined if there is only one. */
 export function hostsOf(address: string): Hosts | undefined {
   const servers = serversOf(address);
   if (servers.length < 2) return undefined;
@@ -77,9 +77,9 @@ export interface ConnectionConfig extends pg.ClientConfig {
 /** A socket that joins corked messages into one buffer. pg corks the messages of each statement. */
 class OneBufferSocket extends Socket {
   override _writev(messages: readonly { readonly chunk: Buffer }[], done: (error?: Error | null) => void): void {
-    // Several buffers would increase a command's CPU time by 10 to 20 % (bench/LOG.md).
+    // Writing several buffers would increase a command's CPU time by 10 to 20 % (bench/LOG.md).
     const buffer = Buffer.concat(messages.map(({ chunk }) => chunk));
-    // The encoding that Node passes with buffers. Node's type does not include it.
+    // Node itself passes this encoding with buffers, but its type BufferEncoding does not include it.
     this._write(buffer, 'buffer' as BufferEncoding, done);
   }
 }

@@ -4,7 +4,7 @@ import { serialize } from 'pg-protocol';
 
 /** The part of pg's connection that is used by queries such as pg's own Query, pg-cursor and pg-query-stream. */
 export interface Connection {
-  /** The texts of the statements that are prepared or being prepared, by name. */
+  /** The text of each statement that is prepared or being prepared, by name. */
   readonly parsedStatements: Record<string, string>;
   readonly submittedNamedStatements: Record<string, string>;
   readonly stream: Pick<Writable, 'writable' | 'write'>;
@@ -14,7 +14,7 @@ export interface Connection {
 // pg's own value serialization, which its types do not declare.
 export const { prepareValue } = (pg as unknown as { readonly utils: { prepareValue(value: unknown): unknown } }).utils;
 
-/** Sets the platform of a session, which the tables' row-level security policies read (docs/database-roles.md). */
+/** Sets a session's platform, which the tables' row-level security policies read (docs/database-roles.md). */
 export const platformStatement = {
   name: 'set_platform',
   text: "select set_config('gateway.platform', $1, false)",
@@ -52,7 +52,7 @@ export function statementMessages(
     serialize.execute(),
   ];
   if (name !== '') {
-    // pg lists a statement that it prepares as submitted and, once Postgres has confirmed it, as parsed.
+    // pg adds a new statement to the submitted ones and, once Postgres has confirmed it, moves it to the parsed ones.
     if ((parsedStatements[name] ?? submittedNamedStatements[name]) !== undefined) return messages;
     // From here on the statement counts as prepared. If its preparation fails, the pool closes the connection.
     submittedNamedStatements[name] = text;

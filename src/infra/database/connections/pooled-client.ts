@@ -47,7 +47,7 @@ export class PooledClient extends DatabaseClient {
 
 const begins = /^\s*begin\b/i;
 
-/** Removes the name of a query, so that pg sends it as an unnamed statement, parsed and executed in one batch. */
+/** Removes a query's name, so that pg sends it as an unnamed statement, parsed and executed in one batch. */
 function withoutName(query: NamedQuery): NamedQuery {
   if (query.name === undefined || query.name === '') return query;
   if (query.submit === undefined) return { ...query, name: '' };

@@ -20,7 +20,7 @@ export class StatementFailed extends Error {
  */
 export function openPrisma(pool: pg.Pool, nameOf: NameOf, transactionMs: number) {
   const driver = driverOn((statement) => pool.query(statement), nameOf);
-  /** The outer transaction that the `$transaction` being started should join. */
+  /** The outer transaction that the new `$transaction` should join. */
   const joining = new AsyncLocalStorage<TransactionPart>();
   const startTransaction = async () => {
     const joined = joining.getStore()?.join();
@@ -54,7 +54,7 @@ export function openPrisma(pool: pg.Pool, nameOf: NameOf, transactionMs: number)
 
 type TransactionPart = Awaited<ReturnType<typeof openPart>>;
 
-/** Opens a transaction in the form that Prisma expects. It runs statements on a connection until it is closed. */
+/** Opens a transaction in the form that Prisma expects. Until it is closed, it runs statements on `client`. */
 async function openPart(client: pg.ClientBase, nameOf: NameOf) {
   let isOpen = true;
   const close = () => {
@@ -68,7 +68,7 @@ async function openPart(client: pg.ClientBase, nameOf: NameOf) {
   let transaction: Transaction | undefined = {
     provider: adapter.provider,
     adapterName: adapter.adapterName,
-    // With this, Prisma calls the two methods below instead of sending BEGIN, COMMIT or ROLLBACK.
+    // With this option, Prisma calls the two methods below instead of sending BEGIN, COMMIT or ROLLBACK.
     options: { usePhantomQuery: true },
     commit: async () => close(),
     rollback: async () => close(),
@@ -77,7 +77,7 @@ async function openPart(client: pg.ClientBase, nameOf: NameOf) {
   };
   return {
     close,
-    /** Returns the transaction to the first `$transaction` that calls this; a nested `$transaction` gets undefined. */
+    /** Returns the transaction to the first `$transaction` that asks for it, and undefined to a nested one. */
     join() {
       const joined = transaction;
       transaction = undefined;

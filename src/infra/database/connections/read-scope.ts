@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-// Decides where the current request's reads run: on a replica, if there is one (database/replicas).
+// The current request's reader decides whether a read runs on a replica or on the primary (database/replicas).
 
 /** How a statement is planned: each time for its values, once for all values, or (undefined) as Postgres decides. */
 export type Planning = 'anew' | 'once' | undefined;

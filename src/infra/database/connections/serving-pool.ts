@@ -100,7 +100,7 @@ interface PgQuery extends pg.Submittable {
   handleCommandComplete(message: object, connection: unknown): void;
   handleReadyForQuery(connection: unknown): void;
 }
-// This is safe, because the pg version is pinned and every statement in the tests uses these members.
+// This is safe because the pg version is pinned and every statement in the tests uses these members.
 const Query = pg.Query as unknown as new (config: object, values: readonly unknown[] | undefined) => PgQuery;
 
 /** pg's own query, which can set the platform first. */
@@ -117,7 +117,7 @@ class PlatformQuery extends Query implements PlatformFirst {
   override prepare(connection: unknown): void {
     if (this.platform) {
       this.#isSetting = true;
-      // pg passes its own Connection, and has corked the stream.
+      // pg passes its own Connection, whose stream it has corked.
       const { stream } = connection as Connection;
       const messages = statementMessages(connection as Connection, this.platform.statement, [this.platform.id]);
       if (stream.writable) for (const message of messages) stream.write(message);
@@ -143,7 +143,7 @@ class PlatformQuery extends Query implements PlatformFirst {
 interface Share {
   /** The number of connections that a platform has or is about to get. */
   count: number;
-  /** Called when a connection becomes available to the platform. */
+  /** Callbacks, one of which is called when a connection becomes available to the platform. */
   readonly waiting: Set<() => void>;
 }
 
@@ -185,7 +185,7 @@ class ConnectionShares {
     }
   }
 
-  /** Waits for the platform's share and then for the pool, under a single time limit. */
+  /** Waits for room in the platform's share and then for the pool, under a single time limit. */
   #wait({ waiting }: Share, begin: (done: Connected) => void, done: Connected): void {
     let givenUp = false;
     const giveUp = () => {

@@ -5,12 +5,12 @@ import type { Planning } from './read-scope.ts';
 
 const prefix = 'read_';
 
-/** Returns the name under which a statement is prepared; '' if Postgres should plan it every time. */
+/** Returns the name under which a statement is prepared, or '' if Postgres should plan it every time. */
 export type NameOf = (sql: string, planning?: Planning) => string;
 
 /** Names prepared statements. A composed statement gets a name the second time it occurs. */
 export function statementNames(): NameOf {
-  // The latest statements, up to 4 million characters (over a thousand list queries). One seen only once has no name.
+  // Recent statements' names, or '' for one seen only once. Over a thousand list queries fit in 4 million characters.
   const names = new LRUCache<string, string>({ maxSize: 4_000_000, sizeCalculation: (_name, sql) => sql.length });
   return (sql, planning) => {
     if (planning === 'anew') return '';

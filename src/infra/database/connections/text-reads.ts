@@ -78,7 +78,7 @@ export class TextReads {
         if (answer && read.name !== '') this.#micros.set(read.name, answer.micros);
         if (query.isBehind) read.reject(new ReplicaBehind());
         else if (typeof answer?.text === 'string') read.resolve(answer.text);
-        else if (answer) read.reject(new Error('expected a text, but the query returned no row or null'));
+        else if (answer) read.reject(new Error('expected text, but the query returned null or no row'));
         // A failed statement ends its batch. The statements after it have not run.
         else if (error instanceof pg.DatabaseError && at > query.answers.length) this.#send([read]);
         else read.reject(error);
@@ -90,7 +90,7 @@ export class TextReads {
   }
 }
 
-/** The maximum number of a statement's parameters. The protocol counts them in 16 bits; pg truncates a higher count. */
+/** The maximum number of parameters per statement. The protocol counts them in 16 bits; pg truncates a higher count. */
 const maxParameters = 65_535;
 
 /** Rejects a pg query that binds too many parameters, before anything is sent. */
@@ -129,7 +129,7 @@ interface NamedRead extends TextRead {
   readonly name: string;
 }
 
-/** The text of a read; undefined if it returned no row. */
+/** The result of a read. `text` is undefined if the read returned no row. */
 export interface Answer {
   readonly text: string | null | undefined;
   /** The execution time that Postgres measured for a named read, in microseconds. */
@@ -161,7 +161,7 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   callback: ((error: Error | null) => void) | undefined;
 
   /**
-   * @param reads either all or none of them are planned once
+   * @param reads the reads, of which either all or none are planned once
    * @param required the position that a standby must have replayed. The standby checks this itself in a statement
    *   before the reads, so the reads' snapshots are newer than the check, whichever server a proxy has chosen
    */

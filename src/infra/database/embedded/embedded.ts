@@ -107,9 +107,9 @@ async function bringBack(cluster: Cluster, { pid, port }: JoinedServer, signal: 
 }
 
 // Manages one database cluster: creates it, starts its server (or joins the running server, whoever started it), and
-// leaves it. Each process that uses a server holds a shared advisory lock on a separate connection, called its
-// presence. The lock is released when the process ends, so a killed process leaves no stale record. The last process to
-// leave shuts the server down.
+// leaves the server. Each process that uses a server holds a shared advisory lock on a separate connection, which is
+// called the process's presence. The lock is released when the process ends, so a killed process leaves no stale
+// record. The last process to leave shuts the server down.
 
 /** Any key will do, because nothing else takes advisory locks in the database `postgres`. */
 const USE_LOCK = 1;
@@ -121,17 +121,17 @@ const WRONG_PASSWORD = '28P01';
 /** The message that Postgres logs before it exits if another server holds the data directory. */
 const LOCKED = /lock file "postmaster\.pid" already exists/;
 
-/** The signal to roll back open transactions, close connections, write everything to disk, and exit. */
+/** Makes the server roll back open transactions, close connections, write everything to disk, and exit. */
 const FAST_SHUTDOWN = 'SIGINT';
 
 const settings = [
   ...['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'timezone=UTC', 'log_timezone=UTC'],
   ...['max_connections=200', 'shared_buffers=256MB', 'max_wal_size=1GB', 'checkpoint_timeout=2min', 'jit=off'],
-  // After a crash, the processes that use the server restart it. Postgres 18 itself may hang if the disk is full.
+  // The processes that use the server restart it after a crash. If Postgres 18 did so, it might hang on a full disk.
   'restart_after_crash=off',
 ];
 
-/** A cluster, the superuser's password, and whether the data survives a crash of the machine. */
+/** A cluster, its superuser's password, and whether its data survives a machine crash. */
 interface Cluster extends ServerLocation {
   readonly password: string;
   readonly durable: boolean;
@@ -278,7 +278,7 @@ async function findServer({ folder }: Cluster) {
   return isServer ? server : undefined;
 }
 
-/** Returns the command line of a process: empty for a dead child, undefined if the system does not report it. */
+/** Returns a process's command line: empty for a dead child, undefined if the system does not report it. */
 async function commandOf(pid: number): Promise<string | undefined> {
   const ps = () => run('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).then(({ stdout }) => stdout);
   return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => ps().catch(() => undefined));

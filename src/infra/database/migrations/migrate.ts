@@ -127,7 +127,7 @@ async function pending(client: pg.Client, { prismaDirectory = projectPrisma, dat
   return migrations.filter(({ name }) => !records.has(name));
 }
 
-/** Refuses a database whose encoding is not UTF8: it might reject names, or count bytes instead of characters. */
+/** Refuses a database whose encoding is not UTF8, since it might reject names or count bytes instead of characters. */
 async function requireUnicode(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ server_encoding: string }>('show server_encoding');
   const encoding = rows[0]?.server_encoding;
@@ -184,8 +184,12 @@ async function applyPatiently(
     if (!['55P03', '40P01'].includes(sqlState(error) ?? '')) throw migrationFailure(migration, error);
     const others = blockers.map(({ name }) => name).join('; ') || 'others';
     if (performance.now() >= until)
-      throw migrationFailure(migration, error, `It was waiting for ${others}. End it, and run the command again`);
-    // The ids are compared, because a blocker's name contains the age of its transaction.
+      throw migrationFailure(
+        migration,
+        error,
+        `It was waiting for ${others}. End whatever is blocking it and run the command again`,
+      );
+    // Names cannot be compared, because a blocker's name contains its transaction's age.
     const who = blockers.map(({ id }) => id).join();
     if (who !== said) log(`the migration ${migration.name} is waiting for ${others} and will be tried again`);
     said = who;
@@ -201,8 +205,8 @@ async function apply(client: pg.Client, migration: Migration, awaitsVacuum: bool
        from pg_settings where name = 'deadlock_timeout'`,
       [awaitsVacuum ? graceMs : lockMs, awaitsVacuum],
     );
-    // If this process dies, its statement ends and its locks are released. The tables are created in the schema
-    // `public`, regardless of any search path that the login, the database or PGOPTIONS sets.
+    // The first setting ends the running statement and releases its locks if this process dies. The second puts the
+    // tables into the schema `public`, whatever search path the login, the database or PGOPTIONS may set.
     await client.query(
       `select set_config('client_connection_check_interval', '1s', true) where version() !~* 'mingw|visual c|windows';
        set local search_path = public`,

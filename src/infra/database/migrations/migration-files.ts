@@ -28,8 +28,8 @@ export async function readMigrations(prismaDirectory: string): Promise<Migration
 }
 
 /**
- * Reads the functions: one `create or replace function …;` per file, named after the function. Column defaults
- * call those with `beforeTables`, so these precede the tables. The others may use the tables' types.
+ * Reads the functions: one `create or replace function …;` per file, named after the function. Those with
+ * `beforeTables` precede the tables, because column defaults call them. The others may use the tables' types.
  */
 export async function readFunctions(prismaDirectory: string) {
   const files = await Array.fromAsync(glob('functions/**/*.sql', { cwd: prismaDirectory }));

@@ -21,7 +21,7 @@ const byHand: ReadonlySet<string> = new Set([...keysByTriggers.keys(), 'webhook_
 /**
  * Returns the SQL that the migrations lack: the changes that make a fully migrated database match `schema.prisma`, and
  * each function that differs. Functions that column defaults call come before the tables.
- * @param serverUrl the address of a server, with a user who may create databases
+ * @param serverUrl the address of a server, including a user who may create databases
  */
 export async function missingSql(serverUrl: string, prismaDirectory = projectPrisma): Promise<string> {
   const schema = await readFile(join(prismaDirectory, 'schema.prisma'), 'utf8');
@@ -48,11 +48,11 @@ async function ofMigrated<T>(serverUrl: string, prismaDirectory: string, work: (
   }
 }
 
-/** Writes the next migration. Returns its folder; undefined if nothing has changed. */
+/** Writes the next migration. Returns its folder, or undefined if nothing has changed. */
 export async function writeMigration(serverUrl: string, name: string, prismaDirectory = projectPrisma) {
   const sql = await missingSql(serverUrl, prismaDirectory);
   if (sql === '') return undefined;
-  // Prisma begins a migration's name with the time in UTC, to the second, such as 20251013090000.
+  // Prisma starts a migration's name with the UTC time to the second, such as 20251013090000.
   const second = new Date().toISOString().slice(0, 19).replaceAll(/\D/g, '');
   const folder = join(prismaDirectory, 'migrations', `${second}_${name}`);
   await mkdir(folder, { recursive: true });
@@ -101,7 +101,7 @@ export async function withSchemaEngine<T>(databaseUrl: string, work: (engine: Sc
   }
 }
 
-/** The types "char" and "char"[]. The engine reads "char" from the catalog, but adapter-pg supports only "char"[]. */
+/** The OIDs of "char" and "char"[]. The engine reads "char" from the catalog, but adapter-pg supports only "char"[]. */
 const [CHAR, CHAR_ARRAY] = [18, 1002];
 
 class CatalogAdapter extends PrismaPg {
@@ -141,7 +141,7 @@ if (import.meta.main) {
   }
 }
 
-/** Checks the migrations, or writes a migration with this name. @returns a message if something is wrong */
+/** Runs the command. `name` is a migration's name or an option. @returns a message if something is wrong */
 async function run(serverUrl: string, name: string): Promise<string | undefined> {
   const described = 'prisma/schema.prisma and prisma/functions';
   if (name === '--catalog') {

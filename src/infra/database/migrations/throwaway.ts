@@ -10,7 +10,7 @@ import { signal } from '../embedded/embedded-location.ts';
 /** Starts an embedded server for one task. Its files are removed by `stop`, or when the process exits. */
 export async function startThrowawayPostgres(): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'payments-graphql-gateway-'));
-  // Lets other users enter the folder, because another user runs the server if this process is root.
+  // Other users must be able to enter the folder: if this process is root, the server runs as another user.
   await chmod(dataDir, 0o711);
   const server = await startEmbeddedPostgres({ dataDir, durable: false });
   const remove = () => {
@@ -33,7 +33,7 @@ export async function startThrowawayPostgres(): Promise<{ readonly url: string; 
 
 export type ThrowawayDatabase = Awaited<ReturnType<typeof createThrowawayDatabase>>;
 
-/** Creates a database for one task by copying `template`. Meanwhile, no session may be connected to the template. */
+/** Creates a database for one task by copying `template`, to which no other session may be connected at the time. */
 export async function createThrowawayDatabase(serverUrl: string, template = 'template0') {
   const name = `throwaway_${randomUUID().replaceAll('-', '')}`;
   const url = new URL(serverUrl);

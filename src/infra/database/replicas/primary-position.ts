@@ -2,10 +2,10 @@ import { OwnConnection } from '../connections/own-connection.ts';
 import type { Database } from '../database.ts';
 import { statement } from '../statement.ts';
 
-/** A position in the primary's log. A standby that has replayed it shows everything committed before it. */
+/** A position in the primary's log. A standby that has replayed the log up to it shows everything committed before. */
 export interface Position {
   readonly lsn: bigint;
-  /** The same position as text, as Postgres writes it. */
+  /** The same position in Postgres's notation. */
   readonly text: string;
   /** The server, its timeline and the feed's epoch. Positions from different histories cannot be compared. */
   readonly history: string;
@@ -25,7 +25,7 @@ const positionStatement = statement<{ lsn: string; history: string | null }>(
   'select lsn::text, history from read_position()',
 );
 
-/** Finds the end of the primary's log. Reads share a query if it is sent after all of them have begun. */
+/** Finds the end of the primary's log. Reads that begin while a query runs share the next one. */
 export class PrimaryPosition {
   readonly #connection: OwnConnection;
   #current: Promise<Position | undefined> = Promise.resolve(undefined);

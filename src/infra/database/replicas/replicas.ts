@@ -60,7 +60,7 @@ export function openReplicas(
       return await replica.read(read, position);
     } catch (error) {
       if (isDatabaseFault(error)) void check();
-      // If the statement itself is invalid, it will fail on the primary, too.
+      // If the statement itself is invalid, it will also fail on the primary.
       return fallBack(error instanceof ReplicaBehind ? 'behind' : 'failed');
     }
   }
@@ -79,7 +79,7 @@ export function openReplicas(
       await check();
       timer = setInterval(() => void check(), everyMs).unref();
     },
-    /** Runs a request's reads, on a replica if one can serve them. */
+    /** Runs a request, with its reads on a replica if one can serve them. */
     reading: <T>(work: () => T): T => currentReader.run(reader, work),
     async close(): Promise<void> {
       clearInterval(timer);
@@ -90,7 +90,7 @@ export function openReplicas(
 
 interface ReplicaOptions {
   readonly url: string;
-  /** Its position in DATABASE_READ_URL, starting at 1, for logs and metrics. */
+  /** The replica's position in DATABASE_READ_URL, starting at 1, for logs and metrics. */
   readonly number: number;
   readonly poolSize: number;
   /** The maximum time that a read waits for the replica to replay a position, in milliseconds. */
@@ -102,7 +102,7 @@ const notChecked = 'it has not been compared with the primary yet';
 /** How long a replica may take to report its position, or a read may wait for a connection to it, in milliseconds. */
 const answerMs = 1_000;
 
-/** The statement timeout on a replica, in milliseconds. With 2 s of grace, the primary still has half the deadline. */
+/** The statement timeout on a replica, in ms. With 2 s of grace, this leaves the primary half of the deadline. */
 const statementMs = 3_000;
 
 /** A replica's additional session settings. Each read needs its own snapshot, taken after the position is checked. */
@@ -120,7 +120,7 @@ const replayStatement = statement<{ lsn: string | null }>(
 /** Serves reads from one standby. */
 class Replica {
   readonly number: number;
-  /** Checks the identity and the position of the replica, one check at a time. */
+  /** Checks the replica's identity and position, one check at a time. */
   readonly check = singleFlight(() => this.#check());
   readonly #options: ReplicaOptions;
   readonly #primary: PrimaryPosition;
@@ -132,9 +132,9 @@ class Replica {
   #replayed = 0n;
   /** The bytes of WAL that the replica had not replayed at the last check; undefined if it did not respond. */
   lagBytes: number | undefined;
-  /** Why it serves no reads; undefined if it does. */
+  /** Why the replica serves no reads; undefined if it serves them. */
   trouble: string | undefined = notChecked;
-  /** Whether a wait for it has timed out. No read waits again until a check finds that it has caught up. */
+  /** Whether a wait for the replica has timed out. No read waits again until a check finds that it has caught up. */
   #isBehind = false;
   #closed = false;
 
@@ -195,7 +195,7 @@ class Replica {
 
   async #check(): Promise<void> {
     const position = await this.#primary.now();
-    // Without the primary's position there is nothing to compare with, so the state stays as it is.
+    // Without the primary's position, there is nothing to compare with, so the state stays as it is.
     if (this.#closed || !position) return;
     try {
       const [state] = await stateStatement(await this.#connection.get(), position.history);

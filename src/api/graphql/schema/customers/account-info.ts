@@ -24,7 +24,7 @@ const enums = new Map(
   ),
 );
 
-/** Returns the type of the detail with this name: its enum if only certain values are allowed, otherwise String. */
+/** Returns the type of the detail with the given name: its enum if only certain values are allowed, else String. */
 export const detailType = (name: string) => enums.get(name) ?? 'String';
 
 /**
@@ -87,7 +87,7 @@ const inputs = table.map(([accountType, type]) => {
 type AccountInfoInput = Readonly<Record<string, AccountDetails | null | undefined>>;
 
 export const ExternalAccountInfoInput = builder.inputRef<AccountInfoInput>('ExternalAccountInfoInput').implement({
-  description: 'The details of an external account. Set only the field that matches its type.',
+  description: "The details of an external account. Set only the field that matches the account's type.",
   isOneOf: true,
   fields: (t) =>
     Object.fromEntries(
@@ -141,7 +141,7 @@ const formatFields = {
 const FormatByValue = builder.objectRef<FormField['formatsByValue'][number]>('ExternalAccountFieldFormat').implement({
   description: "A field's format for one particular value of another field.",
   fields: (t) => ({
-    value: t.exposeString('value', { description: 'The value of the field that `formatDependsOn` names.' }),
+    value: t.exposeString('value', { description: 'The value of the field named in `formatDependsOn`.' }),
     format: t.exposeString('format', { description: formatFields.format }),
     pattern: t.exposeString('pattern', { description: formatFields.pattern }),
   }),
@@ -169,13 +169,14 @@ const Field = builder.objectRef<FormField>('ExternalAccountFormField').implement
     }),
     formatsByValue: t.expose('formatsByValue', {
       type: [FormatByValue],
-      description: 'The format for each value of the field that `formatDependsOn` names; empty if it names none.',
+      description:
+        'The format for each value of the field named in `formatDependsOn`; empty if there is no such field.',
     }),
   }),
 });
 
 const ExternalAccountForm = builder.objectRef<Form>('ExternalAccountForm').implement({
-  description: 'The form for creating an external account of one type (createExternalAccount).',
+  description: 'The form for creating one type of external account with createExternalAccount.',
   fields: (t) => ({
     accountType: t.expose('accountType', {
       type: ExternalAccountType,
@@ -183,7 +184,7 @@ const ExternalAccountForm = builder.objectRef<Form>('ExternalAccountForm').imple
     }),
     description: t.exposeString('description', { description: 'A description of the account type.' }),
     inputField: t.exposeString('inputField', {
-      description: 'The field of ExternalAccountInfoInput for the details of an account of this type.',
+      description: 'The field of ExternalAccountInfoInput that takes the details of this type of account.',
     }),
     currencies: t.expose('currencies', {
       type: ['Currency'],
@@ -208,7 +209,7 @@ builder.queryField('externalAccountForms', (t) =>
     args: {
       currency: t.arg({
         type: 'CurrencyCode',
-        description: 'Returns only the account types that support the currency with this code.',
+        description: 'Returns only the forms for account types that support the currency with this code.',
       }),
     },
     resolve: (_root, { currency: code }) => {

@@ -102,7 +102,7 @@ const beneficiaryOf = (input: typeof BeneficiaryInput.$inferInput): Beneficiary 
 builder.prismaInterfaceFields(Account, (t) => ({
   displayName: t.string({
     description:
-      'The display name of the account: the owner of an external account, or the kind of account ("USD account", "Solana wallet").',
+      'The display name: the name of the beneficiary or, if there is none, the kind of account ("USD account", "Solana wallet").',
     select: { beneficiary: true, accountType: true, currency: true },
     ...alsoInDatabase('account_name'),
     resolve: displayName,
@@ -122,8 +122,8 @@ builder.prismaInterfaceFields(Account, (t) => ({
   }),
   ...t.columns({
     frozenAt:
-      'When the operator of the service froze the account; null if it is not frozen. Payments to and from a frozen account are refused with ACCOUNT_FROZEN. The customer can be frozen separately.',
-    version: 'Increases with each change to the account: use it to discard older copies.',
+      "When the service's operator froze the account; null if it is not frozen. Payments to and from a frozen account are refused with ACCOUNT_FROZEN. The customer can be frozen separately.",
+    version: 'Increases with each change to the account. Use it to discard older copies.',
     createdAt: 'When the account was created.',
     updatedAt: 'When the account last changed.',
   }),
@@ -160,7 +160,7 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
   beneficiaryVerifiedData: t.sameRow(BeneficiaryVerifiedData, {
     nullIf: 'beneficiaryVerifiedName',
     nullable: true,
-    description: 'The details about the owner, as reported by the payment rail; null if it reported none.',
+    description: 'Details about the owner, as reported by the payment rail; null if it reported none.',
   }),
 }));
 
@@ -183,7 +183,7 @@ mutation('createExternalAccount', {
   input: (t) => ({
     currency: t.field(required('CurrencyCode', "The account's currency, as an ISO 4217 or asset code.")),
     accountInfo: t.field(
-      required(ExternalAccountInfoInput, 'The details of the account. Set only the field that matches its type.'),
+      required(ExternalAccountInfoInput, "The account's details. Set only the field that matches the account's type."),
     ),
     beneficiary: t.field({
       type: BeneficiaryInput,
@@ -191,13 +191,13 @@ mutation('createExternalAccount', {
     }),
     customerId: t.id({
       description:
-        'The customer who owns the account. If omitted, the owner is the platform or, for a client token, its customer.',
+        "The customer who owns the account. If omitted, the owner is the platform or, if a client token is used, that token's customer.",
     }),
     platformAccountId: t.string({ description: "The platform's own id for the account." }),
     defaultUmaDepositAccount: t.boolean({
       defaultValue: false,
       description:
-        'Whether incoming UMA payments to the customer go to this account. If true, this replaces any earlier default.',
+        'Whether incoming UMA payments to the customer go to this account. If true, the account replaces any earlier default.',
     }),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),
@@ -206,7 +206,7 @@ mutation('createExternalAccount', {
     warnings: {
       type: [RefusedFieldType],
       description:
-        "Warnings that do not prevent the registration, such as how SEPA or ACH will show the owner's name. In the sandbox, they include details that production would refuse, such as wrong check digits.",
+        "Warnings that do not prevent the registration, such as a note on how SEPA or ACH will show the owner's name. In the sandbox, they also point out details that production would refuse, such as wrong check digits.",
     },
   },
   resolve: async ({ accountInfo, beneficiary, ...given }, { payments, viewer }, key, argumentOf) => {
@@ -230,7 +230,7 @@ mutation('updateExternalAccount', {
     }),
     defaultUmaDepositAccount: t.boolean({
       description:
-        "If true, incoming UMA payments to the customer go to this account instead of the earlier default. If false, they go to one of the customer's internal accounts. If omitted, nothing changes.",
+        "If true, incoming UMA payments to the customer go to this account rather than the previous default. If false, they go to one of the customer's internal accounts. If omitted, nothing changes.",
     }),
     metadata: t.field({ type: [MetadataInput], description: changedMetadata }),
   }),

@@ -34,7 +34,7 @@ const BeneficialOwner = builder.objectRef<Owner>('BeneficialOwner').implement({
     percentageOwnership: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Share of the company in percent, 0 to 100, if known.',
+      description: 'Share of the company as a percentage from 0 to 100, if known.',
       resolve: ({ percentageOwnership: share }) => share?.toLocaleString('en', { maximumFractionDigits: 15 }),
     }),
     title: t.optional('title', 'String', { description: 'Title in the company, if known.' }),
@@ -66,7 +66,7 @@ const BusinessDetails = builder.prismaObject('Customer', {
 });
 
 const CustomerDetails = builder.unionType('CustomerDetails', {
-  description: 'The details of a customer: a person or a company.',
+  description: "A customer's details, either a person's or a company's.",
   types: [IndividualDetails, BusinessDetails],
   ...variantsBy<CustomerRow>('customerType', { INDIVIDUAL: 'IndividualDetails', BUSINESS: 'BusinessDetails' }),
 });
@@ -78,10 +78,11 @@ builder.prismaObjectFields(Customer, (t) => ({
     umaAddress: "The customer's UMA address: $name@domain.",
     kycStatus:
       "The status of the customer's identity check. Only APPROVED and MANUALLY_APPROVED let the customer move money.",
-    isDeleted: 'Whether the customer was deleted. A deleted customer stays readable, but can no longer move money.',
+    isDeleted:
+      'Whether the customer has been deleted. A deleted customer can still be read, but can no longer move money.',
     frozenAt:
-      'When the operator of the service froze the customer; null if it is not frozen. Payments to and from a frozen customer are refused with CUSTOMER_FROZEN.',
-    version: 'Increases with each change to the customer: use it to discard older copies.',
+      "When the service's operator froze the customer; null if it is not frozen. Payments to and from a frozen customer are refused with CUSTOMER_FROZEN.",
+    version: 'Increases with each change to the customer. Use it to discard older copies.',
     createdAt: 'When the customer was created.',
     updatedAt: 'When the customer last changed.',
     name: "The customer's full or legal name, if known.",
@@ -126,7 +127,7 @@ const BeneficialOwnerInput = builder.inputType('BeneficialOwnerInput', {
     address: t.field({ type: AddressInput, description: "The person's postal address." }),
     percentageOwnership: t.field({
       type: 'Decimal',
-      description: "The person's share of the company, in percent: 0 to 100.",
+      description: "The person's share of the company, as a percentage from 0 to 100 with at most 13 decimals.",
     }),
     title: t.string({ description: "The person's title in the company." }),
   }),
@@ -156,7 +157,7 @@ const BusinessChangesInput = builder.inputType('BusinessChangesInput', {
 });
 
 const CustomerDetailsInput = builder.inputType('CustomerDetailsInput', {
-  description: 'The details of a customer. Set only the field that matches its type.',
+  description: "A customer's details. Set only the field that matches the customer's type.",
   isOneOf: true,
   fields: (t) => ({
     individual: t.field({ type: IndividualDetailsInput, description: 'The customer is a person.' }),
@@ -165,7 +166,7 @@ const CustomerDetailsInput = builder.inputType('CustomerDetailsInput', {
 });
 
 const CustomerChangesInput = builder.inputType('CustomerChangesInput', {
-  description: 'The changes to a customer. Set only the field that matches its type.',
+  description: "Changes to a customer's details. Set only the field that matches the customer's type.",
   isOneOf: true,
   fields: (t) => ({
     individual: t.field({ type: IndividualDetailsInput, description: 'A person.' }),
@@ -181,8 +182,8 @@ function detailsOf(input: DetailsInput): Details {
   const { beneficialOwners, ...business } = input.business;
   const owners = beneficialOwners?.map(({ percentageOwnership: share, ...owner }) => ({
     ...owner,
-    // The specification requires a JSON number.
-    percentageOwnership: typeof share === 'string' ? Number(share) : share,
+    // The specification requires a JSON number. Decimals that it would round off are refused (information.ts).
+    percentageOwnership: typeof share === 'string' ? Number(/\.\d{14}/.test(share) ? Number.NaN : share) : share,
   }));
   return {
     customerType: 'BUSINESS',
@@ -199,7 +200,7 @@ mutation('createCustomer', {
       description: "The customer's UMA address, $name@domain, in the platform's domain. Generated if omitted.",
     }),
     details: t.field(
-      required(CustomerDetailsInput, 'The details of the customer. Set only the field that matches its type.'),
+      required(CustomerDetailsInput, "The customer's details. Set only the field that matches the customer's type."),
     ),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),
@@ -219,7 +220,8 @@ mutation('updateCustomer', {
     umaAddress: t.string({ description: "The customer's new UMA address, $name@domain, in the platform's domain." }),
     details: t.field({
       type: CustomerChangesInput,
-      description: "The details to change. Set only the field that matches the customer's type. Null clears a detail.",
+      description:
+        "The details to change. Set only the field that matches the customer's type. Setting a detail to null removes it.",
     }),
     metadata: t.field({ type: [MetadataInput], description: changedMetadata }),
   }),
@@ -232,7 +234,7 @@ mutation('updateCustomer', {
 
 mutation('deleteCustomer', {
   description:
-    'Deletes a customer. This is refused with CUSTOMER_IN_USE if the customer still holds money or has payments in progress. A deleted customer stays readable but can no longer move money. Its UMA address becomes available again, and the client tokens of its apps are revoked. Deleting it again is refused with CUSTOMER_DELETED.',
+    'Deletes a customer. This is refused with CUSTOMER_IN_USE if the customer still holds money or has payments in progress. A deleted customer stays readable but can no longer move money. Its UMA address becomes available again, and its client tokens are revoked. Deleting it again is refused with CUSTOMER_DELETED.',
   input: (t) => ({ customerId: t.id({ required: true, description: 'The customer to delete (`Customer:…`).' }) }),
   success: { row: { as: 'customer', type: Customer, description: 'The deleted customer.' } },
   refusals: ['CustomerInUseError'],

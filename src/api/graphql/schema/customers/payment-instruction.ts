@@ -21,43 +21,43 @@ const assetType = 'The code of the asset to send, such as USDC.';
 /** The fields of each payment method's type. The compiler reports any method or field that is missing here. */
 const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
   US_ACCOUNT: {
-    description: 'Pay in by US bank transfer.',
+    description: 'How to pay in by US bank transfer.',
     fields: {
       accountNumber,
-      routingNumber: 'The ABA routing number of the bank, 9 digits.',
+      routingNumber: "The bank's ABA routing number (9 digits).",
       accountCategory: 'The category of the bank account to pay to.',
       bankName,
     },
   },
   CLABE: {
-    description: 'Pay in by Mexican bank transfer.',
-    fields: { clabeNumber: 'The CLABE to pay to, 18 digits.' },
+    description: 'How to pay in by Mexican bank transfer.',
+    fields: { clabeNumber: 'The CLABE to pay to (18 digits).' },
   },
   IBAN: {
-    description: 'Pay in by bank transfer in euros.',
+    description: 'How to pay in by bank transfer in euros.',
     fields: { iban: 'The IBAN to pay to.', swiftBic: 'The BIC of the bank to pay to.' },
   },
-  NGN_ACCOUNT: { description: 'Pay in by Nigerian bank transfer.', fields: { accountNumber, bankName } },
-  PHP_ACCOUNT: { description: 'Pay in by Philippine bank transfer.', fields: { accountNumber, bankName } },
+  NGN_ACCOUNT: { description: 'How to pay in by Nigerian bank transfer.', fields: { accountNumber, bankName } },
+  PHP_ACCOUNT: { description: 'How to pay in by Philippine bank transfer.', fields: { accountNumber, bankName } },
   CAD_ACCOUNT: {
-    description: 'Pay in by Canadian bank transfer.',
+    description: 'How to pay in by Canadian bank transfer.',
     fields: {
-      bankCode: 'The institution number of the bank, 3 digits.',
-      branchCode: 'The transit number of the branch, 5 digits.',
+      bankCode: "The bank's institution number (3 digits).",
+      branchCode: "The branch's transit number (5 digits).",
       accountNumber,
       bankName,
     },
   },
   GBP_ACCOUNT: {
-    description: 'Pay in by British bank transfer.',
-    fields: { sortCode: 'The sort code of the bank, 6 digits with dashes.', accountNumber, bankName },
+    description: 'How to pay in by British bank transfer.',
+    fields: { sortCode: "The bank's sort code (6 digits with dashes).", accountNumber, bankName },
   },
   SGD_ACCOUNT: {
-    description: 'Pay in by Singapore bank transfer.',
+    description: 'How to pay in by Singapore bank transfer.',
     fields: { accountNumber, swiftCode: 'The BIC of the bank to pay to.', bankName },
   },
   PIX: {
-    description: 'Pay in by Pix. The key is unique to the account or payment, so no reference is needed.',
+    description: 'How to pay in by Pix. The key is unique to the account or payment, so no reference is needed.',
     fields: {
       pixKey: 'The Pix key to pay to.',
       pixKeyType: 'The Pix key type.',
@@ -65,18 +65,18 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
     },
   },
   UPI: {
-    description: 'Pay in by UPI. The address is unique to the account or payment, so no reference is needed.',
+    description: 'How to pay in by UPI. The address is unique to the account or payment, so no reference is needed.',
     fields: { vpa: 'The virtual payment address (VPA) to pay to.' },
   },
-  LIGHTNING: { description: 'Pay in over Lightning.', fields: { invoice: 'The BOLT 11 invoice to pay.' } },
+  LIGHTNING: { description: 'How to pay in over Lightning.', fields: { invoice: 'The BOLT 11 invoice to pay.' } },
   LAYER2_WALLET: {
-    description: 'Pay in over the second-layer Bitcoin network, to the address or with the invoice.',
-    fields: { address, invoice: 'The BOLT 11 invoice to pay, instead of the address.', assetType },
+    description: 'How to pay in over the second-layer Bitcoin network, to the address or with the invoice.',
+    fields: { address, invoice: 'A BOLT 11 invoice to pay instead of the address.', assetType },
   },
-  SOLANA_WALLET: { description: 'Pay in on Solana.', fields: { address, assetType } },
-  TRON_WALLET: { description: 'Pay in on Tron.', fields: { address, assetType } },
-  POLYGON_WALLET: { description: 'Pay in on Polygon.', fields: { address, assetType } },
-  BASE_WALLET: { description: 'Pay in on Base.', fields: { address, assetType } },
+  SOLANA_WALLET: { description: 'How to pay in on Solana.', fields: { address, assetType } },
+  TRON_WALLET: { description: 'How to pay in on Tron.', fields: { address, assetType } },
+  POLYGON_WALLET: { description: 'How to pay in on Polygon.', fields: { address, assetType } },
+  BASE_WALLET: { description: 'How to pay in on Base.', fields: { address, assetType } },
 };
 
 /** Returns the name of a payment method's type, such as UsAccountInstruction for US_ACCOUNT. */
@@ -91,12 +91,11 @@ export const PaymentInstruction = builder.interfaceRef<Shape>('PaymentInstructio
   fields: (t) => ({
     accountType: t.expose('accountType', {
       type: ExternalAccountType,
-      description: 'The type of the account to pay to. It determines the other fields.',
+      description: 'The type of account to pay to. It determines the other fields.',
     }),
     reference: t.string({
       nullable: true,
-      description:
-        'The reference that the payer must copy exactly; null if the account or address is used for this payment only.',
+      description: 'The reference that the payer must copy exactly; null if none is needed.',
       resolve: (instruction) => ('reference' in instruction ? instruction.reference : null),
     }),
   }),

@@ -30,7 +30,7 @@ const StatementSum = builder.objectRef<{ count: number; amount: bigint; currency
 
 const AccountStatement = builder.objectRef<{ periodFrom: Date; periodTo: Date }>('AccountStatement').implement({
   description:
-    'A statement of an internal account for a period. The opening balance plus credits minus debits equals the closing balance. `ledgerEntries` lists the entries of the same period.',
+    'A statement of an internal account for a period. The opening balance plus credits minus debits equals the closing balance. `ledgerEntries` lists the entries for the same period.',
   fields: (t) => ({
     from: t.expose('periodFrom', { type: 'DateTime', description: 'The start of the period, inclusive.' }),
     to: t.expose('periodTo', { type: 'DateTime', description: 'The end of the period, exclusive.' }),
@@ -69,7 +69,8 @@ builder.prismaObjectFields(InternalAccount, (t) => ({
     description: "All changes to the account's balance, each with the resulting balance.",
   }),
   statement: t.fromQuery(AccountStatement, statementRow, {
-    description: "The account's statement for a period: the balances at both ends and the totals in both directions.",
+    description:
+      "The account's statement for a period: its opening and closing balances, and the totals in each direction.",
     args: {
       from: t.arg({ type: 'DateTime', required: true, description: fromDescription }),
       to: t.arg({ type: 'DateTime', required: true, description: toDescription }),

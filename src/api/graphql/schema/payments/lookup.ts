@@ -8,7 +8,7 @@ import { RequiredField } from '../values/information.ts';
 import { CustomerReferenceInput } from '../values/people.ts';
 
 const bound = (extreme: 'smallest' | 'largest') => ({
-  description: `The ${extreme} amount that the receiver can be paid in this currency, regardless of which of the sender's currencies is sent. If no sender is given, the platform's currencies are used instead.`,
+  description: `The ${extreme} amount that the receiver can be paid in this currency, whichever of the sender's currencies is sent. If no sender is given, the platform's currencies apply.`,
 });
 
 const ReceiverCurrency = builder.objectRef<LookupCurrency>('ReceiverCurrency').implement({
@@ -58,7 +58,8 @@ mutation('lookUpReceiver', {
     umaAddress: t.string({ required: true, description: 'The UMA address to look up: $name@domain.' }),
     sender: t.field({
       type: CustomerReferenceInput,
-      description: 'The customer who would send the money; by default the customer that a client token is bound to.',
+      description:
+        'The customer who would send the money. For a client token, the default is the customer that it is bound to.',
     }),
   }),
   success: { row: { as: 'lookup', type: Lookup, description: 'The lookup, which is valid for ten minutes.' } },

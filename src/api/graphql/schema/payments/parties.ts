@@ -10,17 +10,16 @@ import { Account, Customer } from '../nouns.ts';
 
 /** The source and the destination of payments and quotes. Each shows one side of a transaction's row. */
 
-const displayName =
-  'The display name of the party, as it was when the payment was made; later changes do not affect it.';
+const displayName = "The party's display name at the time of the payment. Later changes do not affect it.";
 const accountName = `${displayName} A client token that is bound to a single payment sees the kind of account instead ("USD account").`;
 const maskedNumber =
   'The account number, masked for display, such as "•••• 6789". Null if the party is not an account, or is an account that the viewer may not see.';
 
-/** Returns an account's name in a payment. A token bound to one payment must not learn whose payment it is. */
+/** Returns the account name that a payment shows. A token bound to one payment must not learn whose payment it is. */
 const nameOf = (name: string | null, currency: string, { bound }: Viewer) =>
   (bound.kind === 'PAYMENT' ? null : name) ?? `${currency} account`;
 
-/** Returns an account's number in a payment, for callers who may see the account. */
+/** Returns the account number that a payment shows, which is null unless the caller may see the account. */
 const numberOf = (number: string | null, account: Pick<AccountRow, 'customerId'> | null, viewer: Viewer) =>
   account && maySee('account', viewer, account) ? number : null;
 
@@ -30,13 +29,13 @@ const noNumber = (reason: string) =>
 const idOf = (account: Pick<AccountRow, 'kind' | 'id'> | null) =>
   account ? accountPublicId(account.kind, account.id) : '';
 
-/** Returns a party's name: the full name if the party's side provided it, otherwise the UMA address. */
+/** Returns a party's name: the full name if it was provided, otherwise the UMA address. */
 const umaName = (
   { counterpartyInformation }: Pick<Transaction, 'counterpartyInformation'>,
   umaAddress: string | null,
 ) => trustedJson<Readonly<Record<string, string>>>(counterpartyInformation).FULL_NAME ?? umaAddress ?? '';
 
-const umaDescription = "The party's full name if its side provided one, otherwise its UMA address.";
+const umaDescription = "The party's full name if it was provided, otherwise the UMA address.";
 
 export const PaymentSource = builder.prismaInterface('Transaction', {
   variant: 'PaymentSource',
@@ -84,7 +83,7 @@ builder.prismaObject('Transaction', {
       resolve: ({ sourceNumber, sourceAccount }, _args, { viewer }) => numberOf(sourceNumber, sourceAccount, viewer),
     }),
     accountId: t.id({
-      description: 'The public id of the account (`InternalAccount:…` or `ExternalAccount:…`).',
+      description: "The account's public id (`InternalAccount:…` or `ExternalAccount:…`).",
       select: { sourceAccount: { select: { kind: true, id: true } } },
       resolve: ({ sourceAccount }) => idOf(sourceAccount),
     }),
@@ -114,7 +113,7 @@ builder.prismaObject('Transaction', {
         numberOf(destinationNumber, destinationAccount, viewer),
     }),
     accountId: t.id({
-      description: 'The public id of the account (`InternalAccount:…` or `ExternalAccount:…`).',
+      description: "The account's public id (`InternalAccount:…` or `ExternalAccount:…`).",
       select: { destinationAccount: { select: { kind: true, id: true } } },
       resolve: ({ destinationAccount }) => idOf(destinationAccount),
     }),
@@ -171,7 +170,7 @@ builder.prismaObject('Transaction', {
     }),
     maskedNumber: t.string(noNumber('the account that the deposit comes from is not known')),
     customer: t.seen('customer', Customer, visibleCustomers, {
-      description: 'The customer who makes the deposit; null if the caller may not see it.',
+      description: 'The customer who makes the deposit; null if the caller may not see the customer.',
     }),
   }),
 });

@@ -19,19 +19,20 @@ export const RateDetailsType = builder.objectRef<PricedRateDetails>('RateDetails
   fields: (t) => ({
     counterpartyMultiplier: t.json(['details', 'counterpartyMultiplier'], 'Decimal', {
       description:
-        "The receiving side's part of the rate: smallest units of the receiving currency per millisatoshi. All rates go through millisatoshi, regardless of the currencies.",
+        "The receiving side's part of the rate: smallest units of the receiving currency per millisatoshi. All rates go through millisatoshi, whatever the currencies.",
     }),
     counterpartyFixedFee: t.money(['details', 'counterpartyFixedFee'], 'receiving', {
       description: "The receiving side's fixed fee, in the receiving currency.",
     }),
     serviceApiMultiplier: t.json(['details', 'serviceApiMultiplier'], 'Decimal', {
-      description: "The sending side's part of the rate, after variable fees: millisatoshi per smallest unit.",
+      description:
+        "The sending side's part of the rate, after variable fees: millisatoshis per smallest unit of the sending currency.",
     }),
     serviceApiFixedFee: t.money(['details', 'serviceApiFixedFee'], 'sending', {
       description: "The service's fixed fee, in the sending currency.",
     }),
     serviceApiVariableFeeRate: t.json(['details', 'serviceApiVariableFeeRate'], 'Decimal', {
-      description: "The service's variable fee as a fraction of the amount: 0.003 is 0.3%.",
+      description: "The service's variable fee as a fraction of the amount: 0.003 means 0.3%.",
     }),
     serviceApiVariableFeeAmount: t.money(['details', 'serviceApiVariableFeeAmount'], 'sending', {
       description: "The service's variable fee as an amount in the sending currency.",
@@ -49,9 +50,9 @@ const PricingStepName = enumOf('PricingStepName', "A rounded amount in a quote's
 } satisfies Record<PricingStepShape['step'], string>);
 
 const Rounding = enumOf('Rounding', 'How an amount in a price was rounded.', {
-  HALF_UP: 'To the nearest smallest unit, with halves rounded up.',
-  UP: 'Up to the next smallest unit.',
-  DOWN: 'Down to the smallest unit.',
+  HALF_UP: 'To the nearest whole number of smallest units, with halves rounded up.',
+  UP: 'Up to a whole number of smallest units.',
+  DOWN: 'Down to a whole number of smallest units.',
   NONE: 'Not rounded: the amount was set by a provider.',
 } satisfies Record<PricingStepShape['rounding'], string>);
 
@@ -62,7 +63,7 @@ export const PricingStep = builder.objectRef<PricingStepShape>('PricingStep').im
     before: t.expose('before', {
       type: 'Decimal',
       description:
-        'The figure before rounding, in the smallest unit of its currency: exact if it has a finite number of decimals, otherwise to 30 significant digits.',
+        'The figure before rounding, in the smallest unit of its currency: exact if it has a finite number of decimal places, otherwise to 30 significant digits.',
     }),
     after: t.money('after', 'currency', { description: 'The figure after rounding.' }),
     rounding: t.expose('rounding', { type: Rounding, description: 'How the figure was rounded.' }),
@@ -108,7 +109,8 @@ builder.queryField('exchangeRates', (t) =>
       destinations: t.arg({ type: ['CurrencyCode'], description: 'The currencies to receive; all if omitted.' }),
       sendingAmount: t.arg({
         type: AmountInput,
-        description: 'The amount to price, fees included; 10000 smallest units by default.',
+        description:
+          'The amount to price, fees included; by default, 10000 in the smallest unit of `source`, or the minimum amount if that is more.',
       }),
     },
     resolve: (_root, { sendingAmount, ...args }, { payments, viewer }) =>

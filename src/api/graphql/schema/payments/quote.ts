@@ -22,7 +22,7 @@ import { PricingStep, RateDetailsType } from './pricing.ts';
 builder.prismaObjectFields(Quote, (t) => ({
   ...t.columns({
     status: "The quote's status.",
-    version: 'Increases with each change to the quote: use it to discard older copies.',
+    version: 'Increases with each change to the quote. Use it to discard older copies.',
     createdAt: 'When the quote was created.',
     expiresAt: "When the quote expires, by the service's clock. Until then it can be executed or funded.",
     lockedCurrencySide: 'The side whose amount is fixed; the other amount was computed from the rate.',
@@ -40,7 +40,7 @@ builder.prismaObjectFields(Quote, (t) => ({
     description: 'The exact amount that the destination receives.',
   }),
   feesIncluded: t.money('feesIncluded', 'sendingCurrency', {
-    description: 'All fees of the payment, in the sending currency. `totalSendingAmount` includes them.',
+    description: "The payment's total fees, in the sending currency. `totalSendingAmount` includes them.",
   }),
 
   rateDetails: t.value(
@@ -119,12 +119,12 @@ const AccountDestinationInput = builder.inputType('AccountDestinationInput', {
 });
 
 const UmaDestinationInput = builder.inputType('UmaDestinationInput', {
-  description: 'A UMA address as the destination of a payment. It must have been looked up first (`lookupId`).',
+  description: 'A UMA address as the destination of a payment. It must be looked up first (`lookupId`).',
   fields: (t) => ({
     umaAddress: t.string({ required: true, description: "The receiver's UMA address: $name@domain." }),
     currency: t.field({
       type: 'CurrencyCode',
-      description: "The currency to receive; the receiver's first currency if omitted.",
+      description: 'The currency that the receiver gets; if omitted, the first that the receiver accepts.',
     }),
   }),
 });
@@ -140,11 +140,13 @@ mutation('createQuote', {
   input: (t) => ({
     source: t.field(required(PaymentSourceInput, 'Where the money comes from: set exactly one field.')),
     destination: t.field(required(PaymentDestinationInput, 'Where the money goes: set exactly one field.')),
-    lockedCurrencySide: t.field(required(LockedCurrencySide, 'The side whose amount is fixed; the other is computed.')),
-    lockedCurrencyAmount: t.field(
-      required(AmountInput, `The fixed amount: 1 to ${maxAmount} smallest units of its currency.`),
+    lockedCurrencySide: t.field(
+      required(LockedCurrencySide, "The side whose amount is fixed; the other side's amount is computed."),
     ),
-    lookupId: t.id({ description: "The receiver's lookup, required for a UMA destination (`Lookup:…`)." }),
+    lockedCurrencyAmount: t.field(
+      required(AmountInput, `The fixed amount: between 1 and ${maxAmount} in the smallest unit of its currency.`),
+    ),
+    lookupId: t.id({ description: 'The lookup that found the receiver (`Lookup:…`); required for a UMA destination.' }),
     immediatelyExecute: t.boolean({
       defaultValue: false,
       description: 'Whether to execute the quote immediately, at the current rate.',
@@ -152,9 +154,12 @@ mutation('createQuote', {
     description: t.string({ description: 'A note for the payment.' }),
     senderCustomerInfo: t.field({
       type: [InformationFieldInput],
-      description: `Information about the sender. A UMA destination requires all mandatory fields of the lookup's \`requiredPayerFields\`, and PURPOSE_OF_PAYMENT. An external account requires PURPOSE_OF_PAYMENT. At most ${maxFacts}.`,
+      description: `Information about the sender. A UMA destination requires PURPOSE_OF_PAYMENT and all mandatory fields in the lookup's \`requiredPayerFields\`. An external account requires PURPOSE_OF_PAYMENT. At most ${maxFacts}.`,
     }),
-    metadata: t.field({ type: [MetadataInput], description: `${newMetadata} The quote's transaction also gets them.` }),
+    metadata: t.field({
+      type: [MetadataInput],
+      description: `${newMetadata} The quote's transaction also gets these pairs.`,
+    }),
   }),
   scenario: 'how the payment turns out once the quote is executed.',
   success: { row: { as: 'quote', type: Quote, description: 'The new quote.' } },
@@ -179,7 +184,7 @@ mutation('createQuote', {
 
 mutation('executeQuote', {
   description:
-    'Executes a quote before it expires. An internal account is debited immediately; from an external account, the money is pulled. The quote is then PROCESSING. If a policy requires approval, the transaction stays CREATED until it is approved.',
+    'Executes a quote before it expires. The money is debited immediately from an internal account, or pulled from an external one. The quote is then PROCESSING. If a policy requires approval, the transaction stays CREATED until it is approved.',
   input: (t) => ({ quoteId: t.id({ required: true, description: 'The quote to execute (`Quote:…`).' }) }),
   scenario: "how the payment turns out, overriding the quote's own scenario.",
   success: { row: { as: 'quote', type: Quote, description: 'The quote, which is now PROCESSING.' } },

@@ -15,19 +15,22 @@ import { AmountInput, givenAmount } from '../values/money.ts';
 import { CustomerReferenceInput } from '../values/people.ts';
 
 mutation('transferOut', {
-  description: 'Sends money from an internal to an external account in one currency, without an exchange rate.',
+  description: 'Sends money from an internal account to an external account in the same currency.',
   input: (t) => ({
     sourceAccountId: t.id({ required: true, description: 'The account to debit (`InternalAccount:…`).' }),
     destinationAccountId: t.id({ required: true, description: 'The account to pay (`ExternalAccount:…`).' }),
     amount: t.field(
-      required(AmountInput, `The amount to send: 1 to ${maxAmount} smallest units of the accounts' currency.`),
+      required(
+        AmountInput,
+        `The amount to send: between 1 and ${maxAmount} in the smallest unit of the accounts' currency.`,
+      ),
     ),
     description: t.string({ description: 'A note for the payment.' }),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),
   scenario: 'how the payment turns out.',
   isKeyRequired: true,
-  success: { row: { as: 'transaction', type: Transaction, description: 'The new payment, PENDING.' } },
+  success: { row: { as: 'transaction', type: Transaction, description: 'The new payment, which is PENDING.' } },
   refusals: ['InsufficientFundsError', 'LimitExceededError'],
   validates: true,
   resolve: ({ amount, metadata, ...input }, { payments, viewer }, key) =>
@@ -36,21 +39,21 @@ mutation('transferOut', {
 
 mutation('transferIn', {
   description:
-    'Pulls money from an external to an internal account in one currency. The internal account is credited when the money has arrived.',
+    'Pulls money from an external account to an internal account in the same currency. The internal account is credited when the money has arrived.',
   input: (t) => ({
     sourceAccountId: t.id({ required: true, description: 'The account to pull from (`ExternalAccount:…`).' }),
     destinationAccountId: t.id({ required: true, description: 'The account to credit (`InternalAccount:…`).' }),
     amount: t.field({
       type: AmountInput,
       description:
-        'The amount to pull, no more than the destination can hold. If omitted, the provider determines the amount; the sandbox pulls 10000 smallest units.',
+        "The amount to pull, which must not exceed what the destination can hold. If omitted, the provider determines the amount; the sandbox pulls 10000 of the currency's smallest units.",
     }),
     description: t.string({ description: 'A note for the payment.' }),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),
   scenario: 'how the payment turns out.',
   isKeyRequired: true,
-  success: { row: { as: 'transaction', type: Transaction, description: 'The new payment, PENDING.' } },
+  success: { row: { as: 'transaction', type: Transaction, description: 'The new payment, which is PENDING.' } },
   refusals: ['LimitExceededError'],
   validates: true,
   resolve: ({ amount, metadata, ...input }, { payments, viewer }, key) =>
@@ -72,11 +75,11 @@ mutation('transferInternal', {
       description:
         "The account to credit, in the same currency (`InternalAccount:…`). The platform's own account can receive money even from a customer who is not allowed to move money.",
     }),
-    amount: t.field(required(AmountInput, 'The amount to move, no more than the destination can hold.')),
+    amount: t.field(required(AmountInput, 'The amount to move, which must not exceed what the destination can hold.')),
     description: t.string({ description: 'A note for the payment.' }),
     metadata: t.field({
       type: [MetadataInput],
-      description: `${newMetadata} The receiver's transaction does not get them.`,
+      description: `${newMetadata} They are not stored with the receiver's transaction.`,
     }),
   }),
   isKeyRequired: true,
@@ -94,7 +97,7 @@ mutation('transferInternal', {
 builder.prismaObjectFields(Transaction, (t) => ({
   approvalDueAt: t.optional('approvalDueAt', 'DateTime', {
     description:
-      'The latest time at which the payment can be approved or rejected; null if it needs no approval or already has the approval that a policy requires.',
+      'The deadline for approving or rejecting the payment; null if it needs no approval, or if the approval required by a policy has been given.',
   }),
   createdById: t.id({
     nullable: true,
@@ -118,7 +121,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
 
 mutation('approveTransaction', {
   description:
-    'Approves a payment before its `approvalDueAt`. A payment that a policy holds back (CREATED) must be approved by a token with the APPROVE permission, other than the one that requested the payment. The result is a ForbiddenError if one of the two tokens created the other, directly or indirectly, or if the approving token is itself limited by a token policy that requires approval. The checks made when the payment was requested are repeated. Approving an incoming payment (PENDING) needs TRANSACT. Information in the customer record need not be sent again. If mandatory information is missing, the payment fails with MISSING_MANDATORY_PAYEE_DATA. If the payment is not waiting for approval, the result is a ConflictError with the code TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL.',
+    'Approves a payment before its `approvalDueAt`. A payment that a policy holds back (CREATED) must be approved by a token that has the APPROVE permission and did not request the payment. The result is a ForbiddenError if one of the two tokens created the other, directly or indirectly, or if the approving token is itself limited by a token policy that requires approval. Approval repeats the checks that were made when the payment was requested. Approving an incoming payment (PENDING) needs TRANSACT. Information in the customer record need not be sent again. If mandatory information is missing, the payment fails with MISSING_MANDATORY_PAYEE_DATA. If the payment is not waiting for approval, the result is a ConflictError with the code TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL.',
   input: (t) => ({
     transactionId: t.id({ required: true, description: 'The payment that is waiting for approval (`Transaction:…`).' }),
     receiverCustomerInfo: t.field({
@@ -133,7 +136,7 @@ mutation('approveTransaction', {
 
 mutation('rejectTransaction', {
   description:
-    'Rejects a payment before its `approvalDueAt`. It becomes REJECTED, and money that was already taken is returned. Rejecting a payment that a policy holds back requires APPROVE; rejecting an incoming payment requires TRANSACT.',
+    'Rejects a payment before its `approvalDueAt`. It becomes REJECTED, and any money already taken is returned. Rejecting a payment that a policy holds back requires APPROVE; rejecting an incoming payment requires TRANSACT.',
   input: (t) => ({
     transactionId: t.id({ required: true, description: 'The payment that is waiting for approval (`Transaction:…`).' }),
     reason: t.string({ description: "The reason for the rejection, shown in the payment's timeline." }),
@@ -149,12 +152,15 @@ mutation('sandboxReceiveUma', {
     senderUmaAddress: t.string({
       required: true,
       description:
-        "The sender's UMA address; any address is accepted. In the domain sandbox.uma.money, payments from $pending.long.usd take a long time, and those from $fail.compliance.usd and $fail.timeout.usd fail after approval.",
+        "The sender's UMA address; any address is accepted. On the sandbox.uma.money domain, payments from $pending.long.usd take a long time, and those from $fail.compliance.usd and $fail.timeout.usd fail after approval.",
     }),
     receiver: t.field(required(CustomerReferenceInput, 'The customer who receives the payment.')),
     currency: t.field(required('CurrencyCode', 'The currency that the customer receives.')),
     amount: t.field(
-      required(AmountInput, `The amount that arrives: 1 to ${maxAmount} smallest units of the currency.`),
+      required(
+        AmountInput,
+        `The amount that arrives: between 1 and ${maxAmount} in the smallest unit of the currency.`,
+      ),
     ),
     requestedReceiverFields: t.stringList({
       description: `The names of further fields about the receiver that the sender requires, such as TAX_ID. At most ${maxFacts}.`,
@@ -185,7 +191,7 @@ mutation('sandboxFundAccount', {
       type: AmountInput,
       required: true,
       description:
-        "The amount that arrives: 1 to 100000000000 smallest units of the account's currency, and no more than the account can hold.",
+        "The amount that arrives: between 1 and 100000000000 in the smallest unit of the account's currency, and no more than the account can hold.",
     }),
   }),
   success: { row: { as: 'account', type: InternalAccount, description: 'The account with its new balance.' } },
@@ -214,11 +220,11 @@ mutation('sandboxSend', {
 
 mutation('sandboxSetKycStatus', {
   description:
-    "Sandbox only: sets the result of a customer's identity check, as the provider of the check would. Any status may follow any other. When the customer's name changes, the check is repeated.",
+    "Sandbox only: sets the result of a customer's identity check, as the check's provider would. Any status may follow any other. When the customer's name changes, the check is repeated.",
   input: (t) => ({
     customerId: t.id({
       required: true,
-      description: 'The customer whose identity check gets this result (`Customer:…`).',
+      description: 'The customer whose identity check gets the new status (`Customer:…`).',
     }),
     kycStatus: t.field(
       required(KycStatus, 'The new status. Only APPROVED and MANUALLY_APPROVED let the customer move money.'),

@@ -21,7 +21,7 @@ import { RateDetailsType } from './pricing.ts';
 
 const Refund = builder.prismaObject('Transaction', {
   variant: 'Refund',
-  description: 'Money that goes back to the source of a payment.',
+  description: "Money that goes back to a payment's source.",
   fields: (t) => ({
     reference: t.required('refundReference', 'String', {
       description: 'The reference by which both sides can identify the refund.',
@@ -38,7 +38,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   ...t.columns({
     status: "The transaction's status.",
     type: 'The direction of the payment, as seen by the customer.',
-    version: 'Increases with each change to the transaction: use it to discard older copies.',
+    version: 'Increases with each change to the transaction. Use it to discard older copies.',
     failureReason: 'Why the payment failed, if it is FAILED; QUOTE_EXPIRED if it is EXPIRED; otherwise null.',
     createdAt: 'When the transaction was created.',
     updatedAt: 'When the transaction last changed.',
@@ -47,20 +47,20 @@ builder.prismaObjectFields(Transaction, (t) => ({
   }),
   terminal: t.boolean({
     description:
-      'True if the status is COMPLETED, FAILED, REJECTED, REFUNDED or EXPIRED. A COMPLETED payment may still become REFUNDED, if its bank returns it.',
+      'True if the status is COMPLETED, FAILED, REJECTED, REFUNDED or EXPIRED. A COMPLETED payment may still become REFUNDED if a bank returns it.',
     select: { status: true },
     resolve: ({ status }) => terminalTransactionStatuses.has(status),
   }),
   final: t.boolean({
     description:
-      'Whether no further change is possible. A bank may still return a COMPLETED payment, and a FAILED or REJECTED payment may still be refunded.',
-    // Whether a return is still possible is stored in another row, the order to the rail.
+      'Whether the payment can no longer change. A bank may still return a COMPLETED payment, and a FAILED or REJECTED payment may still be refunded.',
+    // Another row, the order sent to the rail, tells whether a return is still possible.
     extensions: { ...alsoInDatabase('is_final').extensions, costs: 'rows', isOnlyPlanned: true },
     select: { platformId: true, id: true, status: true, version: true },
     resolve: (row, _args, { payments }) => isFinal(payments.database, row),
   }),
   timeline: t.many('events', TransactionEvent, {
-    description: 'Every status that the payment went through, with the time and the reason.',
+    description: 'Every status that the payment has had, each with its time and reason.',
     only: ['type', ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT']],
     orderBy: ['sequence'],
     // Every version has an event: a caller who sees version 3 of the payment must also see its event.
@@ -89,7 +89,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   }),
   fees: t.money('fees', 'sentCurrency', {
     nullable: true,
-    description: 'All fees of the payment, in the sending currency; null if there was no quote.',
+    description: "The payment's total fees, in the sending currency; null if there was no quote.",
   }),
   rateDetails: t.value(
     RateDetailsType,
@@ -117,7 +117,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   quote: t.relation('quote', { nullable: true, description: "The payment's quote; null for transfers without one." }),
   reconciliationReference: t.string({
     nullable: true,
-    description: 'The reference by which both sides identify the payment; null while it is CREATED.',
+    description: 'The reference by which both sides identify the payment; null while its status is CREATED.',
     ...made(referenceOf),
     resolve: ({ status, reference }) => (status === 'CREATED' ? null : reference),
   }),
@@ -156,7 +156,7 @@ export const TransactionTotal = builder.objectRef<Total>('TransactionTotal').imp
     count: t.exposeInt('count', { description: 'The number of these payments.' }),
     amount: t.money('amount', 'currency', {
       description:
-        "The total of these payments on the customer's side: for OUTGOING payments the amounts sent, fees included, and for INCOMING payments the amounts received.",
+        "The total on the customer's side: the amounts sent, including fees, if the payments are OUTGOING; the amounts received if they are INCOMING.",
     }),
   }),
 });
@@ -170,10 +170,10 @@ builder.queryField('transactionTotals', (t) =>
 
 const TransactionEvent = builder.prismaObject('Event', {
   variant: 'TransactionEvent',
-  description: 'A status that a transaction went through.',
+  description: 'A status that a transaction has had.',
   fields: (t) => ({
     cursor: t.string({
-      description: 'The position of the status change in the feed.',
+      description: "The status change's position in the feed.",
       extensions: { costs: 'rows' },
       select: { platformId: true, sequence: true, epoch: true },
       resolve: (event, _args, { payments }) => feedCursor(payments.cursors, event.platformId, event),
@@ -189,10 +189,10 @@ const TransactionEvent = builder.prismaObject('Event', {
 
 export const LedgerEntry = builder.prismaObject('Posting', {
   variant: 'LedgerEntry',
-  description: 'One leg of a double-entry posting. The legs of a payment sum to zero in each currency.',
+  description: "One leg of a double-entry posting. A payment's legs sum to zero in each currency.",
   fields: (t) => ({
     id: t.publicId('LedgerEntry', ['journalId', 'leg'], {
-      description: 'The public id of the ledger entry (`LedgerEntry:…`).',
+      description: "The ledger entry's public id (`LedgerEntry:…`).",
     }),
     amount: t.money('amount', 'currency', {
       description: 'The amount of the entry: positive for money in, negative for money out.',
@@ -204,7 +204,7 @@ export const LedgerEntry = builder.prismaObject('Posting', {
     system: t.field({
       type: LedgerParty,
       nullable: true,
-      description: 'The party to the entry, if it is not an account that the caller can see; null if `account` is set.',
+      description: 'The party to the entry if `account` is null; otherwise null.',
       select: { system: true, account: { select: { customerId: true } } },
       resolve: ({ system, account }, _args, { viewer }) =>
         account ? (maySee('account', viewer, account) ? null : 'OTHER_ACCOUNT') : system,

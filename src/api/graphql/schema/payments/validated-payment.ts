@@ -28,11 +28,11 @@ const amount = (of: 'sent' | 'received' | 'fees', description: string) =>
 
 ValidatedPayment.implement({
   description:
-    "The result of a dry run: the amounts of the payment if it were made now. The rate can still change, and the rail's provider was not consulted.",
+    "The result of a dry run: the amounts that the payment would have if it were made now. The rate can still change, and the rail's provider was not consulted.",
   fields: (t) => ({
     sentAmount: t.field(amount('sent', 'The amount that would be debited from the source, fees included.')),
     receivedAmount: t.field(amount('received', 'The amount that the destination would receive.')),
-    feesIncluded: t.field(amount('fees', 'All fees of the payment. `sentAmount` includes them.')),
+    feesIncluded: t.field(amount('fees', "The payment's total fees, which `sentAmount` includes.")),
     exchangeRate: t.field({
       type: 'Decimal',
       nullable: true,
@@ -43,12 +43,12 @@ ValidatedPayment.implement({
     limits: t.field({
       type: [PolicyLimit],
       description:
-        'The limits of the applicable policies that the viewer may see. Their usage includes this payment. A quote is included only if it is to be executed immediately.',
+        'The policy limits toward which the payment would count, with the resulting usage. Only limits that the viewer may see are included. Empty for a new quote unless it is to be executed immediately or funded by a deposit.',
       resolve: ({ limits }) => limits.map(shownLimit),
     }),
     approvalDueAt: t.optional('approvalDueAt', 'DateTime', {
       description:
-        'The latest time at which a second person could give the approval that a policy requires; null if the payment needs no approval.',
+        'The deadline by which a second person would have to approve the payment; null if the payment needs no approval.',
     }),
     serverTime: t.field(serverTime),
   }),

@@ -18,7 +18,7 @@ import { RequiredField } from '../values/information.ts';
 
 const PlatformCurrency = builder.objectRef<CurrencyTerms>('PlatformCurrency').implement({
   description:
-    'A currency of the platform, with the terms for payments in it. New customers get an internal account in each of these currencies.',
+    "One of the platform's currencies, with the terms for payments in it. New customers get an internal account in each of these currencies.",
   fields: (t) => ({
     currency: t.currency('code', { description: 'The currency that these terms are for.' }),
     minAmount: t.money('minAmount', 'code', { description: 'The smallest payment amount in this currency.' }),
@@ -31,23 +31,23 @@ const PlatformCurrency = builder.objectRef<CurrencyTerms>('PlatformCurrency').im
       description: 'The network that usually delivers payments in this currency.',
     }),
     requiredCounterpartyFields: t.json('requiredCounterpartyFields', [RequiredField], {
-      description: 'The counterparty information that payments in this currency require or accept.',
+      description: 'The counterparty information that is required or accepted for payments in this currency.',
     }),
     providerRequiredCustomerFields: t.json('providerRequiredCustomerFields', ['String'], {
       description: 'The names of the fields that a customer record must have for payments in this currency.',
     }),
     providerRequiredCounterpartyCustomerFields: t.json('providerRequiredCounterpartyCustomerFields', ['String'], {
-      description: "The names of the customer's fields that are sent to the counterparty of payments in this currency.",
+      description: 'The names of the customer fields that are sent to the counterparty of a payment in this currency.',
     }),
   }),
 });
 
 export const Platform = builder.prismaNode('Platform', {
-  ...node(ownPlatform, 'The public id of the platform (`Platform:…`).'),
-  description: "The caller's platform and its settings. Webhooks are configured separately, as `webhookEndpoints`.",
+  ...node(ownPlatform, "The platform's public id (`Platform:…`)."),
+  description: "The caller's platform and its settings. Webhooks are configured separately (see `webhookEndpoints`).",
   fields: (t) => ({
     ...t.columns({
-      name: 'The name that the operator of the service gave the platform.',
+      name: "The platform's name, which the service's operator chose.",
       environment: "Whether the platform's payments are simulated or real.",
       umaDomain: "The domain for new customers' UMA addresses.",
       trustedDocuments: 'Which tokens are limited to registered documents.',
@@ -63,7 +63,7 @@ export const Platform = builder.prismaNode('Platform', {
     }),
     isRegulatedFinancialInstitution: t.boolean({
       description:
-        'Whether the platform verifies its customers itself, so that all of them count as verified. The operator of the service sets this.',
+        "Whether the platform verifies its customers itself, in which case they all count as verified. The service's operator sets this.",
       select: {},
       resolve: () => isRegulatedFinancialInstitution,
     }),
@@ -84,7 +84,7 @@ mutation('updatePlatform', {
   input: (t) => ({
     umaDomain: t.string({
       description:
-        "The domain for new customers' UMA addresses. In production, only a domain that the operator of the service has assigned to the platform is accepted; any other is refused with CONFLICT.",
+        "The domain for new customers' UMA addresses. In production, only a domain that the service's operator has assigned to the platform is accepted; any other is refused with CONFLICT.",
     }),
     currencies: t.field({
       type: ['CurrencyCode'],

@@ -21,7 +21,7 @@ import { Platform } from './platform.ts';
 import { ApiToken, ClientToken } from './tokens.ts';
 import { Viewer } from './viewer.ts';
 
-/** A limit, as read by a statement or as part of a refusal, with `renewsAt` as a Date. */
+/** A limit, read by a statement or taken from a refusal, with `renewsAt` as a Date. */
 export type Limit = Omit<LimitState, 'renewsAt'> & { readonly renewsAt: Date | null };
 
 const ofAmounts = (what: string) =>
@@ -35,7 +35,7 @@ export const PolicyLimit = builder.objectRef<Limit>('PolicyLimit').implement({
     amount: t.money('amount', 'currency', ofAmounts('The largest total that may be sent in the period, fees included')),
     usedAmount: t.money('usedAmount', 'currency', ofAmounts('The total already counted in the period')),
     leftAmount: t.money('leftAmount', 'currency', ofAmounts('The total still allowed in the period')),
-    payments: t.optional('payments', 'Int', ofPayments('The largest number of payments in the period')),
+    payments: t.optional('payments', 'Int', ofPayments('The largest number of payments allowed in the period')),
     usedPayments: t.optional('usedPayments', 'Int', ofPayments('The number of payments already counted in the period')),
     leftPayments: t.optional('leftPayments', 'Int', ofPayments('The number of payments still allowed in the period')),
     renewsAt: t.optional('renewsAt', 'DateTime', {
@@ -48,7 +48,7 @@ export const PolicyLimit = builder.objectRef<Limit>('PolicyLimit').implement({
 const ApprovalThreshold = builder
   .objectRef<{ readonly currency: string; readonly amount: string }>('ApprovalThreshold')
   .implement({
-    description: 'The largest amount in a currency that needs no approval.',
+    description: 'The largest amount that needs no approval, in one currency.',
     fields: (t) => ({ amount: t.money('amount', 'currency', { description: 'The amount sent, fees included.' }) }),
   });
 
@@ -59,18 +59,18 @@ const PolicyApproval = builder.objectRef<StoredApproval>('PolicyApproval').imple
     always: t.exposeBoolean('always', { description: 'Whether every payment needs approval.' }),
     above: t.json('above', [ApprovalThreshold], {
       description:
-        'The amounts above which a payment needs approval. If amounts are set, a payment in a currency without one needs approval, too.',
+        'The amounts above which a payment needs approval. If any amount is set, every payment in a currency without one needs approval.',
     }),
     newReceivers: t.exposeBoolean('newReceivers', {
       description:
-        "Whether a payment to a new receiver needs approval. A receiver is new if no earlier payment of the policy's subject was delivered to the same account or UMA address.",
+        "Whether a payment to a new receiver needs approval. A receiver is new if no earlier payment by the policy's subject was delivered to the same account or UMA address.",
     }),
     reserves: t.exposeBoolean('reserves', {
-      description: 'Whether the money is taken from the account while the payment waits.',
+      description: 'Whether the money is taken from the account while the payment waits for approval.',
     }),
     expiresInSeconds: t.exposeInt('expiresInSeconds', {
       description:
-        'The number of seconds that a payment waits for approval before it becomes EXPIRED. A payment from a quote never waits beyond the expiry of the quote.',
+        "The number of seconds that a payment waits for approval before it becomes EXPIRED. A payment from a quote never waits beyond the quote's expiry.",
     }),
   }),
 });
@@ -80,7 +80,7 @@ const subject = 'The subject whose payments are limited (`ApiToken:…`, `Client
 const Policy = builder.prismaNode('Policy', {
   ...node(visiblePolicies),
   description:
-    'Limits the payments of a token (and of all tokens created by it), of a customer, or of the whole platform. A payment must be allowed by every policy that applies to it, and counts towards the limits of each. A transfer counts when it is made. A quote counts when it is executed, or when it is created if it is to be funded by a deposit.',
+    'Limits the payments of a token (and of all tokens created by it), of a customer, or of the whole platform. A payment must be allowed by every policy that applies to it, and counts toward the limits of each. A transfer counts when it is made. A quote counts when it is executed, or when it is created if it is to be funded by a deposit.',
   fields: (t) => ({
     subjectId: t.id({
       description: subject,
@@ -94,22 +94,22 @@ const Policy = builder.prismaNode('Policy', {
     ...t.columns({
       kinds: 'The kinds of payments that the policy allows; empty if all are allowed.',
       receiverCountries:
-        'The countries (ISO 3166-1 alpha-2) in which the policy allows payments to external accounts. Wallets have no country, so this list does not allow them.',
+        'The countries (ISO 3166-1 alpha-2) in which the policy allows payments to external accounts. Wallets have no country, so this list never allows payments to them.',
       receiverUmaAddresses: 'The UMA addresses to which the policy allows payments.',
       hoursFrom:
         'The time of day from which the policy allows payments, HH:MM in its time zone; null if it allows them all day.',
       hoursTo:
-        'The time of day at which the policy stops allowing payments; if it is earlier than `hoursFrom`, it is on the next day.',
-      timeZone: "The time zone of the policy's days, months and hours, as an IANA name such as Europe/Berlin.",
-      releaseOn: 'The outcomes after which a payment no longer counts towards the limits.',
-      version: 'The number of times the policy has been set. As `expectedVersion`, 0 requires that no policy exists.',
+        'The time of day at which the policy stops allowing payments; a time earlier than `hoursFrom` is on the next day.',
+      timeZone: "The time zone for the policy's days, months and hours, as an IANA name such as Europe/Berlin.",
+      releaseOn: 'The outcomes after which a payment no longer counts toward the limits.',
+      version: 'The number of times the policy has been set. An `expectedVersion` of 0 requires that no policy exists.',
       createdAt: 'When the policy was first set. It has counted payments since then.',
       updatedAt: 'When the policy was last set.',
     }),
     receiverAccountIds: t.expose('receiverAccountIds', {
       type: ['ID'],
       description:
-        'The accounts to which the policy allows payments. A receiver is allowed if it is on this list, `receiverCountries` or `receiverUmaAddresses`, or if all three lists are empty.',
+        'The accounts to which the policy allows payments. A receiver is allowed if this list, `receiverCountries` or `receiverUmaAddresses` covers it, or if all three lists are empty.',
     }),
     approval: t.json('approval', PolicyApproval, {
       nullable: true,
@@ -119,7 +119,7 @@ const Policy = builder.prismaNode('Policy', {
 });
 
 const policyOfThe = (owner: string) =>
-  ({ nullable: true, description: `The policy that limits the payments of the ${owner}, if there is one.` }) as const;
+  ({ nullable: true, description: `The policy that limits the ${owner}'s payments, if there is one.` }) as const;
 builder.prismaObjectField(ApiToken, 'policy', (t) => t.fromQuery(Policy, policyOf, policyOfThe('token')));
 builder.prismaObjectField(ClientToken, 'policy', (t) => t.fromQuery(Policy, policyOf, policyOfThe('token')));
 builder.prismaObjectField(Customer, 'policy', (t) => t.fromQuery(Policy, policyOf, policyOfThe('customer')));
@@ -129,14 +129,14 @@ builder.objectField(Viewer, 'policies', (t) =>
   t.field({
     type: [Policy],
     description:
-      "The policies that limit the payments of the token: its own policy, the policies of the tokens that created it, and the platform's policy. An app sees only its own policy and its customer's policy.",
+      "The policies that limit the token's payments: its own policy, the policies of the tokens that created it, and the platform's policy. An app sees only its own policy and its customer's policy.",
     ...executedRead,
     resolve: (viewer, _args, { payments }) => policiesOf(payments.database, viewer),
   }),
 );
 
 const PolicyLimitInput = builder.inputType('PolicyLimitInput', {
-  description: 'A limit of a policy: an amount in a currency, or a number of payments.',
+  description: 'A policy limit: an amount in one currency or a number of payments.',
   fields: (t) => ({
     period: t.field(required(PolicyPeriod, 'The period over which payments are added up.')),
     currency: t.field({ type: 'CurrencyCode', description: 'The currency of the amount.' }),
@@ -146,13 +146,13 @@ const PolicyLimitInput = builder.inputType('PolicyLimitInput', {
     }),
     payments: t.int({
       description:
-        'The largest number of payments in the period, 0 or more. Give it instead of `currency` and `amount`.',
+        'The largest number of payments allowed in the period, 0 or more. Give it instead of `currency` and `amount`.',
     }),
   }),
 });
 
 const ApprovalThresholdInput = builder.inputType('ApprovalThresholdInput', {
-  description: 'The largest amount in a currency that needs no approval.',
+  description: 'The largest amount that needs no approval, in one currency.',
   fields: (t) => ({
     currency: t.field(required('CurrencyCode', 'The currency of the amount sent.')),
     amount: t.field(required(AmountInput, 'The amount sent, fees included.')),
@@ -169,35 +169,35 @@ const PolicyApprovalInput = builder.inputType('PolicyApprovalInput', {
       required: true,
       defaultValue: [],
       description:
-        'The amounts above which a payment needs approval. If amounts are given, a payment in a currency without one needs approval, too.',
+        'The amounts above which a payment needs approval. If any amount is given, every payment in a currency without one needs approval.',
     }),
     newReceivers: t.boolean({
       required: true,
       defaultValue: false,
       description:
-        "Whether a payment to a new receiver needs approval. A receiver is new if no earlier payment of the policy's subject was delivered to the same account or UMA address.",
+        "Whether a payment to a new receiver needs approval. A receiver is new if no earlier payment by the policy's subject was delivered to the same account or UMA address.",
     }),
     reserves: t.boolean({
       required: true,
       defaultValue: true,
       description:
-        'Whether the money is taken from the account while the payment waits. Otherwise the account must hold the money when the payment is approved.',
+        'Whether the money is taken from the account while the payment waits for approval. Otherwise the account must hold the money when the payment is approved.',
     }),
     expiresInSeconds: t.int({
       required: true,
       defaultValue: 86_400,
-      description: `The number of seconds that a payment waits for approval before it becomes EXPIRED: 1 to ${maxApprovalSeconds}. A payment from a quote never waits beyond the expiry of the quote.`,
+      description: `The number of seconds that a payment waits for approval before it becomes EXPIRED: 1 to ${maxApprovalSeconds}. A payment from a quote never waits beyond the quote's expiry.`,
     }),
   }),
 });
 
-/** Normalizes an amount, so that a retry may write it in the other form (smallest units or decimal). */
+/** Normalizes an amount so that a retry may give it in the other form (smallest units or decimal). */
 const comparable = (amount: typeof AmountInput.$inferInput, currency: string | null | undefined) =>
   comparableAmount(givenAmount(amount), currencyOf(currency ?? ''));
 
 mutation('setPolicy', {
   description:
-    'Sets the policy on the payments of an API token, a client token, a customer or the platform. It replaces any earlier policy, but payments that the earlier policy counted still count. A token that is limited by a policy, or was created by such a token, cannot set policies.',
+    'Sets the payment policy of an API token, a client token, a customer or the platform. It replaces any earlier policy, but payments that the earlier policy counted still count. A token that is limited by a policy, or was created by such a token, cannot set policies.',
   input: (t) => ({
     subjectId: t.field(required('ID', subject)),
     limits: t.field({
@@ -217,7 +217,7 @@ mutation('setPolicy', {
     }),
     receiverCountries: t.stringList({
       description:
-        'The countries (ISO 3166-1 alpha-2) in which the policy allows payments to external accounts. Wallets have no country, so this list does not allow them.',
+        'The countries (ISO 3166-1 alpha-2) in which the policy allows payments to external accounts. Wallets have no country, so this list never allows payments to them.',
     }),
     receiverUmaAddresses: t.stringList({ description: 'The UMA addresses to which the policy allows payments.' }),
     hoursFrom: t.string({
@@ -225,18 +225,18 @@ mutation('setPolicy', {
     }),
     hoursTo: t.string({
       description:
-        'The time of day at which the policy stops allowing payments, HH:MM; if it is earlier than `hoursFrom`, it is on the next day.',
+        'The time of day, HH:MM, at which the policy stops allowing payments; a time earlier than `hoursFrom` is on the next day.',
     }),
     timeZone: t.string({
       required: true,
       defaultValue: 'UTC',
-      description: "The time zone of the policy's days, months and hours, as an IANA name such as Europe/Berlin.",
+      description: "The time zone for the policy's days, months and hours, as an IANA name such as Europe/Berlin.",
     }),
     releaseOn: t.field({
       type: [PolicyRelease],
       required: true,
       defaultValue: ['FAILED'],
-      description: 'The outcomes after which a payment no longer counts towards the limits.',
+      description: 'The outcomes after which a payment no longer counts toward the limits.',
     }),
     approval: t.field({
       type: PolicyApprovalInput,
@@ -265,7 +265,7 @@ mutation('setPolicy', {
 
 mutation('deletePolicy', {
   description:
-    'Deletes the policy of an API token, a client token, a customer or the platform, with everything that it has counted. A token that is limited by a policy, or was created by such a token, cannot delete policies.',
+    'Deletes the policy of an API token, a client token, a customer or the platform, along with its recorded usage. A token that is limited by a policy, or was created by such a token, cannot delete policies.',
   input: (t) => ({ subjectId: t.field(required('ID', subject)) }),
   success: {
     deletedId: { type: 'ID', nullable: true, description: 'The id of the deleted policy; null if there was none.' },

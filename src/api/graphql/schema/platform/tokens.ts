@@ -23,13 +23,13 @@ import { listOf } from '../list.ts';
 import { mutation } from '../mutation.ts';
 
 const ownDocuments =
-  'The hashes of the registered documents that the token is restricted to. It can send them over GraphQL or call their operations as tools at /mcp. Empty if the token is not restricted to particular documents. A token with such a restriction cannot use REST.';
+  'The hashes of the registered documents that the token is restricted to. The token can send them over GraphQL or call their operations as tools at /mcp. Empty if the token is not restricted to particular documents. A token with such a restriction cannot use REST.';
 
 const documents =
-  'The hashes of the registered documents that the token is restricted to. It can send them over GraphQL or call their operations as tools at /mcp. If omitted, the token gets the same restriction, if any, as the token that creates it.';
+  'The hashes of the registered documents that the token is restricted to. The token can send them over GraphQL or call their operations as tools at /mcp. If omitted, the token gets the same restriction, if any, as the token that creates it.';
 
 const version = {
-  description: 'Increases with each change. It is 1 at first, and 2 once the token has been revoked.',
+  description: "The token's version: 1 at first, 2 once it has been revoked.",
   select: { revokedAt: true },
   resolve: ({ revokedAt }: { readonly revokedAt: Date | null }) => tokenVersion(revokedAt !== null),
 } as const;
@@ -43,7 +43,7 @@ export const ApiToken = builder.prismaNode('ApiToken', {
       name: "The token's display name.",
       permissions: "The token's permissions.",
       createdAt: 'When the token was created.',
-      lastUsedAt: 'When the token was last used, accurate to about a minute; null if it was never used.',
+      lastUsedAt: 'When the token was last used, accurate to about a minute; null if it has never been used.',
       expiresAt: 'When the token expires; null if it lasts until it is revoked.',
       addresses:
         'The address ranges from which the token is accepted, in CIDR notation; empty if all addresses are allowed.',
@@ -92,7 +92,7 @@ mutation('createApiToken', {
     }),
     addresses: t.stringList({
       description:
-        'The address ranges from which the token is accepted, in CIDR notation, such as 203.0.113.0/24 or 2001:db8::/48. They must lie within the ranges of the token that creates it. If omitted, the new token gets those ranges.',
+        'The address ranges from which the token is accepted, in CIDR notation, such as 203.0.113.0/24 or 2001:db8::/48. They must lie within the ranges of the token that creates this one. If omitted, the new token gets those same ranges.',
     }),
     documents: t.stringList({ description: documents }),
   }),
@@ -136,7 +136,7 @@ mutation('rotateApiToken', {
 
 mutation('revokeApiToken', {
   description:
-    'Revokes an API token. By default, the tokens that it created are also revoked, including the one that replaces it, and the webhook endpoints that it created are disabled. Revoked tokens can no longer create anything. Within a second, requests with them are refused and their open streams are closed. The last token with MANAGE cannot be revoked (CONFLICT).',
+    'Revokes an API token. By default, the tokens that it created are also revoked, including the one that replaces it, and the webhook endpoints that it created are disabled. Revoked tokens can no longer create anything. Within a second, requests that use them are refused and their open streams are closed. The last token with MANAGE cannot be revoked (CONFLICT).',
   input: (t) => ({
     tokenId: t.id({ required: true, description: 'The token to revoke (`ApiToken:…`).' }),
     revokeDescendants: t.boolean({
@@ -174,7 +174,7 @@ mutation('createClientToken', {
       type: [Permission],
       required: true,
       defaultValue: ['VIEW'],
-      description: "The token's permissions: VIEW, and TRANSACT to let it move money.",
+      description: "The token's permissions: VIEW, or VIEW and TRANSACT if it may move money.",
     }),
     grants: t.field({
       type: [ClientGrant],
@@ -198,7 +198,10 @@ mutation('createClientToken', {
   }),
   success: {
     token: { type: 'String', description: 'The token itself. It is shown only once.' },
-    tokenId: { type: 'ID', description: 'The id of the token, by which it can be revoked (`ClientToken:…`).' },
+    tokenId: {
+      type: 'ID',
+      description: "The token's public id (`ClientToken:…`), for use with revokeClientToken.",
+    },
     expiresAt: { type: 'DateTime', description: 'When the token expires.' },
   },
   resolve: ({ boundTo, ...input }, { payments, viewer, clientTokens }, key) =>
@@ -206,7 +209,7 @@ mutation('createClientToken', {
 });
 
 mutation('revokeClientToken', {
-  description: 'Revokes a client token. Within a second, requests with it are refused and its streams are closed.',
+  description: 'Revokes a client token. Within a second, requests that use it are refused and its streams are closed.',
   input: (t) => ({ tokenId: t.id({ required: true, description: 'The token to revoke (`ClientToken:…`).' }) }),
   success: { revokedId: { type: 'ID', description: 'The id of the revoked token.' } },
   resolve: (input, { payments, viewer }, key) => revokeClientToken(payments.database, viewer, input, key),
@@ -219,26 +222,26 @@ const boundTo = (noun: string, other: string) =>
   }) as const;
 
 export const ClientToken = builder.prismaNode('ClientToken', {
-  ...node(visibleClientTokens, 'The public id of the token, for revokeClientToken (`ClientToken:…`).'),
+  ...node(visibleClientTokens, "The token's public id (`ClientToken:…`), for use with revokeClientToken."),
   description:
     "An app's credential, bound to one customer, quote or transaction. The token itself is shown only once, when it is created.",
   fields: (t) => ({
     active: t.fromQuery('Boolean', meets(whereClientTokens({ active: true })), {
-      description: "Whether the token is valid: it is neither expired (by the service's clock) nor revoked.",
+      description: "Whether the token is valid, that is, neither expired (by the service's clock) nor revoked.",
     }),
     customer: t.relation('customer', boundTo('customer', 'a quote or transaction')),
     quote: t.relation('quote', boundTo('quote', 'something else')),
     transaction: t.relation('transaction', boundTo('transaction', 'something else')),
     ...t.columns({
       permissions: "The token's permissions.",
-      grants: "Rights granted beyond the token's permissions. They apply to the customer that it is bound to.",
+      grants: "Rights granted beyond the token's permissions. They apply to the customer that the token is bound to.",
       trustedDocumentsOnly:
-        'Whether the token was created for registered documents only (see `Platform.trustedDocuments`).',
+        'Whether the token was limited to registered documents when it was created (see `Platform.trustedDocuments`).',
       documents:
-        'The hashes of the registered documents that the token is restricted to. It can send them over GraphQL or call their operations as tools at /mcp. Empty if the token is not restricted to particular documents.',
+        'The hashes of the registered documents that the token is restricted to. The token can send them over GraphQL or call their operations as tools at /mcp. Empty if the token is not restricted to particular documents.',
       createdAt: 'When the token was created.',
       expiresAt: 'When the token expires.',
-      revokedAt: 'When the token was revoked; null if it was not.',
+      revokedAt: 'When the token was revoked; null if it has not been revoked.',
     }),
     version: t.int(version),
     createdById: t.publicId('ApiToken', 'createdById', {

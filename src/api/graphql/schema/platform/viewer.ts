@@ -23,7 +23,7 @@ export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
     permissions: t.expose('permissions', { type: [Permission], description: "The token's permissions." }),
     grants: t.expose('grants', {
       type: [ClientGrant],
-      description: 'The rights of a client token in addition to its permissions; empty for an API token.',
+      description: 'The rights that a client token has in addition to its permissions; empty for an API token.',
     }),
     trustedDocumentsOnly: t.exposeBoolean('trustedDocumentsOnly', {
       description: 'Whether the token is limited to registered documents.',
@@ -59,7 +59,7 @@ builder.queryField('viewer', (t) =>
   t.field({
     type: Viewer,
     ...executed,
-    description: "The caller: its platform, its rights and the service's current time.",
+    description: "The caller's platform and rights, and the service's current time.",
     resolve: (_root, _args, context) => context.viewer,
   }),
 );

@@ -41,17 +41,17 @@ import { visibleId } from './visible-ids.ts';
 const referred = ['Transaction', 'Quote', 'Customer'] as const;
 type Referred = (typeof referred)[number];
 
-/** Returns the id of the row that an event is about, if the row is of this model; null otherwise. */
+/** Returns the id of the given model's row to which an event refers; null if it refers to none. */
 const idIn = ({ transactionId, quoteId, customerId }: EventRow, model: Referred) =>
   ({ Transaction: transactionId, Quote: quoteId, Customer: customerId })[model];
 
-/** The options of a field that returns a row: the changed row as of the change, or another row as it is now. */
+/** The options for a field that returns the changed row as it was after the change, or a related row as it is now. */
 const concerned = <Type>(model: Referred, type: Type, visible: (viewer: Viewer) => object) => ({
   type,
   nullable: true as const,
   description: `The ${model.toLowerCase()} that changed, or to which the changed object belongs; null for events about other objects.`,
   ...made(changedOrNow(model, model.toLowerCase(), visible)),
-  // Both results stand for a row of the model, in the form that the type expects.
+  // Both results represent a row of the model in the form that the type expects.
   resolve: (event: EventRow, _args: object, context: Context, info: GraphQLResolveInfo) => {
     const id = idIn(event, model);
     const current = () => (id === null ? null : readNode(publicId(model, id), [model], context, info));
@@ -108,7 +108,7 @@ export const Event = builder.prismaNode('Event', {
     webhookBody: t.fromQuery('String', webhookBody, {
       nullable: true,
       description:
-        "The body of the event's webhook, exactly as endpoints receive it. Null for types without a webhook, and for client tokens.",
+        "The body of the event's webhook, exactly as endpoints receive it. Null if the event's type has no webhook or the caller uses a client token.",
     }),
   }),
 });
@@ -175,7 +175,7 @@ const events = listOf(Event, {
 builder.queryField('events', (t) =>
   t.page(events, {
     description:
-      'The feed as a list, oldest first. Nothing is ever removed from the feed. The list accepts the same cursors as the subscriptions, however old they are.',
+      'The event feed as a list, oldest first. Nothing is ever removed from the feed. The list accepts the same cursors as the subscriptions, however old they are.',
   }),
 );
 

@@ -42,12 +42,12 @@ function followList<Filter extends object>(
   builder.subscriptionField(`${name}Changes`, (t) =>
     t.field({
       type: Changes,
-      description: `A live list of ${name}s: its first page, then every change that affects it. The filter is the same as for the ${name}s query. The page may already include a change that is sent after it: ignore a row unless its \`version\` is higher than the version of your copy.`,
+      description: `A live list of ${name}s: its first page, then every change that affects it. The filter is the same as for the ${name}s query. The page may already reflect a change that the stream sends later, so ignore a row unless its \`version\` is higher than that of your copy.`,
       args: {
         filter: t.arg({
           type: filter,
           description:
-            "Which rows to include, as in the list's query. Conditions on data outside the row, such as its customer's UMA address, are refused with INVALID_INPUT.",
+            "Which rows to include, as in the list's query. Conditions on data outside the row, such as the UMA address of a quote's sender, are refused with INVALID_INPUT.",
         }),
         snapshot: t.arg.boolean({
           required: true,
@@ -57,7 +57,7 @@ function followList<Filter extends object>(
         waitMs: t.arg.int({
           required: true,
           defaultValue: 0,
-          description: `How long changes are collected into one message, in milliseconds: 0 to ${maxWaitMs}. The message contains each changed row once, in its latest state.`,
+          description: `How long, in milliseconds (0 to ${maxWaitMs}), to collect changes into one message. The message contains each changed row once, in its latest state.`,
         }),
         after: t.arg.string({ description: afterDescription }),
       },
@@ -83,7 +83,7 @@ function changesType<Filter>(
       op: t.expose('op', { type: ListOperationType, description: 'How the change affects the list.' }),
       changed: t.stringList({
         description:
-          'The names of the `node` fields that changed; empty for a new row. Lists, and related objects that have their own ids, are never included.',
+          'The names of the `node` fields that changed; empty for a new row. Lists and related objects with their own ids are never included.',
         resolve: ({ before, node }, _args, _context, { schema }) => {
           const object = schema.getType(typeNameOf(read.model, node));
           return before && isObjectType(object) ? changedFields(schema, object, before, node) : [];
@@ -103,7 +103,7 @@ function changesType<Filter>(
     }),
   });
   return builder.objectRef<ListMessage>(`${Name}Changes`).implement({
-    description: `A message in the stream of a live list of ${name}s: its first page, or changes in feed order.`,
+    description: `A message in the stream for a live list of ${name}s: the list's first page, or changes in feed order.`,
     fields: (t) => {
       const { filter: _filter, after: _after, before: _before, last: _last, ...args } = listArgs(t.arg, filter);
       return {
@@ -115,7 +115,7 @@ function changesType<Filter>(
         snapshot: t.field({
           type: connection,
           nullable: true,
-          description: 'The first page of the list, in the first message; null in later messages.',
+          description: 'The first page of the list; always null after the first message.',
           args,
           ...made(() => read),
           // The connection, as read by a plan.

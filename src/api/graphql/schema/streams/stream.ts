@@ -57,7 +57,7 @@ export const updatesOf: { readonly [Noun in FollowedNoun]: ToUpdate<RowUpdate<No
 };
 
 export const afterDescription =
-  'Resumes the stream after this cursor of the feed: sends every later change once and in order, but not the current state. A cursor that is too old is refused with CURSOR_EXPIRED.';
+  'Resumes the stream after this feed cursor: the stream sends every later change once and in order, but not the current state. A cursor that is too old is refused with CURSOR_EXPIRED.';
 
 /**
  * Returns the position after which a stream resumes; undefined for a new stream. This is `after`, unless the request's
@@ -87,7 +87,7 @@ export function checkSubject(subject: unknown, name: string): void {
   if (subject === null) throw invalidInput(`${name} is null: omit it to follow everything`, name);
 }
 
-/** Throws CURSOR_EXPIRED if a wanted event after this position, or the position itself, can no longer be replayed. */
+/** Throws CURSOR_EXPIRED if a wanted event after `after` is too old to replay, or the event at `after` was undone. */
 export async function refuseExpired(after: FeedPosition, filter: EventFilter, context: Context): Promise<void> {
   const { payments, feed, retentionDays, viewer } = context;
   const { types, subject } = filterFor(viewer, filter);
@@ -118,13 +118,13 @@ export async function watchMany<Update extends Message>(
   }));
 }
 
-/** The customer and the transaction whose events a stream is limited to. */
+/** Limits a stream to the events of one customer, one transaction or both. */
 interface EventsOf {
   readonly customerId?: string | undefined;
   readonly transactionId?: string | undefined;
 }
 
-/** Returns the filter for a stream of all events of these types (by default, all types), within these limits. */
+/** Returns the filter for a stream of all events of the given types (by default, all types), limited by `of`. */
 export function filterOf(types: readonly EventType[] | undefined, of: EventsOf): EventFilter {
   const { customerId, transactionId } = of;
   return {

@@ -92,10 +92,10 @@ function statuses<Noun extends FollowedNoun>(
     [name === 'status' ? 'previousStatus' : 'previousKycStatus']: t.field({
       type,
       nullable: true,
-      description: `${before}, or if this is the current state at the start of the stream.`,
+      description: `${before}, or if the message gives the current state at the start of the stream.`,
       resolve: ({ change }) => change?.previousStatus,
     }),
-    // Every noun with a status of this name has a column of the same name.
+    // Every noun with this status has a column of this name.
     [name]: t.field({
       type,
       nullable,
@@ -123,15 +123,15 @@ const FollowedAccountsInput = oneOf('FollowedAccountsInput', 'The accounts that 
 
 follow('Account', Account, {
   description:
-    'Changes to accounts. A stream of one account begins with its current state. A stream of all accounts of a customer, or of all that the caller may see, begins with the next change. If `after` is given, the stream sends every change after that cursor.',
+    "Changes to accounts. A stream for one account begins with the account's current state. A stream for all of a customer's accounts, or for all accounts that the caller may see, begins with the next change. If `after` is given, the stream sends every change after that cursor.",
   message:
-    'A change to an account, such as to its balance or status. In a stream of one account, the first message is its current state.',
+    "A change to an account, for example to its balance or status. In a stream for one account, the first message is that account's current state.",
   fields: (t) => ({
     oldBalance: t.field({
       type: 'Money',
       nullable: true,
       description:
-        'The balance before this change. Null if the change did not affect it, or if this is the current state at the start of the stream.',
+        'The balance before this change. Null if the change did not affect it, or if the message gives the current state at the start of the stream.',
       resolve: ({ row, change }) => (change?.oldBalance == null ? null : money(change.oldBalance, row.currency)),
     }),
     newBalance: t.field({
@@ -149,7 +149,7 @@ follow('Account', Account, {
   args: (t) => ({
     of: t({
       type: FollowedAccountsInput,
-      description: 'The accounts to watch; by default all that the caller may see.',
+      description: 'The accounts to watch; by default, all accounts that the caller may see.',
     }),
   }),
   open: async ({ of }, after, context) => {
@@ -162,16 +162,18 @@ follow('Account', Account, {
 
 follow('Customer', Customer, {
   description:
-    'Changes to customers and their identity checks. A stream of one customer begins with its current state and completes after its deletion. A stream of all customers that the caller may see begins with the next change. If `after` is given, the stream sends every change after that cursor.',
+    "Changes to customers and their identity checks. A stream for one customer begins with the customer's current state and completes once the customer is deleted. A stream for all customers that the caller may see begins with the next change. If `after` is given, the stream sends every change after that cursor.",
   message:
-    "A change to a customer's details or identity check, or the customer's deletion. In a stream of one customer, the first message is its current state.",
+    "A change to a customer's details or identity check, or the customer's deletion. In a stream for one customer, the first message is the customer's current state.",
   fields: (t) =>
     statuses(t, KycStatus, 'kycStatus', {
       before: "The identity check's status before this change; null for a new customer",
       after: "The identity check's status after this change.",
     }),
   args: (t) => ({
-    customerId: t.id({ description: 'The customer to watch (`Customer:…`); by default all that the caller may see.' }),
+    customerId: t.id({
+      description: 'The customer to watch (`Customer:…`); by default, all customers that the caller may see.',
+    }),
   }),
   open: async ({ customerId }, after, context) => {
     checkSubject(customerId, 'customerId');
@@ -187,7 +189,7 @@ follow('Customer', Customer, {
 
 follow('Quote', Quote, {
   description:
-    "A quote's current state, then every change of its status, including its expiry by the service's clock. The stream completes once the status is terminal.",
+    "A quote's current state, then every change to its status, including its expiry by the service's clock. The stream completes once the status is terminal.",
   message: "A change to a quote. The first message of a stream is the quote's current state.",
   fields: (t) => ({
     ...statuses(t, QuoteStatus, 'status', {
@@ -209,9 +211,10 @@ follow('Quote', Quote, {
     }),
 });
 
-const StreamEnd = enumOf('StreamEnd', 'When a stream of named transactions completes.', {
-  TERMINAL: 'When all of them have a terminal status.',
-  FINAL: 'When nothing about them can change anymore: no bank can return a payment, and no refund is pending.',
+const StreamEnd = enumOf('StreamEnd', 'When a stream for individual transactions completes.', {
+  TERMINAL: 'When all of the transactions have a terminal status.',
+  FINAL:
+    'When nothing about the transactions can change anymore: no bank can return a payment, and no refund is pending.',
 });
 
 const FollowedTransactionsInput = oneOf('FollowedTransactionsInput', 'The transactions that a stream covers', (t) => ({
@@ -222,8 +225,8 @@ const FollowedTransactionsInput = oneOf('FollowedTransactionsInput', 'The transa
 
 follow('Transaction', Transaction, {
   description:
-    'Changes to transactions. A stream of named transactions begins with their current states and completes when all have ended. A stream of all transactions of a customer, or of all that the caller may see, begins with the next change. If `after` is given, the stream sends every change after that cursor.',
-  message: 'A change to a transaction. A stream of named transactions begins with the current state of each.',
+    "Changes to transactions. A stream for individual transactions begins with their current states and completes as specified by `until`. A stream for all of a customer's transactions, or for all transactions that the caller may see, begins with the next change. If `after` is given, the stream sends every change after that cursor.",
+  message: 'A change to a transaction. A stream for individual transactions begins with the current state of each.',
   fields: (t) => ({
     ...statuses(t, TransactionStatus, 'status', {
       before: 'The status before this change; null for a new transaction',
@@ -231,20 +234,20 @@ follow('Transaction', Transaction, {
     }),
     terminal: t.boolean({
       description:
-        'Whether the status is terminal. A stream of named transactions completes once all have terminal statuses, unless `until` is FINAL.',
+        'Whether the status is terminal. A stream for individual transactions completes once all have terminal statuses, unless `until` is FINAL.',
       resolve: ({ row }) => terminalTransactionStatuses.has(row.status),
     }),
   }),
   args: (t) => ({
     of: t({
       type: FollowedTransactionsInput,
-      description: 'The transactions to watch; by default all that the caller may see.',
+      description: 'The transactions to watch; by default, all transactions that the caller may see.',
     }),
     until: t({
       type: StreamEnd,
       required: true,
       defaultValue: 'TERMINAL',
-      description: 'When a stream of named transactions completes. Other streams never complete.',
+      description: 'When a stream for individual transactions completes. Other streams never complete.',
     }),
   }),
   open: async ({ of, until }, after, context) => {

@@ -20,14 +20,14 @@ const visible = {
 
 type Noun = keyof typeof visible;
 
-/** Returns the condition for the row with a public id; undefined if it is not an id of this noun. */
+/** Returns the condition for the row with the given public id; undefined if it is not an id for this noun. */
 function whereId(noun: Noun, id: string) {
   if (noun === 'Account') return accountNameIn(id);
   const uuid = uuidOf(id, noun);
   return uuid === undefined ? undefined : { id: uuid };
 }
 
-/** Reads the rows with these public ids, each once. Throws NOT_FOUND for a row that the caller may not see. */
+/** Reads the rows with the given public ids, each row once. Throws NOT_FOUND for a row that the caller may not see. */
 export async function visibleRows<N extends Noun>(
   { payments, viewer }: Context,
   noun: N,

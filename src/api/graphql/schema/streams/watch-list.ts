@@ -16,7 +16,7 @@ type Row = Readonly<Record<string, unknown>>;
 type Filter = Readonly<Record<string, unknown>>;
 
 export interface ListChange extends Message {
-  /** How the change affects the list: the row enters it, changes in it, or leaves it. */
+  /** How the change affects the list: the row enters it, changes within it or leaves it. */
   readonly op: 'ENTER' | 'UPDATE' | 'LEAVE';
   readonly node: Row;
   readonly before: Row | undefined;
@@ -24,7 +24,7 @@ export interface ListChange extends Message {
 
 export interface ListMessage extends Message {
   readonly changes: readonly ListChange[];
-  /** The filter with which the page of the first message is read; undefined in later messages. */
+  /** The filter for the page in the first message; undefined in later messages. */
   readonly snapshotOf?: { readonly filter: unknown };
 }
 
@@ -56,9 +56,9 @@ export async function watchList(
   const predicate = predicateOf(read.model, read.where(context.viewer, { filter }));
   const wanted = filterOf(types, { customerId: uuidOf(String(filter?.customerId), 'Customer') });
   if (resumeAfter !== undefined) await refuseExpired(resumeAfter, wanted, context);
-  // Read before the page, so that no change is missed. A change made in between is in the page and is sent, too.
+  // Read before the page, so that no change is missed. A change made in between is in the page and is also sent.
   const from = resumeAfter ?? (await feedHead(context.payments.database, context.viewer.platformId));
-  // Until the client acknowledges the page, a stream that it resumes without a cursor starts with the page again.
+  // Until the client has acknowledged the page, resuming without a cursor sends the page again.
   await context.resumePoint?.begin(snapshot && resumeAfter === undefined ? null : from.sequence);
   const channel = await subscribe(context, from.sequence, wanted);
   const first: ListMessage | undefined =
@@ -75,7 +75,7 @@ interface Following {
   readonly first: ListMessage | undefined;
 }
 
-/** Returns the message stream of a watched list. Its `return` takes effect immediately, like that of the channel. */
+/** Returns the message stream of a watched list. Its `return` takes effect immediately, like the channel's. */
 function listStream(
   context: Context,
   channel: Channel<Event>,
@@ -101,7 +101,7 @@ function listStream(
     return { op: is ? (was ? 'UPDATE' : 'ENTER') : 'LEAVE', ...at(event), node: now, before };
   }
 
-  /** Returns the messages for some events: a single one if the subscriber collects changes, otherwise one for each. */
+  /** Returns the messages for `events`: a single one if the subscriber collects changes, otherwise one per event. */
   async function messagesOf(events: readonly Event[]): Promise<ListMessage[]> {
     const all = await Promise.all(events.map(async (event) => ({ event, change: await changeOf(event) })));
     return (waitMs > 0 ? [all] : all.map((one) => [one])).flatMap((group) => {
@@ -157,19 +157,19 @@ function eachRowOnce(changes: readonly ListChange[]): ListChange[] {
 }
 
 /**
- * Combines a row's first change and its last one. A row that enters and then leaves counts as having left, because the
+ * Combines a row's first change with its last. A row that enters and then leaves counts as having left, because the
  * page, which is read after the stream's first position, may contain it.
  */
 function merged({ op, before }: ListChange, last: ListChange): ListChange {
   return { ...last, before, op: last.op === 'LEAVE' ? 'LEAVE' : op === 'ENTER' ? 'ENTER' : 'UPDATE' };
 }
 
-/** Returns an event's row, the same object for all subscribers. The database writes the snapshot in this form. */
+/** Returns an event's row, the same object for all subscribers. */
 const rowOf = oncePer((event: Event, noun: FollowedNoun): Row => ({ ...rowFromSnapshot(noun, event.snapshot) }));
 
 const messagesAfter = oncePer((_event: Event) => new Map<string, ListMessage>());
 
-/** Returns the message for these changes, the same object for all recipients, so that they can share the results. */
+/** Returns the message for the given changes. All recipients get the same object, so that they can share results. */
 function sharedMessage(last: Event, place: Message, changes: readonly ListChange[]): ListMessage {
   const key = changes.map(({ op, cursor, before }) => `${op}:${cursor}:${before?.version}`).join(' ');
   const known = messagesAfter(last);
@@ -181,9 +181,9 @@ function sharedMessage(last: Event, place: Message, changes: readonly ListChange
 const nouns = ['Customer', 'Transaction', 'Quote'] as const;
 
 /**
- * Checks that a list with this filter can be followed.
- * @throws GraphQLError INVALID_INPUT, naming the condition, if a change to a row does not show whether the row meets
- *   a condition; NOT_FOUND for an id that the caller may not see, because no change would ever match
+ * Checks that a list with the given filter can be followed.
+ * @throws GraphQLError INVALID_INPUT for a condition that cannot be checked from a change to a row alone; NOT_FOUND for
+ *   an id that the caller may not see, because no change would ever match
  */
 async function checkFollowable(context: Context, { model, where }: PageRead, filter: Filter): Promise<void> {
   const { viewer } = context;

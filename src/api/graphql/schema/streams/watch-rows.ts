@@ -9,15 +9,15 @@ import type { Context } from '../../context.ts';
 import { type After, placeOf, positionAfter, type RowUpdate, refuseExpired, subscribe, updatesOf } from './stream.ts';
 import { visibleRows } from './visible-ids.ts';
 
-/** A stream's rows, and how to recognize that one of them has ended; by default, they never end. */
+/** A stream's rows, and how to tell that one of them has ended; by default, they never end. */
 export interface RowStream<Noun extends FollowedNoun> {
   readonly noun: Noun;
-  /** The public ids of the rows, and the argument that names them. */
+  /** The public ids of the rows, and the name of the argument that lists them. */
   readonly ids: readonly string[];
   readonly field: string;
   /** Whether this version of a row is its last. */
   readonly isLast?: (row: SnapshotRows[Noun]) => boolean;
-  /** Reads whether a row has ended, for rows whose end creates no event. */
+  /** Checks whether a row has ended, for rows whose end creates no event. */
   readonly readFinality?: (row: SnapshotRows[Noun]) => Promise<Finality | undefined>;
 }
 
@@ -138,7 +138,7 @@ function rowsFollower<Noun extends FollowedNoun>(
       state.onShown?.(event.version);
       if (ends(event)) open.delete(id);
       return {
-        // The event of the version that was sent as the current state is not sent again, but it may end the row.
+        // An event whose version was already sent as the current state is skipped, but it may end the row.
         value: event.version > state.shown ? toUpdate(event, payments.cursors) : undefined,
         last: open.size === 0,
       };
@@ -169,7 +169,7 @@ function rowsFollower<Noun extends FollowedNoun>(
     };
     const again = (ms: number) => {
       clearTimeout(timer);
-      // If the database is unreachable, it is polled again.
+      // If a check fails, for example because the database is unreachable, it is repeated.
       timer = setTimeout(() => check().catch(() => again(lookMs.afterFailure)), ms).unref();
     };
     state.onShown = (version) => {

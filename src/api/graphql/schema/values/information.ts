@@ -3,7 +3,7 @@ import { builder } from '../builder.ts';
 export const InformationField = builder.objectRef<{ name: string; value: string }>('InformationField').implement({
   description: 'A piece of information about a party to a payment, such as its full name.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'The name of the field: FULL_NAME, BIRTH_DATE, NATIONALITY, …' }),
+    name: t.exposeString('name', { description: "The field's name, such as FULL_NAME, BIRTH_DATE or NATIONALITY." }),
     value: t.exposeString('value', { description: 'The value of the field, as a string.' }),
   }),
 });
@@ -11,7 +11,7 @@ export const InformationField = builder.objectRef<{ name: string; value: string 
 export const RequiredField = builder.objectRef<{ name: string; mandatory: boolean }>('RequiredField').implement({
   description: 'A piece of information about one side of a payment that the other side requires or accepts.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'The name of the field: FULL_NAME, BIRTH_DATE, NATIONALITY, …' }),
+    name: t.exposeString('name', { description: "The field's name, such as FULL_NAME, BIRTH_DATE or NATIONALITY." }),
     mandatory: t.exposeBoolean('mandatory', {
       description: 'True if the information is required, false if it is optional.',
     }),
@@ -23,7 +23,7 @@ export const InformationFieldInput = builder.inputType('InformationFieldInput', 
   fields: (t) => ({
     name: t.string({
       required: true,
-      description: 'The name of the field: FULL_NAME, BIRTH_DATE, NATIONALITY, PURPOSE_OF_PAYMENT, …',
+      description: "The field's name, such as FULL_NAME, BIRTH_DATE, NATIONALITY or PURPOSE_OF_PAYMENT.",
     }),
     value: t.string({
       required: true,

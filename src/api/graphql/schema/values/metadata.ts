@@ -2,7 +2,7 @@ import { invalid } from '../../../../core/refusal.ts';
 import { type Metadata, maxEntries } from '../../../../domain/commands/information.ts';
 import { builder } from '../builder.ts';
 
-/** Defines a platform's metadata on its records as a list, because GraphQL has no map type. */
+/** Defines the metadata of a platform's records. It is a list of entries, because GraphQL has no map type. */
 
 interface Entry {
   readonly key: string;
@@ -20,7 +20,7 @@ export const MetadataEntry = builder.objectRef<Entry>('MetadataEntry').implement
 export const noted = {
   isSorted: true,
   description:
-    'The key-value pairs that the platform stored with the object, ordered by key. Everyone who can see the object can read them, including apps.',
+    'The key-value pairs that the platform stored with the object, ordered by key. Everyone who can see the object, including apps, can read them.',
 } as const;
 
 export const MetadataInput = builder.inputType('MetadataInput', {
@@ -36,7 +36,7 @@ export const MetadataInput = builder.inputType('MetadataInput', {
 
 export const newMetadata = `Your own key-value pairs to store with the object, visible to apps and in webhooks. At most ${maxEntries}. A client token that sets them is refused with FORBIDDEN.`;
 
-export const changedMetadata = `Your own key-value pairs, which replace all pairs stored with the object. At most ${maxEntries}. An empty list or null removes the stored pairs. If omitted, they do not change.`;
+export const changedMetadata = `Your own key-value pairs, which replace all pairs stored with the object. At most ${maxEntries}. An empty list or null removes the stored pairs. If this field is omitted, they stay as they are.`;
 
 /** Converts an input's list to a map. Throws INVALID_INPUT with the path of a repeated key. */
 export function metadataOf(list: readonly Entry[] | null | undefined): Metadata | null | undefined {

@@ -8,12 +8,13 @@ builder.objectType('Currency', {
   fields: (t) => ({
     code: t.expose('code', {
       type: 'CurrencyCode',
-      description: 'The ISO 4217 code of the currency, or an asset code such as USDC or BTC.',
+      description: 'The currency code: an ISO 4217 code, or an asset code such as USDC or BTC.',
     }),
     name: t.exposeString('name', { description: "The currency's English name, for display." }),
     symbol: t.exposeString('symbol', { description: "The currency's symbol, for display." }),
     decimals: t.exposeInt('decimals', {
-      description: "The number of decimal places in the currency's amounts: 2 if its smallest unit is the cent.",
+      description:
+        "The number of decimal places in the currency's amounts, such as 2 for the US dollar, whose smallest unit is the cent.",
     }),
   }),
 });
@@ -23,7 +24,8 @@ builder.objectType('Money', {
   fields: (t) => ({
     amount: t.expose('amount', {
       type: 'BigInt',
-      description: 'The amount in the smallest unit of its currency: 12550 is 125.50 if the currency has 2 decimals.',
+      description:
+        'The amount in the smallest unit of its currency: 12550 means 125.50 if the currency has two decimal places.',
     }),
     currency: t.expose('currency', { type: 'Currency', description: 'The currency of the amount.' }),
     decimal: t.field({
@@ -54,12 +56,13 @@ builder.queryField('currencies', (t) =>
 
 export const AmountInput = builder.inputType('AmountInput', {
   description:
-    'An amount of money: set exactly one field. For an idempotency key, both forms of the same amount count as the same input.',
+    'An amount of money: set exactly one field. A retry with the same idempotency key may give the same amount in either form.',
   isOneOf: true,
   fields: (t) => ({
     units: t.field({
       type: 'BigInt',
-      description: 'The amount in the smallest unit of its currency: 1250 is 12.50 if the currency has 2 decimals.',
+      description:
+        'The amount in the smallest unit of its currency: 1250 means 12.50 if the currency has two decimal places.',
     }),
     decimal: t.field({ type: 'Decimal', description: 'The exact amount in major units, such as "12.50".' }),
   }),

@@ -9,7 +9,7 @@ export const AddressType = builder.objectRef<Address>('Address').implement({
     line1: t.exposeString('line1', { description: 'The first line of the address: street and number.' }),
     line2: t.optional('line2', 'String', { description: 'The second line of the address, if it has one.' }),
     city: t.optional('city', 'String', { description: 'The city; null if it is unknown.' }),
-    state: t.optional('state', 'String', { description: 'The state or province, if the address names one.' }),
+    state: t.optional('state', 'String', { description: 'The state or province, if the address has one.' }),
     postalCode: t.exposeString('postalCode', { description: 'The postal code.' }),
     country: t.exposeString('country', { description: 'The country, as an ISO 3166-1 alpha-2 code such as DE.' }),
   }),
@@ -36,7 +36,7 @@ const Owner = enumOf('Owner', 'The owner of an account or a payment.', {
 /** The options for the `owner` field, which explains why `customer` is null. */
 export const owner = {
   type: Owner,
-  description: 'Whether the owner is the platform or a customer, and whether the viewer may see the customer.',
+  description: 'Whether the owner is the platform, a customer whom the viewer may see, or a hidden customer.',
   select: { customerId: true },
   resolve: ({ customerId }: { readonly customerId: string | null }, _args: object, { viewer }: Context) => {
     if (customerId === null) return 'PLATFORM';

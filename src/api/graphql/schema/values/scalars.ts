@@ -24,7 +24,7 @@ function integerIn(value: unknown): bigint | undefined {
 }
 
 /**
- * Creates a scalar's parsers from a function that may return a WrongValue, which is reported before a resolver runs.
+ * Creates a scalar's parsers from a function that may return a WrongValue, which is reported before any resolver runs.
  * Literals are parsed from their text, so that integers of any length stay exact and floats are refused.
  */
 function parsers<T>(parse: (value: unknown) => T | WrongValue, kinds: readonly Kind[]) {
@@ -63,21 +63,22 @@ builder.scalarType('Decimal', {
 });
 
 builder.scalarType('CurrencyCode', {
-  description: 'The code of a currency: an ISO 4217 code, or an asset code such as USDC or BTC, in capitals.',
+  description: 'A currency code: an ISO 4217 code, or an asset code such as USDC or BTC, in capital letters.',
   serialize: (code) => code,
-  // Accepts any string. Commands check whether the currency is known, and a filter by an unknown one matches nothing.
+  // Accepts any string. Commands check whether the currency is known, and filtering by an unknown one matches nothing.
   ...textParsers((text) => text, 'INVALID_CURRENCY', 'expected a currency code such as "USD"'),
 });
 
 builder.scalarType('PathSegment', {
-  description: 'A step of the path to an input field: the name of a field, or a position in a list, counted from 0.',
+  description: 'A step in the path to an input field: a field name, or a position in a list, counted from 0.',
   serialize: (step) => step,
 });
 
 builder.scalarType('DateTime', {
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
-  description: 'A point in time in RFC 3339 format. Returned in UTC with milliseconds: 2026-01-31T09:30:00.000Z.',
-  // Serialized as a string, like BigInt. A plan has already read it as a string.
+  description:
+    'A point in time in RFC 3339 format. Returned in UTC with milliseconds, such as 2026-01-31T09:30:00.000Z.',
+  // Serialized as a string, like BigInt. A value read by a plan is already a string.
   serialize: (value: Date | string) => (typeof value === 'string' ? value : value.toISOString()) as never,
   ...textParsers(
     parseTimestamp,

@@ -23,7 +23,7 @@ const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
 });
 
 const WebhookDelivery = builder.prismaNode('WebhookDelivery', {
-  ...node(visibleToPlatform, 'The public id of the delivery (`WebhookDelivery:…`).'),
+  ...node(visibleToPlatform, "The delivery's public id (`WebhookDelivery:…`)."),
   description: 'The delivery of an event to a webhook endpoint.',
   fields: (t) => ({
     event: t.relation('event', {
@@ -65,7 +65,7 @@ const WebhookEndpoint = builder.prismaNode('WebhookEndpoint', {
     tokenId: t.publicId('ApiToken', 'tokenId', {
       nullable: true,
       description:
-        'The API token whose revocation disables the endpoint: the one that created the endpoint or, if later, last changed its URL, enabled it or added INCOMING_PAYMENT. Null if the operator of the service did so.',
+        "The API token that made the latest of these changes: creating or enabling the endpoint, changing its URL, or adding INCOMING_PAYMENT to its event types. Revoking this token disables the endpoint. Null if the service's operator made the latest such change.",
     }),
     deliveries: t.page(deliveries, {
       of: ['deliveries'],
@@ -77,7 +77,7 @@ const WebhookEndpoint = builder.prismaNode('WebhookEndpoint', {
 const endpoints = listOf(WebhookEndpoint, {
   visible: visibleToPlatform,
   words: ['A webhook endpoint', 'webhook endpoints'],
-  totalCount: 'The number of webhook endpoints, on all pages.',
+  totalCount: 'The number of webhook endpoints on all pages.',
 });
 
 builder.queryField('webhookEndpoints', (t) =>
@@ -86,13 +86,13 @@ builder.queryField('webhookEndpoints', (t) =>
 
 builder.prismaObjectField(WebhookDelivery, 'endpoint', (t) =>
   t.seen('endpoint', WebhookEndpoint, visibleToPlatform, {
-    description: 'The endpoint that the event is delivered to. Null if it was deleted while the event was being read.',
+    description: 'The endpoint to which the event is delivered; null if the endpoint was deleted during this query.',
   }),
 );
 
 builder.prismaObjectField(Event, 'deliveries', (t) =>
   t.many('deliveries', WebhookDelivery, {
-    description: "The event's deliveries to webhook endpoints, in order of creation. Empty for client tokens.",
+    description: "The event's deliveries to webhook endpoints, oldest first. Empty if the caller uses a client token.",
     orderBy: ['id'],
     visible: visibleToPlatform,
   }),
@@ -109,7 +109,7 @@ mutation('createWebhookEndpoint', {
     url: t.string({
       required: true,
       description:
-        'The URL to send events to: https with a public host name, on port 443 or 8443; in the sandbox also http to the loopback interface.',
+        'The URL to send events to: https with a public host name, on port 443 or 8443. In the sandbox, http or https to the loopback interface is also accepted.',
     }),
     eventTypes: t.field({
       type: [EventType],
@@ -128,12 +128,12 @@ mutation('createWebhookEndpoint', {
 
 mutation('updateWebhookEndpoint', {
   description:
-    'Changes a webhook endpoint. Omitted fields stay as they are. If the URL changes, a test event is sent to the new one. A token needs TRANSACT to add INCOMING_PAYMENT to an endpoint, or to enable or change the URL of an endpoint that receives it.',
+    'Changes a webhook endpoint. Omitted fields stay as they are. If the URL changes, a test event is sent to the new one. A token needs TRANSACT to add INCOMING_PAYMENT to an endpoint and, if the endpoint receives it, to enable the endpoint or change its URL.',
   input: (t) => ({
     endpointId: t.id({ required: true, description: endpointIdDescription }),
     url: t.string({
       description:
-        'The new URL to send events to: https with a public host name, on port 443 or 8443; in the sandbox also http to the loopback interface.',
+        'The new URL to send events to: https with a public host name, on port 443 or 8443. In the sandbox, http or https to the loopback interface is also accepted.',
     }),
     eventTypes: t.field({ type: [EventType], description: 'The event types to send from now on.' }),
     description: t.string({
@@ -141,7 +141,7 @@ mutation('updateWebhookEndpoint', {
     }),
     enabled: t.boolean({
       description:
-        'False disables the endpoint, and its pending deliveries fail. True enables it: it receives new events again, and the events that it missed can be replayed.',
+        'If false, the endpoint is disabled and its pending deliveries fail. If true, it is enabled: it receives new events again, and the events that it missed can be replayed.',
     }),
   }),
   success: { endpoint: { type: WebhookEndpoint, description: 'The changed endpoint.' } },
@@ -175,7 +175,7 @@ mutation('sendTestWebhook', {
     responseStatus: {
       type: 'Int',
       nullable: true,
-      description: "The HTTP status of the receiver's response; null if there was none in time.",
+      description: "The HTTP status of the receiver's response; null if none arrived in time.",
     },
   },
   resolve: async (input, { webhooks, viewer }, key) => {
@@ -188,8 +188,8 @@ const FeedRangeInput = builder.inputType('FeedRangeInput', {
   description:
     'A part of the feed: events after a cursor, before one, or between two. At least one cursor is required.',
   fields: (t) => ({
-    after: t.string({ description: 'Only events after this cursor of the feed.' }),
-    before: t.string({ description: 'Only events before this cursor of the feed.' }),
+    after: t.string({ description: 'Only events after this feed cursor.' }),
+    before: t.string({ description: 'Only events before this feed cursor.' }),
   }),
 });
 
@@ -197,7 +197,7 @@ const ReplayedEventsInput = oneOf('ReplayedEventsInput', 'The events to replay',
   eventId: t.id({ description: 'A single event, by its own id or its webhook id (`Event:…` or `Webhook:…`).' }),
   between: t.field({
     type: FeedRangeInput,
-    description: "The events of the endpoint's types in a part of the feed. More than 10000 are refused.",
+    description: "All events of the endpoint's types in a part of the feed. Refused if there are more than 10000.",
   }),
 }));
 
