@@ -218,7 +218,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(await page.getByRole('tab', { name: 'New tab' }).count()).toBe(0);
     // Nothing is sent without the id that another tab provides.
     for (const [tab, name, other] of [
-      ['Watch', 'transaction', 'the “First payment” tab'],
+      ['Watch', 'transaction', 'run the “First'],
       ['Execute', 'quote', 'the tab before'],
     ] as const) {
       await lab.open(tab);
