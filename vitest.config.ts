@@ -100,8 +100,8 @@ const mocking = ['test/access/database-wall.test.ts'];
 
 export default defineConfig({
   resolve: {
-    // When Vitest transforms modules, it would load graphql's ES module, while the libraries load its CommonJS module.
-    // Each of the two refuses the other's schemas ("from another module or realm").
+    // Without this alias, Vitest would load graphql's ES module when it transforms modules, while the libraries load
+    // its CommonJS module. Each of the two refuses the other's schemas ("from another module or realm").
     alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }],
   },
   test: {

@@ -100,7 +100,7 @@ export function markdown({ rows, facts, speeds }: Saved): string {
     ({ case: name, contestant, result, statements }) =>
       `| ${name} | ${contestant} | ${round(result.perSecond)} | ${round(result.p50, 1)} | ${round(result.p99, 1)} | ${round(result.cpuMicros)} | ${round(result.postgresMicros)} | ${round(statements, 1)} |`,
   );
-  // The lowest and the highest ratio of the two contestants' rates in a single round.
+  // The range, over the rounds, of the ratio between the two contestants' rates.
   const spread = (a: Result | undefined, b: Result | undefined) => {
     const each = (a?.turns ?? []).flatMap((one, at) => {
       const other = b?.turns[at];

@@ -6,8 +6,8 @@ create role payments_owner login password 'change me';
 grant create, connect on database payments to payments_owner;
 grant usage, create on schema public to payments_owner;
 
--- There are two service roles: one answers requests for one platform at a time, the other does background work for all
--- platforms. The migrations grant both roles their rights, and create a missing role if the owner may create roles.
+-- There are two service roles: one answers requests for one platform at a time, and the other does background work for
+-- all platforms. The migrations grant both roles their rights, and create a missing role if the owner may create roles.
 create role gateway_serving nologin;
 create role gateway_work nologin;
 
@@ -15,7 +15,7 @@ create role gateway_work nologin;
 revoke all on schema public from public;
 grant usage on schema public to gateway_serving, gateway_work;
 
--- Lets the role see how long other logins' transactions, such as a dump's, have been open. `doctor` and the alert
+-- Lets the role see how long other logins' transactions (for example, a dump) have been open. `doctor` and the alert
 -- PaymentsOldSnapshot need this.
 grant pg_read_all_stats to gateway_work;
 

@@ -57,7 +57,7 @@ async function main(): Promise<void> {
   try {
     const embedded = await starting;
     const { databaseUrl, pooler } = await prepareDatabase(config, embedded, (line) => log.info(line));
-    if (pooler) log.info({ prepares: pooler.prepares }, 'requests use the connection pooler of DATABASE_URL');
+    if (pooler) log.info({ prepares: pooler.prepares }, 'requests use the connection pooler in DATABASE_URL');
     const sandbox = await prepareRows(databaseUrl, config, log);
     if (!config.CLIENT_TOKEN_KEY) log.warn('CLIENT_TOKEN_KEY is not set: no client tokens can be created');
     gateway = await startGateway({ databaseUrl, pooler, config, log, sandbox });

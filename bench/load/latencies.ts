@@ -70,7 +70,7 @@ export class Latencies {
   }
 }
 
-/** Returns the value below which the fraction `part` of the sorted values lies. */
+/** Returns a percentile of the sorted values; `part` is a fraction, such as 0.99. */
 export function percentile(sorted: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
 }

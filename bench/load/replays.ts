@@ -28,7 +28,7 @@ process.on('message', (message: ReplayJob | 'read') => {
   }
 });
 
-/** Starts one socket's replays; resolves on the first message. Implements graphql-transport-ws like subscribers.ts. */
+/** Starts one socket's replays; resolves on the first message. Uses graphql-transport-ws, as subscribers.ts does. */
 function replay({ url, authorization, after, replays, messages }: ReplayJob, at: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws');

@@ -8,7 +8,7 @@ import { loadTool } from './tool.ts';
 export interface RequestJob {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The bodies to post, in turn; an empty body is sent as a GET. */
+  /** The bodies to post, in turn; an empty string sends a GET instead. */
   readonly bodies: readonly string[];
   readonly connections: number;
   /** Sends each body once and then ends: for requests that succeed only once. */

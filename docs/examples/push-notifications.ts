@@ -3,12 +3,12 @@ import { Webhook } from 'standardwebhooks';
 /**
  * A handler for OUTGOING_PAYMENT and INCOMING_PAYMENT webhooks that sends push notifications to a customer's devices
  * when a payment ends. The service delivers webhooks at least once and in any order, so the handler must cope with
- * repeats and with older webhooks that arrive later.
+ * webhooks that are repeated or out of order.
  */
 
 /** The message for your push service (APNs or FCM). You can send it with any library. */
 export interface Notification {
-  /** The same for repeats. Pass it as `apns-collapse-id` or FCM's `collapse_key` so that a device shows only one. */
+  /** Repeats have the same id. Pass it as `apns-collapse-id` or FCM's `collapse_key`, so a device shows only one. */
   readonly id: string;
   readonly platformCustomerId: string;
   readonly title: string;
@@ -38,7 +38,7 @@ interface PaymentEvent {
   readonly transaction?: { readonly id: string; readonly status: string; readonly platformCustomerId: string | null };
 }
 
-/** The titles appear on the lock screen, so they contain no amounts or names. The app fetches them when opened. */
+/** The titles appear on the lock screen, so they contain no amounts or names. The app fetches those when opened. */
 const titles: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   OUTGOING_PAYMENT: {
     COMPLETED: 'Your payment has arrived',

@@ -219,7 +219,7 @@ export const lettersOrDigits = numberField(
   written('4 to 34 letters or digits', { runs: [run(alphanumeric, 4, 34)], capitals: true }),
   {
     differIn: 'spaces, dashes, letter case',
-    // A number whose only letters are O, I or L is mistyped: banks that use letters also use others.
+    // A number whose only letters are O, I or L is mistyped: banks that use letters use other letters as well.
     check: (value, details, given) => {
       const [letter] = /^[OIL]*[0-9][0-9OIL]*$/.test(value) ? (/[OIL]/.exec(value) ?? []) : [];
       if (letter === undefined) return notZeros(value, details, given);

@@ -21,7 +21,7 @@ export interface AccountType {
   readonly fields: Readonly<Record<string, AccountField>>;
   /** The fields that can identify the account; exactly one of them is required. */
   readonly identifier: readonly string[];
-  /** The fields that name the bank, if an identifier is unique only within a bank. */
+  /** The fields that identify the bank, if an identifier is unique only within a bank. */
   readonly bank?: readonly string[];
 }
 
@@ -76,7 +76,7 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
     description: 'A Pix key in Brazil.',
     country: 'BR',
     fields: {
-      // The key type comes first, because forms show it first and the key's format depends on it.
+      // The key type comes before the key, whose format depends on it, because forms show the fields in this order.
       pixKeyType: field.choice('The Pix key type: CPF, CNPJ, EMAIL, PHONE or RANDOM.', {
         CPF: "A Brazilian individual's tax number: 11 digits.",
         CNPJ: "A Brazilian company's tax number: 14 characters.",
@@ -191,10 +191,10 @@ export const accountTypes: Readonly<Record<ExternalAccountType, AccountType>> = 
   BASE_WALLET: wallet('baseWallet', 'A wallet on Base.', ['USDC'], { address: wallets.evmAddress }),
 };
 
-/** The fields that distinguish an account from others of its type, in canonical form. */
+/** The details that distinguish an account from others of its type, in the form used for comparisons. */
 export interface AccountIdentity {
   readonly identifier: string;
-  /** The bank's code; null if the identifier is unique without it. */
+  /** The bank's code or name; null if the identifier is unique without it. */
   readonly bank: string | null;
 }
 
@@ -271,8 +271,8 @@ const clabeChecksum = field.checkDigits(
 );
 
 /**
- * Checks a CLABE: its check digit, but neither its bank nor its city. A list of banks would refuse valid accounts, because
- * banks are added every year, and many accounts have unlisted city codes.
+ * Checks a CLABE: its check digit, but neither its bank nor its city. Checking these against lists would refuse valid
+ * accounts, because banks are added every year and many accounts have unlisted city codes.
  */
 function clabeFault(value: string, details: AccountDetails): string | undefined {
   return value.startsWith('000') ? 'no bank has the code 000' : clabeChecksum(value, details, value);

@@ -28,7 +28,7 @@ export function birthFault(text: string, now: Date): string | undefined {
   return text < oldest ? `must not be more than ${oldestYears} years ago` : undefined;
 }
 
-/** The last time that RFC 3339 can express, in milliseconds. */
+/** The latest time that RFC 3339 can express, in milliseconds since 1970. */
 export const lastMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /** Parses an RFC 3339 date-time with a time zone; undefined if invalid or outside the years that can be stored. */

@@ -28,7 +28,7 @@ export interface Currency {
   readonly code: CurrencyCode;
   readonly name: string;
   readonly symbol: string;
-  /** The number of decimal places. If it is 2, 12550 smallest units are 125.50. */
+  /** The number of decimal places: with 2, an amount of 12550 smallest units is 125.50. */
   readonly decimals: number;
 }
 
@@ -134,7 +134,7 @@ function moneyFormat(currency: Currency, locale: string): Intl.NumberFormat | Ra
 }
 
 function isKnownLocale(locale: string): boolean {
-  // RFC 5646 requires support for 35 characters; a longer tag may consist of meaningless private subtags.
+  // RFC 5646 requires support only for tags of up to 35 characters. Meaningless subtags can make one far longer.
   if (locale.length > 100) return false;
   try {
     return Intl.NumberFormat.supportedLocalesOf([locale]).length > 0;

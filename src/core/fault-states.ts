@@ -9,8 +9,8 @@ interface State {
 }
 
 /**
- * Logs failures of background work as states: one line when work starts to fail for a reason, and one when no work is
- * failing for that reason anymore. All database errors count as one reason, so a failover does not flood the log.
+ * Logs failures of background work as states: one line when work starts to fail for a new reason, and one when no work
+ * fails for that reason anymore. All database errors count as one reason, so a failover does not flood the log.
  */
 export class FaultStates {
   static readonly of = oncePer((log: Logger) => new FaultStates(log));

@@ -25,7 +25,7 @@ export abstract class WorkSlot {
     if (this.#waits === 0 && !this.#hasEnded) this.occupy();
   }
 
-  /** Passes the turn to the tenant's other work. A request still counts as being processed. */
+  /** Passes the turn to the tenant's other work. A request that does so still counts as being processed. */
   yieldTurn(): void {
     this.release();
   }
@@ -56,7 +56,7 @@ export async function outsideWait<Result>(answer: Promise<Result>): Promise<Resu
   return answer.finally(() => slot?.retake());
 }
 
-/** Waits for the platform's turn (src/api/http/turns.ts). The caller must call the slot's `end` afterwards. */
+/** Waits for the platform's turn (src/api/http/turns.ts). The caller must call the slot's `end` when done. */
 export type TakeTurn = (platformId: string) => Promise<WorkSlot>;
 
 /** Limits a platform's expensive work while other platforms are also sending requests (src/api/http/turns.ts). */

@@ -1,7 +1,7 @@
 export const defaultPageSize = 20;
 export const maxPageSize = 100;
 
-/** A page bounded by time-ordered ids or feed sequence numbers. Such pages do not shift, and all are equally fast. */
+/** A page bounded by time-ordered ids or feed sequence numbers. Such pages do not shift, and all load equally fast. */
 export interface Page<Key> {
   readonly size: number;
   /** Whether the page is read from the end of the list. Its rows are then read in the opposite order and reversed. */
@@ -23,7 +23,7 @@ export interface ChangeKey {
 
 export type KeyBound<Key> = { readonly [Operator in 'gt' | 'gte' | 'lt' | 'lte']?: Key };
 
-/** The key by which a row is ordered. Only lists ordered by last change need the time. */
+/** The key by which a row is ordered. Only lists ordered by last change need `updatedAt`. */
 export interface OrderedRow {
   readonly id: string;
   readonly updatedAt?: Date;

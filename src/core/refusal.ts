@@ -173,7 +173,7 @@ export function checkVersion({ expectedVersion }: Expecting, existingId: string 
 
 /**
  * Runs all checks on an input and returns their results, so that a refusal lists every invalid field.
- * @throws Refusal with the path of the first invalid field, and all of them in `errors`
+ * @throws Refusal with the path of the first invalid field and, if there are several, all of them in `errors`
  */
 export function checkAll<Checks extends readonly (() => unknown)[]>(
   ...checks: Checks

@@ -22,7 +22,7 @@ export interface Patient {
   readonly limits: Limits;
 }
 
-/** The limits for an open transaction and for waiting for a lock, in seconds. */
+/** How long a transaction may be open, in seconds: any transaction, and one that blocks other sessions. */
 export type Limits = Readonly<Record<'transactionSeconds' | 'lockSeconds', number>>;
 
 /** The result of a check: a fault, a single verdict, one verdict per finding, or none if the check does not apply. */
@@ -120,7 +120,7 @@ export const serverChecks: Checks<Patient> = {
     ({ mighty }) =>
       mighty === null
         ? ['ok', "the service's roles have only the rights that they need"]
-        : `${mighty} has more rights than the service needs: it must not have SUPERUSER, BYPASSRLS or CREATEROLE, own tables, or be a member of another role, except pg_read_all_stats`,
+        : `more rights than the service needs: ${mighty}. No role of the service may have SUPERUSER, BYPASSRLS or CREATEROLE, own tables, or be a member of another role, except pg_read_all_stats`,
   ),
   durability: oneRow<{ off: string | null; missing: string }>(
     `select (select string_agg(name, ', ' order by name) from pg_settings
@@ -190,7 +190,7 @@ export const serverChecks: Checks<Patient> = {
         ? ['ok', 'none is old']
         : [
             'warning',
-            `${whose} has been open for ${Math.round(seconds / 60)} minutes; it retains dead rows and locks: end it`,
+            `${whose} has been open for ${Math.round(seconds / 60)} minutes; it holds locks and prevents dead rows from being removed: end it`,
           ],
   ),
   async locks({ database, limits }) {

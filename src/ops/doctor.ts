@@ -47,7 +47,7 @@ const settingsChecks: Checks<Config> = {
   proxies: ({ TRUSTED_PROXIES: ranges }) =>
     ranges.some(([address, bits]) => bits < (address.kind() === 'ipv4' ? 8 : 7))
       ? 'TRUSTED_PROXIES trusts every address: clients can choose their address with X-Forwarded-For, and evade per-address limits. Name only your proxies'
-      : ['ok', ranges.length === 0 ? 'no proxy is trusted' : `${ranges.length} ranges are trusted`],
+      : ['ok', ranges.length === 0 ? 'no proxy is trusted' : `trusted ranges: ${ranges.length}`],
   'own keys'({ NODE_ENV, ROLE, SECRET_KEY, CLIENT_TOKEN_KEY }) {
     if (NODE_ENV !== 'production') return [];
     const missing: Verdict[] = [];
@@ -140,7 +140,7 @@ const stalledFeed = oneRow<{ count: number; holder: number | null; program: stri
   ({ count, holder, program }) => {
     if (count === 0) return ['ok', 'none'];
     const holds = `Process ${holder} (${program}) holds the sequencer's lock. To end it: select pg_terminate_backend(${holder})`;
-    const detail = `${count} events have waited for 15 s or more: no instance sequences them`;
+    const detail = `${count} events have waited for 15 s or more: no instance is sequencing them`;
     return holder === null ? detail : `${detail}. ${holds}`;
   },
 );
@@ -250,10 +250,10 @@ async function ofDatabase(config: Config, limits: Limits): Promise<Finding[]> {
   }
 }
 
-/** The SQLSTATEs of objects that do not exist or that the login cannot read. The catalog checks report them. */
+/** The SQLSTATEs for objects that are missing or that the login cannot read. The catalog checks report such objects. */
 const notThere = ['42501', '42P01', '42703', '42883'];
 
-/** The SQLSTATE of a statement that reached `lock_timeout`. */
+/** The SQLSTATE for a statement that exceeded `lock_timeout`. */
 const lockNotAvailable = '55P03';
 
 const isOne = (verdicts: Exclude<Verdicts, string>): verdicts is Verdict => typeof verdicts[0] === 'string';

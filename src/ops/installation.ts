@@ -53,7 +53,7 @@ function shown(config: Config, name: keyof typeof settings): string | null {
   return name === kind ? own : fallbacks.join(', ');
 }
 
-/** Hides the password in an address, wherever it occurs, including in the parameters. */
+/** Hides the passwords in an address, including those in its parameters. */
 function withoutPassword(text: string): string {
   return text
     .replace(/^(\w+:\/\/[^/?#]*?:)[^/?#]*(@)/, `$1${hidden}$2`)
@@ -75,7 +75,7 @@ export function addMigrate(program: Program): void {
     .action(withSettings(applyMigrations, asOwner));
 }
 
-/** Uses the owner's address as DATABASE_URL if that is unset: migrations need no other login. */
+/** Uses DATABASE_OWNER_URL as DATABASE_URL if the latter is unset: migrations need no other login. */
 function asOwner(environment: Screen['environment']): Screen['environment'] {
   const { DATABASE_URL, DATABASE_URL_FILE, DATABASE_OWNER_URL, DATABASE_OWNER_URL_FILE } = environment;
   if (DATABASE_URL || DATABASE_URL_FILE) return environment;
@@ -159,7 +159,7 @@ export function addRestored(program: Program): void {
     .option('--yes', 'carry it out; without --yes, the command only reports what it would do');
 }
 
-/** Finds the connected instances by the machine and process at the end of their connections' names (connectionName). */
+/** Finds the connected instances by the machine and process at the end of their connection names (connectionName). */
 const instancesStatement = statement<{ names: string | null }>(
   'instances_at_work',
   `select string_agg(distinct client, ', ') as names from (select substring(application_name from '\\S+:\\d+$') as client from pg_stat_activity

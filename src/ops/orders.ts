@@ -106,7 +106,7 @@ export function addCases(program: Program): void {
       'settle a payment as promised although its provider moved a different amount: query the rail once more, and book the difference to DIFFERENCES',
     )
     .argument(...ofPayment);
-  addDecision(cases, 'close', closePayment, 'what the investigation has found')
+  addDecision(cases, 'close', closePayment, 'what the investigation found')
     .description("close a payment's cases after an investigation, without moving money")
     .argument(...ofPayment);
 }

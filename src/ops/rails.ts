@@ -130,7 +130,7 @@ export function addReconcile(program: Program): void {
   addCommand(found, 'list', listOpenDifferences)
     .description('list the open differences, oldest first')
     .option('--all', 'include those that are closed or no longer found');
-  addDecision(found, 'close', closeFound, 'what the investigation has found')
+  addDecision(found, 'close', closeFound, 'what the investigation found')
     .description('close a difference after an investigation; moves no money')
     .argument('<difference>', 'its id: ReconciliationDifference:…');
   periodOf(
@@ -177,7 +177,7 @@ async function listDays({ database }: Tools, name: string, { from, to }: Period)
 
 const sums = ['receivedHere', 'receivedThere', 'paidHere', 'paidThere', 'booked', 'held'] as const;
 
-/** Formats a day's totals in one currency. Each is null if the day has none. */
+/** Formats a day's totals in one currency. A missing total is null. */
 function inMajor(day: DayTotal | undefined) {
   const words = (units: string | null) => units && formatMajor(BigInt(units), requiredCurrency(day?.currency ?? ''));
   const totals = sums.map((sum) => [sum, words(day?.[sum] ?? null)] as const);

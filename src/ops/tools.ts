@@ -41,7 +41,7 @@ export interface Deciding extends Tools {
   readonly operator: Operator & { readonly reason: string };
 }
 
-/** The function of a command. It receives the context, the declared arguments, and the options. */
+/** The function that carries out a command. It receives the context, the declared arguments, and the options. */
 type Work<Given, Args extends readonly unknown[]> = (given: Given, ...args: Args) => Promise<Answer>;
 
 /** Creates the action for a command that needs only the settings, read from the environment returned by `from`. */
@@ -109,7 +109,7 @@ export function addCommand<Args extends unknown[]>(group: Program, name: string,
   return group.command(name).action(withDatabase(work));
 }
 
-/** Returns a command's name as typed, with its group's name in front. It is recorded for `ops acts`. */
+/** Returns a command's name as typed, including its group's name. It is recorded for `ops acts`. */
 const actOf = (group: Program, name: string) => (group.name() === 'ops' ? name : `${group.name()} ${name}`);
 
 /** Adds a command that changes something. It records the operator, and the reason if one is given, for `ops acts`. */

@@ -33,7 +33,7 @@ export class StoredConnections implements RailConnections {
     await storeStatement(on, platformId, this.#requireBox().seal(connection, ownerOf(platformId)));
   }
 
-  /** Re-encrypts the connections that use the key `keyId`. Returns their number. @throws Error without that key */
+  /** Re-encrypts connections that use the key `keyId`. Returns their number. @throws Error if that key is not set */
   async reencrypt(keyId: string): Promise<number> {
     const rows = await this.#database.prisma.railConnection.findMany();
     let changed = 0;

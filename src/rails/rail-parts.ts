@@ -24,7 +24,7 @@ export interface RailAccount {
 export type RailStep = 'PAY_REQUEST' | 'PULL' | 'SETTLEMENT';
 
 export interface IdentityRequest {
-  /** The customer's UUID. Together with the name, it is the idempotency key of the check. */
+  /** The customer's UUID. Together with the name, it forms the check's idempotency key. */
   readonly customerId: string;
   readonly customerType: CustomerType;
   /** The full name, or the legal name of a business; null if none is known. */

@@ -168,7 +168,7 @@ export interface RateTerms {
 
 /** An external account or wallet to check, with everything that is known about it. */
 export interface AccountToCheck extends parts.RailAccount {
-  /** The account's UUID, which is the idempotency key of its registration at a provider. */
+  /** The account's UUID, which is the idempotency key for its registration at a provider. */
   readonly id: string;
   readonly currency: string;
   /** The owner of a bank account, in the API's format; null for a wallet. */
@@ -208,7 +208,7 @@ export type RailOutcome =
   | { readonly kind: 'pending'; readonly checkInMs: number }
   | {
       readonly kind: 'settled';
-      /** For how many milliseconds the money may still come back. After that, the rail is queried once more. */
+      /** For how long the money may still come back, in milliseconds. After that, the rail is queried once more. */
       readonly watchMs?: number | undefined;
       /** The amount that arrived, in smallest units. If it differs from the order's, an operator decides. */
       readonly amount?: bigint | undefined;
@@ -258,7 +258,7 @@ export interface RequiredField {
 
 /** A request for payment instructions. */
 export interface FundingRequest {
-  /** The UUID of the quote or account to be paid. The instructions are exclusive to it. */
+  /** The UUID of the quote or account to be paid. */
   readonly owner: string;
   /** The owner of the account; null for the platform's own accounts, undefined for a quote. */
   readonly customerId?: string | null | undefined;

@@ -192,7 +192,7 @@ function maxOpenFiles(): number {
   }
 }
 
-/** The time limit for a request (on a socket, for an operation), including all waits, in milliseconds. */
+/** The time limit, in milliseconds, for a request (or, on a socket, an operation), including all waits. */
 const operationMs = 10_000;
 /** The average request time, in milliseconds, above which the instance counts as overloaded. */
 const slowMs = 200;

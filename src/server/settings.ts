@@ -130,7 +130,7 @@ export const settings = {
     'the folder of the embedded Postgres and, outside production, of the keys generated on first startup. Not needed if `DATABASE_URL`, `CLIENT_TOKEN_KEY` and `SECRET_KEY` are set',
   ),
   DATABASE_OWNER_URL: optional(address, '`DATABASE_DIRECT_URL`, else `DATABASE_URL`').describe(
-    'the same database, with the login that owns its tables: for migrations only',
+    'the same database with the login that owns its tables, used only for migrations',
   ),
   MIGRATE: optional(oneOf(['on', 'off', 'verify']), '`on`, in production `verify`').describe(
     '`on` applies migrations at startup, `verify` prevents startup if one is missing, `off` does neither',
@@ -235,7 +235,7 @@ export const settings = {
     'how many days of events a stream can replay, 1 to 36500. Resuming fails with CURSOR_EXPIRED if an older event would have to be replayed. Events are not deleted: lists of events still show them',
   ),
   PUBLIC_CONTRACT: optional(onOff, 'on, in production off').describe(
-    '`on` or `off`: whether the API is described publicly: by introspection of the schema and, without credentials, by the OpenAPI document with its console and by the documentation at `/docs`',
+    '`on` or `off`: whether the schema can be introspected, and whether the OpenAPI document, its console and the documentation at `/docs` are public',
   ),
   STOCK_READS: withDefault(onOff, false).describe(
     '`on` or `off`: whether GraphQL queries are executed by graphql-js and Prisma instead of by the reader, which compiles a query to one SQL statement. Only for debugging and comparison, because this takes one statement for each parent; refused in production',

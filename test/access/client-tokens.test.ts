@@ -182,7 +182,7 @@ test('a revoked or forged client token is treated like a missing one', async () 
     expect(await statusWith(bad)).toBe(401);
   const app = connect(t.url, '', `Bearer ${token}`);
   expect((await app.ask(kind)).viewer.kind).toBe('CLIENT');
-  // Other data signed with the same key is not a token.
+  // A JSON Web Token from a different issuer is refused, even if it is signed with the same key.
   const key = hash('sha256', 'client token a key that only tests use, for nothing else', 'buffer');
   const header = JSON.parse(Buffer.from(head ?? '', 'base64url').toString());
   for (const [issuer, status] of [
@@ -266,7 +266,8 @@ test('callers with MANAGE create, list, use and revoke API tokens', async () => 
   expect(await create(' ')).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'name'] });
 });
 
-// Additional rights that a platform can grant to a customer's app when it creates the app's token.
+// The following tests are about grants: additional rights that a platform can give to a customer's app when it creates
+// the app's token.
 
 const receiver = '$success.usd@sandbox.uma.money';
 
@@ -305,7 +306,7 @@ function payWith(lookupId: string, app: TestPlatform): Promise<Data> {
 }
 
 describe('with the grant', () => {
-  test('an app looks up a receiver for its customer, and pays with the lookup', async () => {
+  test('an app looks up a receiver for its customer, and pays using the result', async () => {
     const app = await paying(['LOOK_UP_RECEIVERS']);
     expect((await app.ask('{ viewer { grants } }')).viewer).toEqual({ grants: ['LOOK_UP_RECEIVERS'] });
     const made = await app.lookUp(receiver);

@@ -327,7 +327,7 @@ describe('production', () => {
     );
   });
 
-  test('does not start as an owner by default, and names the setting that allows it', async () => {
+  test("does not start with an owner's login by default, and names the setting that allows it", async () => {
     await expect(startAs(t.databaseUrl)).rejects.toThrow('ALLOW_UNSAFE=owner-login');
   });
 

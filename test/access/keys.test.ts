@@ -6,7 +6,7 @@ import { openRawSocket } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { ownReceiver } from '../webhooks/receiver.ts';
 
-// Tests how API tokens expire, are limited to addresses, and are rotated.
+// Tests the expiry, address restrictions and rotation of API tokens.
 
 const t = await testGateway({ TRUSTED_PROXIES: [parseRange('127.0.0.1')], WRONG_CREDENTIALS_PER_MINUTE: 600 });
 const { platform } = t;
@@ -196,7 +196,8 @@ test("a token's expiry is announced once, a week in advance, by event and webhoo
   await make(platform, { expiresAt: later(24 * 8) });
   const { token } = await make(platform, {});
   await rotate(platform, token.id, { overlapHours: 1 });
-  // The hourly job that announces expiries also runs at startup. If two runs overlap, no expiry is announced twice.
+  // The hourly job that announces expiries also runs at startup. Even if two runs overlap, each expiry is announced
+  // only once.
   await Promise.all([ownGateway({}, t.databaseUrl), ownGateway({}, t.databaseUrl)]);
   const told = () => receiver.received.filter(({ body }) => body.type === 'API_TOKEN_EXPIRY');
   await receiver.until(() => told().length >= 2);

@@ -8,7 +8,7 @@ import { restClient } from '../setup/rest.ts';
 import type { Bearer } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket, type RawSocket, subscribed } from '../setup/streams.ts';
 
-/** A connection may do only what its current token allows, even after its token is replaced, limited or revoked. */
+/** The rights of an open connection follow those of its token, even when the token is replaced, limited or revoked. */
 
 const t = await testGateway({ WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange('127.0.0.1')] });
 const scene = await t.platform.makeScene();
@@ -161,7 +161,7 @@ const endings: Readonly<Record<string, Ending>> = {
     ofCustomer,
     ({ tokenId }) => t.platform.succeed('revokeClientToken', { tokenId }),
   ],
-  // The database's clock decides when the token has expired.
+  // The database clock decides whether a token has expired.
   'of an app expires': ['UNAUTHENTICATED', ofCustomer, ({ tokenId }) => expireToken(t, tokenId)],
 };
 

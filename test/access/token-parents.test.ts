@@ -155,7 +155,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     expect(await revoke(platform, platform.tokenId)).toBe('CONFLICT');
     await good(platform);
     const second = await server(platform);
-    // Since the token's descendants are revoked with it, no token with MANAGE would be left.
+    // The token's descendants would be revoked with it, leaving no token with MANAGE.
     expect(await revoke(second, platform.tokenId)).toBe('CONFLICT');
     await good(platform, second);
     expect(await revoke(second, platform.tokenId, { revokeDescendants: false })).toBeNull();

@@ -12,7 +12,7 @@ export const rulesFiles = globSync('deploy/prometheus/*alerts.yml');
 export const alertsIn = (rules: string): string[] =>
   [...rules.matchAll(/^ +- alert: (\w+)$/gm)].map(([, name = '']) => name);
 
-/** Replacements that lower the rules' durations and the bytes that a slot may keep, so a run takes only minutes. */
+/** Replacements that lower the rules' durations and thresholds, so that a run takes only minutes. */
 const shorter: readonly [time: RegExp, instead: string][] = [
   [/for: \d+[sm]/g, 'for: 0s'],
   [/\[5m\]/g, '[10s]'],

@@ -293,7 +293,7 @@ interface Scene {
   readonly faults: Readonly<Record<string, StagedFault>>;
 }
 
-/** All faults that `npm run soak -- alerts` stages: one for each alert. */
+/** The faults for `npm run soak -- alerts`, at least one for each alert. Some of them cannot be staged. */
 export const scenes: readonly Scene[] = [
   { hasReplica: false, faults: ofInstances },
   { hasReplica: true, faults: ofReplica },

@@ -30,7 +30,10 @@ test('the matrix covers every field of the schema, with its permission', () => {
   for (const { name } of nodeTypes()) kindOfNode(name);
 });
 
-/** In the soak, each stranger tries every place over all transports. Otherwise, those in `sharing` try a third each. */
+/**
+ * In the soak, each stranger tries every place over all transports. Otherwise, each of those in `sharing` tries a third
+ * of the places.
+ */
 const isWhole = process.env.MATRIX === 'all';
 const sharing = ['another customer with every grant', 'another quote', 'another transaction'];
 
@@ -47,7 +50,7 @@ test.each(['another platform', 'another customer', ...sharing, 'another payment 
   },
 );
 
-test('over GraphQL, a token with fewer rights learns nothing about the objects that it names', async () => {
+test('over GraphQL, a token without the required permission learns nothing about the objects that it names', async () => {
   await loseNone((all) => tryPermissions(world, all));
 });
 
@@ -67,7 +70,7 @@ test("over REST, another platform's objects look as if they had never existed", 
   await loseNone((all) => tryStranger(world, world.restStranger, restCells(world, operations), all));
 });
 
-test('over REST, app tokens, expired tokens and tokens with fewer rights get the same refusal, and read nothing', async () => {
+test('over REST, app tokens, expired tokens and tokens without the required permission are refused, and read nothing', async () => {
   await loseNone((all) => tryRestTokens(world, operations, permissionsInDocs(), all));
 });
 

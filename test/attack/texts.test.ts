@@ -206,7 +206,7 @@ test('a query for a string that cannot be stored finds nothing or is refused', a
   expect(wrong).toEqual([]);
 });
 
-test('every REST string has a maximum length in the document, and awkward strings are refused as the table specifies', async () => {
+test('every REST string has a maximum length in the OpenAPI document, and awkward strings are refused as the table specifies', async () => {
   const wrong: string[] = [];
   let texts = 0;
   const tasks = Object.entries<Data>(rest.document.paths).flatMap(([path, methods]) =>

@@ -83,7 +83,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(curl).toContain('Timeline');
 
     await front.bringToFront();
-    // The front page has reserved the space for the latest status changes, so its height does not change.
+    // The front page reserves space for the latest status changes, so its height does not change.
     const moved = front.getByRole('list', { name: 'Payments that have moved' });
     await moved.getByText('PROCESSING → FAILED').waitFor();
     expect(await moved.getByRole('listitem').count()).toBe(3);

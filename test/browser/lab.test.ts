@@ -157,7 +157,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     const page = await started.open();
     await page.clock.install();
     const refused = [{ message: 'too many requests', extensions: { code: 'RATE_LIMITED' } }];
-    /** How the first two counts and the first stream of the page end. */
+    /** How the page's first two count queries and its first stream end. */
     const ends = [
       ['query', 'error', refused],
       ['query', 'next', { data: null, errors: refused }],
@@ -262,7 +262,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     const editor = page.locator('.lab-query .graphiql-editor');
     await editor.focus();
     expect(await editor.evaluate((element) => getComputedStyle(element).outlineOffset)).toBe('-3px');
-    // The operation cannot be copied without the id either. All of the copied text is visible.
+    // Without the id, the operation can be neither sent nor copied. All of the copied text is visible.
     expect(await lab.copied('Copy as curl')).toContain('The variable $endpoint has no value yet');
     await page.keyboard.press('Escape');
     await lab.open('Fail on purpose');
@@ -584,7 +584,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
       const focused = page.locator(`${selector}:focus:visible`);
       expect(await focused.evaluate((element) => getComputedStyle(element).outlineStyle)).toBe('solid');
     }
-    // Without credentials, the console shows the refusal instead of the browser's own prompt.
+    // Without credentials, the console shows the refusal, and the browser does not prompt for any.
     const authorize = page.locator('.btn.authorize').first();
     await authorize.click();
     await page.getByText('Logout').click();

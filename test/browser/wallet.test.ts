@@ -579,7 +579,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await pay.getByLabel('To').locator('option:checked').textContent()).toMatch(/· Ada First$/);
   });
 
-  test('a list that was read before the latest change does not replace it, even if the response arrives afterwards', async () => {
+  test('a list that was read before the latest change does not hide the change, even if the response arrives afterwards', async () => {
     const { sandbox } = started;
     const { page, pay, history } = await openWallet();
     await page.getByText('live', { exact: true }).waitFor();
@@ -695,7 +695,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await started.ops('account', 'thaw', payee, '--by', 'a person', '--reason', 'a test');
   });
 
-  test('the hint for a payee’s detail states the format only once', async () => {
+  test('the hint for a field in the payee form states the format only once', async () => {
     const { page } = await openWallet();
     await page.getByText('New payee').click();
     const form = page.getByRole('form', { name: 'New payee' });
@@ -717,7 +717,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(await hints('LIGHTNING')).toContain('can be paid once; starting with ln');
   });
 
-  test('a payment whose response is late or lost is shown, even after the quote’s expiry or after Cancel', async () => {
+  test('a payment whose response is late or lost is shown, even if the quote has expired or Cancel has been pressed', async () => {
     const { sandbox } = started;
     const { page, pay, quote, quoted } = await openWallet();
     await page.clock.install();
@@ -726,7 +726,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     const payment = pay.getByRole('figure', { name: 'The payment' });
     const button = (name: RegExp) => pay.getByRole('button', { name });
     const [account] = await accountsIn(sandbox, await sampleCustomer(sandbox), 'GBP');
-    /** Lets the service make the next payment, but holds its response until it is delivered or lost. */
+    /** Lets the service make the next payment, but holds its response until the test delivers or drops it. */
     const holdResponse = async () => {
       const paid = Promise.withResolvers<void>();
       const decided = Promise.withResolvers<'lost' | 'delivered'>();
@@ -751,7 +751,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
       return decide;
     };
 
-    // The rest of the balance would not suffice for the payment again.
+    // After this payment, the remaining balance cannot cover another of the same amount.
     const whole = Number(await sandbox.balanceOf(account)) / 100;
     const late = await pays((whole * 0.6).toFixed(2));
     await page.clock.fastForward('05:01');

@@ -206,12 +206,12 @@ const broken: Readonly<Record<string, Readonly<Record<string, readonly [words: R
     'a login that bypasses row security': [/bypasses row-level/, withRight('gateway', 'bypassrls')],
   },
   roles: {
-    'a role that bypasses row security': [/gateway_serving has more rights/, withRight('gateway_serving', 'bypassrls')],
+    'a role that bypasses row security': [/service needs: gateway_serving/, withRight('gateway_serving', 'bypassrls')],
     'a role that may write every table': [
-      /gateway_serving has more rights/,
+      /service needs: gateway_serving/,
       undone('grant pg_write_all_data to gateway_serving', 'revoke pg_write_all_data from gateway_serving'),
     ],
-    'a role that may create roles': [/gateway_work has more rights/, withRight('gateway_work', 'createrole')],
+    'a role that may create roles': [/service needs: gateway_work/, withRight('gateway_work', 'createrole')],
   },
   writable: {
     'a read-only database': [/default_transaction_read_only/, ofDatabase('default_transaction_read_only = on')],

@@ -10,7 +10,7 @@ import { type Data, testGateway } from '../setup/gateway.ts';
 import { startLoadBalancer } from '../setup/load-balancer.ts';
 import { subscribed } from '../setup/streams.ts';
 
-/** Tests the package's connection while the network hangs, and responses come late or not at all. */
+/** Tests the client package's connection while the network hangs and responses come late or not at all. */
 
 const t = await testGateway();
 const scene = await t.platform.makeScene();
@@ -67,7 +67,7 @@ test('reconnecting ends every wait: for a token, for the beginning of a stream, 
   await done;
 });
 
-test('a connection that does not open in time is given up', async () => {
+test('a connection that does not open in time is abandoned', async () => {
   const { url, hasHung } = await behindHangingServer();
   const { setTimeout } = globalThis;
   const hasty = (act: () => void, ms?: number) => setTimeout(act, ms === 20_000 ? 200 : ms);
@@ -78,7 +78,7 @@ test('a connection that does not open in time is given up', async () => {
   expect(hasHung()).toBe(true);
 });
 
-test('what a dropped connection delivers late is not shown a second time', async () => {
+test('a message that a dropped connection delivers late is not shown a second time', async () => {
   const balancer = await startLoadBalancer();
   onTestFinished(() => balancer.close());
   balancer.add(t.url);

@@ -16,7 +16,7 @@ import { paymentsExchanges } from '../../src/apps/client/urql.ts';
 import { urqlCache } from '../../src/apps/client/urql-cache.ts';
 import type { Data } from '../setup/gateway.ts';
 
-/** Tests what the caches of the libraries show if responses and stream messages arrive late or in the wrong order. */
+/** Tests what the libraries' caches show when responses and stream messages arrive late or in the wrong order. */
 
 const parts = '{ __typename id version status createdAt }';
 const query = `query Of { transaction(id: "1") ${parts} }`;
@@ -67,7 +67,7 @@ const libraries: Readonly<Record<string, (payments: Payments) => Library>> = {
     return {
       read: () => client.query(query, {}, { requestPolicy: 'network-only' }).toPromise(),
       follow() {
-        // As long as a screen shows a query, urql does not end its requests.
+        // While a screen shows a query, urql does not cancel the query's requests.
         client.query(query, {}, { requestPolicy: 'cache-only' }).subscribe(() => undefined);
         client.subscription(stream, {}).subscribe(() => undefined);
       },
@@ -134,7 +134,7 @@ test.each(Object.entries(libraries))('%s never shows older data after newer data
   const message = (version: number) =>
     next({ data: { transactionUpdates: { __typename: 'TransactionUpdate', transaction: transaction(version) } } });
 
-  // A stream message overtakes the response to a query, which is sent again.
+  // A stream message overtakes the response to a query, so the query is sent again.
   const overtaken = library.read();
   await expect.poll(() => requests.length).toBe(1);
   message(3);
@@ -142,7 +142,7 @@ test.each(Object.entries(libraries))('%s never shows older data after newer data
   await answer(1, { transaction: transaction(4) });
   await overtaken;
   expect(await library.shown()).toBe('4');
-  // The response to a query overtakes a stream message, which is dropped.
+  // The response to a query overtakes a stream message, so the message is dropped.
   message(3);
   expect(await library.shown()).toBe('4');
 

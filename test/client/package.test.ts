@@ -459,7 +459,7 @@ test('a list applies changes according to their versions, and never exceeds the 
   });
 });
 
-test('a list shows no row whose place may be among the rows that follow', () => {
+test('a list shows no row that may belong after rows that are not loaded', () => {
   const row = (id: string, version = 1) => ({ id, version });
   const pageInfo = { hasNextPage: true };
   const page = applyChanges(

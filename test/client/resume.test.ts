@@ -10,7 +10,7 @@ import { resumingClient } from '../../src/apps/client/resume.ts';
 import { type Data, ownGateway, testGateway } from '../setup/gateway.ts';
 import { nextOf, openEventStream, openRawSocket, subscribed } from '../setup/streams.ts';
 
-/** With the packaged helpers, unmodified clients miss nothing and repeat nothing, whenever their connection is cut. */
+/** With the packaged helpers, stock clients miss nothing and repeat nothing, no matter when their connection is cut. */
 
 const t = await testGateway();
 const scene = await t.platform.makeScene();
@@ -43,7 +43,7 @@ interface Stock {
   readonly cut: () => void;
 }
 
-/** Creates a client that subscribes through a graphql-ws client. */
+/** Creates a stock client whose transport is a resuming graphql-ws client. */
 const overSocket = (subscribing: (client: Client) => Stock['subscribe']) => (gate: Gate) => {
   const client = createClient({
     url: `${t.url.replace('http', 'ws')}/graphql`,

@@ -28,7 +28,7 @@ const namesOf = async (on: pg.Client, text: string): Promise<string[]> =>
 const attempts = () =>
   namesOf(
     owner,
-    // The arguments come from a subquery, because the planner would fold calls of strict functions with literal nulls.
+    // The arguments come from a subquery. With literal nulls, the planner would drop calls to strict functions.
     `select format('select %I.%I(%s) from (select %s offset 0) a', s.nspname, p.proname,
        (select string_agg('a' || n, ', ' order by n) from unnest(p.proargtypes::oid[]) with ordinality a (t, n)),
        (select string_agg(format('null::%s as a%s', format_type(t, null), n), ', ' order by n) from unnest(p.proargtypes::oid[]) with ordinality a (t, n))) as name

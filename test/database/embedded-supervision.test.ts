@@ -167,7 +167,7 @@ async function startHeard(options: { durable?: boolean } = {}) {
   return { server: await servers.start({ ...options, warn: (line) => warnings.push(line) }), warnings };
 }
 
-/** Removes a file that the server needs to start, then kills it. Returns a function that puts the file back. */
+/** Removes a file that the server needs to start, and kills the server. Returns a function that puts the file back. */
 async function broken({ dataDirectory, pid }: EmbeddedPostgres, warnings: readonly string[]) {
   const version = join(dataDirectory, 'data', 'PG_VERSION');
   await rename(version, `${version}.away`);
@@ -187,7 +187,7 @@ async function interrupted({ process: user }: Awaited<ReturnType<EmbeddedServers
   expect(await once(user, 'exit')).toEqual([0, null]);
 }
 
-/** Kills the process of one connection. As after a crash, Postgres then ends all connections and recovers. */
+/** Kills one connection's server process. Postgres treats this as a crash: it ends all connections and recovers. */
 async function crashBackend(url: string): Promise<void> {
   const client = await openClient(url);
   const ended = new Promise((resolve) => client.once('end', resolve));

@@ -103,7 +103,7 @@ test('a second run changes nothing, and the first writes the rows that prisma mi
 test("the migrations table and its rows are the same as those written by Prisma's own engine", async () => {
   const theirs = await emptyDatabase();
   const theirClient = await ownClient(theirs.url);
-  // The engine can run only the first migration, because it would split the function in the second at its semicolons.
+  // The engine runs only the first migration. It would split the second one's function at the semicolons.
   const all = await prismaMigrationList(prisma.path);
   const migrationsList = { ...all, migrationDirectories: all.migrationDirectories.slice(0, 1) };
   await withSchemaEngine(theirs.url, (engine) => engine.applyMigrations({ migrationsList, filters }));

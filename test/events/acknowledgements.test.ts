@@ -116,7 +116,7 @@ test('a stream resumes after its last acknowledged message, on any instance, and
   for (const raw of [second, fourth]) raw.socket.terminate();
 });
 
-test('repeats are marked even if a connection with the same key was opened later and abandoned', async () => {
+test('repeats are marked even if another connection with the same key was opened and abandoned in the meantime', async () => {
   const customerId = await one.platform.newCustomer();
   const resumeKey = randomUUID();
   const newer = await follow(customerId, resumeKey);

@@ -77,7 +77,7 @@ test("a finished payment is shown immediately; the stream completes when the pay
   expect((await resumed).at(-1)).toMatchObject({ status: 'COMPLETED', terminal: true });
 });
 
-/** Quotes a payment that the receiving bank returns `returnAfterMs` after its delivery. */
+/** Quotes a payment that the receiving bank will return `returnAfterMs` milliseconds after its delivery. */
 function returned(platform: TestPlatform, scene: Scene, returnAfterMs: number): Promise<Data> {
   return platform.quote(usdToEur(scene, { sandboxScenario: { returnAfterMs } }));
 }

@@ -8,7 +8,7 @@ import { history, play } from '../setup/live-list-histories.ts';
 import { Statements } from '../setup/statements.ts';
 import { nextOf, openRawSocket, sequenced, subscribed } from '../setup/streams.ts';
 
-/** Tests lists that clients keep current by applying changes. `LISTS_SEED` repeats a run of random histories. */
+/** Tests lists that clients keep current by applying changes. Set `LISTS_SEED` to repeat a run of random histories. */
 
 const { LISTS_RUNS, LISTS_SEED } = process.env;
 

@@ -39,7 +39,7 @@ test('a half-open socket is closed when a ping goes unanswered', async () => {
   await balancer.close();
 });
 
-test('a reader that stops reading is dropped with 1013, and misses nothing when it resumes', async () => {
+test('a reader that stops reading is dropped with code 1013, and misses nothing when it resumes', async () => {
   // With the default ping interval, an unanswered ping might close the socket first on a slow machine.
   const slow = await ownGateway({}, undefined, { pace: { keepAliveMs: 3_600_000 } });
   const after = await slow.platform.feedEnd();
@@ -67,7 +67,7 @@ test('a ping with a newer token for the same subject keeps the socket open, and 
   const newer = await bearer(60);
   // This token is replaced before it expires. The third token is not, so its socket is closed when it expires.
   const kept = await openRawSocket(t.url, await bearer(2));
-  // The pong repeats the ping's payload, but not the credentials.
+  // The pong repeats the ping's payload without the credentials.
   kept.send({ type: 'ping', payload: { authorization: newer, AUTHORIZATION: 1, at: 7 } });
   expect(await kept.receive('pong')).toEqual({ type: 'pong', payload: { at: 7 } });
   const third = await bearer(2);

@@ -75,7 +75,7 @@ test.each<[string, (app: App) => Following]>([
     await vi.waitFor(() => expect(seen(first)).toEqual(paid), { timeout: 60_000 });
     following.resumeNow();
     paid.push(await payment());
-    // The wait is longer than a token's lifetime, so a newer token was sent, or the stream was dropped and resumed.
+    // This wait outlasts a token's lifetime, so a newer token must be sent, or the stream dropped and resumed.
     const minted = first.tokens;
     await vi.waitFor(() => expect(first.tokens).toBeGreaterThan(minted + 1), { timeout: 60_000 });
     paid.push(await payment());

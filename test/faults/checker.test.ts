@@ -115,7 +115,7 @@ const decided = (outcome: 'succeeded' | 'refused', ...statuses: readonly string[
   };
 };
 
-/** The violations that the checker must report. If the list ends with `…`, there may be more. */
+/** Changes to sound evidence, and the violations that the checker must report for them. `…` allows others as well. */
 const broken: Readonly<Record<string, readonly [evidence: Partial<Evidence>, kinds: string]>> = {
   'sound evidence': [{}, ''],
   'an acknowledged payment that is lost': [{ payments: without(sound.payments, 0) }, 'lost …'],

@@ -21,7 +21,7 @@ export interface Surroundings {
   readonly random: Random;
 }
 
-/** Ends a fault by restarting killed processes and restoring dropped connections. */
+/** Ends a fault, for example by restarting the killed processes. */
 type Heal = () => Promise<void> | void;
 
 export interface Fault {
@@ -166,8 +166,8 @@ export const faults = {
     async inject(around) {
       const { proxy } = await anyInstance(around);
       proxy.stall();
-      // Some stalls end before any client has given up. New connections still work, so only a few attempts are
-      // affected.
+      // Some stalls end before any client has given up, the others once one attempt has been disturbed. New connections
+      // still work, so few attempts are affected.
       await (around.random.oneIn(2) ? around.load.more(past) : around.load.moreDisturbed(1));
       return () => proxy.goOn();
     },

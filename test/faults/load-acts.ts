@@ -59,7 +59,7 @@ const today = (payments: number) => ({
   ],
 });
 
-/** Returns a client's acts and policy: a limit that is soon reached, approvals, or a limit that is never reached. */
+/** Returns a client's acts and policy: one with a low limit, one that requires approval, or one with a high limit. */
 export function limitedAs(position: number): Limited {
   if (position === 0) return { policy: today(2), acts: failing };
   if (position === 1) return { policy: { ...today(1_000_000), approval: { always: true } }, acts: held };

@@ -8,7 +8,7 @@ export interface Survival extends Scenery {
   readonly commandsBetween: number;
 }
 
-/** Injects faults one after another under load and prints a line for each kind. Returns the violations. */
+/** Injects faults one after another under load and prints a line for each kind of fault. Returns the violations. */
 export async function findViolations(options: Survival): Promise<Violation[]> {
   const outcome = await underLoad(options, (around, note) => injectAll(options, around, note));
   print(options, outcome);

@@ -29,7 +29,7 @@ await quiet(t);
 /** A connection anywhere in the schema. */
 interface List {
   readonly name: string;
-  /** The field that contains the list, with its id argument and, if its type is abstract, the type of its result. */
+  /** The field that contains the list, its id argument and, if the field's type is abstract, the concrete type. */
   readonly around?: readonly [field: string, id: () => string, type?: string];
   /** The filters with which to read the list. Some match none of its rows. */
   readonly filters?: readonly string[];

@@ -8,7 +8,7 @@ import { nextOf } from '../setup/streams.ts';
 
 const t = await testGateway();
 
-/** All lists in arguments, each with its root field, its argument, and a value in which it has one element too many. */
+/** All lists in arguments, each with its root field, argument, and a value that makes the list one element too long. */
 const lists = (['Query', 'Mutation', 'Subscription'] as const).flatMap((typeName) => {
   const type = schema.getType(typeName);
   if (!isObjectType(type)) throw new Error(`no type ${typeName}`);
@@ -55,7 +55,7 @@ test('the description of every list in an argument or an input states its maximu
     for (const field of Object.values(type.getFields())) {
       for (const one of 'args' in field ? field.args : [field]) {
         const isList = isInputObjectType(type) || one !== field ? isListType(getNullableType(one.type)) : false;
-        const [, most] = /At most (\d+)\./.exec(one.description ?? '') ?? [];
+        const [, most] = /At most (\d+)/.exec(one.description ?? '') ?? [];
         if (isList && !(Number(most) <= maxListLength)) silent.push(`${type.name}.${field.name}`);
       }
     }

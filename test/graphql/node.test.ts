@@ -54,7 +54,7 @@ function strangeIds(): string[] {
     `ExternalAccount:${uuidIn(ours.InternalAccount)}`,
     `InternalAccount:${uuidIn(ours.ExternalAccount)}`,
     `Account:${uuidIn(ours.InternalAccount)}`,
-    // The correct UUID in the format that REST uses for the settings' id.
+    // The correct UUID, but in the format that REST uses for the id of the platform's settings.
     `PlatformConfig:${t.platform.platformId}`,
     `Platform:${uuidIn(ours.Quote)}`,
     `Event:${uuidIn(ours.WebhookDelivery)}`,

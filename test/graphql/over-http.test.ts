@@ -63,7 +63,7 @@ const mediaTypes: readonly Row[] = [
   ['a refused type and a wildcard', { accept: `${json};q=0, */*` }, ok(response)],
   ['a type and a wildcard with a lower weight', { accept: `${response}, */*;q=0.1` }, ok(response)],
   ['an unknown type and a known one with a lower weight', { accept: `text/html, ${json};q=0.5` }, ok(json)],
-  ['names in capitals', { accept: 'Application/GraphQL-Response+JSON' }, ok(response)],
+  ['names in mixed case', { accept: 'Application/GraphQL-Response+JSON' }, ok(response)],
   ['spaces around everything', { accept: ` ${response} ; q=1 , ${json} ; q=0.5 ` }, ok(response)],
   ['the charset of the response', { accept: `${response}; charset=utf-8` }, ok(response)],
   [

@@ -18,7 +18,7 @@ afterAll(async () => {
 test.each(planCases)('an index serves $name', async (one) => {
   const plan = await planOf(t, one, { id: one.id && scene.ids[one.id] });
   expect(plan.indexes).toEqual(expect.arrayContaining([...one.indexes]));
-  // A hundred out of a million rows have the value. If the index is not in the list's order, all hundred are read.
+  // A hundred out of a million rows match. If the index is not in the list's order, all hundred are read.
   expect(plan.rowsRead).toBeLessThan(250);
   expect(plan.isPlannedAnew).toBe(one.isPlannedAnew);
 });

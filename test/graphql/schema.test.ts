@@ -71,7 +71,7 @@ test('a field has the same type and nullability in all members of a union', () =
 
 const takesScenario = new Set(['createQuote', 'executeQuote', 'transferOut', 'transferIn']);
 
-test('every mutation takes one input with an idempotency key, and returns its success or refusals', () => {
+test('every mutation takes one input with an idempotency key, and returns a success or a refusal', () => {
   const userError = schema.getType('UserError');
   for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
     const name = `${field.name.charAt(0).toUpperCase()}${field.name.slice(1)}`;

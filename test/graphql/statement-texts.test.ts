@@ -84,7 +84,7 @@ const { written } = fc.letrec<{ written: Written[]; one: Written }>((tie) => ({
   ),
 }));
 
-test('a cached text equals the text that the current run would build', () => {
+test('cached text equals the text that the current run would build', () => {
   const runs = fc.array(fc.array(fc.nat(5), { minLength: 2, maxLength: 6 }), { minLength: 10, maxLength: 40 });
   fc.assert(
     fc.property(written, runs, (all, decisions) => {

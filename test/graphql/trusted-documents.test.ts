@@ -223,7 +223,7 @@ test("a platform's setting restricts its apps, or all its tokens, and REST can c
   const settings = await restClient(t.url, own.authorization);
   await settings.ask('PATCH', '/config', { trustedDocuments: 'ALL' });
   const text = '{ viewer { trustedDocumentsOnly } }';
-  // Credentials are cached for two seconds, but this token is new.
+  // A new token is not in the cache, which keeps credentials for two seconds.
   const newServer = async () => {
     const { clientId, clientSecret } = await settings.make('/tokens', { name: 'new', permissions: ['VIEW'] });
     return connect(t.url, own.platformId, basicAuthorization({ clientId, secret: clientSecret }));

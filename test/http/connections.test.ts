@@ -36,7 +36,7 @@ const upgrade = (path: string) =>
 
 const alive = async () => expect((await fetch(`${gateway.url}/health/live`)).status).toBe(200);
 
-test('according to the Keep-Alive header, an idle connection stays open longer than load balancers keep it', async () => {
+test('the Keep-Alive header announces a longer idle timeout than load balancers have', async () => {
   const told = /^timeout=(\d+)$/.exec((await fetch(`${gateway.url}/health/live`)).headers.get('keep-alive') ?? '');
   expect(Number(told?.[1])).toBeGreaterThan(75);
 });
@@ -91,7 +91,7 @@ test('shutdown does not wait for unresponsive sockets or for connections without
   // From here on, the socket reads nothing, so it does not respond to a close frame.
   socket.pause();
   await t.stop();
-  // A warning is logged for requests that are still in progress after five seconds. These connections have sent none.
+  // Shutdown logs a warning about requests still in progress after five seconds. These connections have none.
   expect(warnings.filter((line) => line.includes('shutdown'))).toEqual([]);
   for (const one of [silent, halfway, socket]) one.destroy();
 });

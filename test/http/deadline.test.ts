@@ -32,7 +32,7 @@ async function codeOf(sent: Promise<Response>): Promise<unknown> {
   return body.code ?? body.errors?.[0]?.extensions?.code ?? body.data;
 }
 
-/** Sends requests all at once while the database is silent. Returns the codes in their responses. */
+/** Sends requests concurrently while the database is silent, and returns the codes in the responses. */
 async function codesInSilence(send: () => Promise<unknown>[]): Promise<unknown[]> {
   proxy.stallOn(/./s);
   const codes = await Promise.all(send()).finally(() => proxy.goOn());
@@ -43,7 +43,7 @@ async function codesInSilence(send: () => Promise<unknown>[]): Promise<unknown[]
 /** Sends enough requests that some must wait for a connection, a turn or a lane. */
 const many = (send: () => Promise<Response>) => Array.from({ length: 6 }, () => codeOf(send()));
 
-// Tests one kind at a time, because a limit that ends one request also closes the other requests' connections.
+// Sends one kind of request at a time, because the limit that ends one request also closes the others' connections.
 test('every request gets a response at its time limit, whatever it is waiting for while the database is silent', async () => {
   // These credentials are not cached, because no request to this instance has used them yet.
   const unknown = connect(t.url, owner.platformId, (await owner.serverOf('VIEW')).authorization);

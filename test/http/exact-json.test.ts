@@ -65,7 +65,7 @@ describe.each(ways)('over GraphQL, by %s', (_name, send) => {
   });
 });
 
-test('a GET that repeats a parameter, or a member in one, is refused, and the error names what is repeated', async () => {
+test('a GET with a repeated parameter or JSON member is refused, and the error names it', async () => {
   const get = async (search: string) => {
     const headers = { authorization: t.platform.authorization };
     const response = await fetch(`${t.url}/graphql?query={viewer{kind}}&${search}`, { headers });

@@ -14,7 +14,7 @@ import { connect as connectAs, ownGateway, startTestGateway, testGateway } from 
 import { answerTo, openConnection } from '../setup/raw-http.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
-/** A client without credentials costs no more than a refusal, whatever it opens, requests or sends. */
+/** Whatever a client without credentials opens, requests or sends costs no more than a refusal. */
 
 // The clock advances by a second each time it is read, so that refusals are never frequent enough to be delayed.
 let clock = 0;
@@ -301,7 +301,7 @@ describe('connections', () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  test('with credentials are not counted among those without credentials, over HTTP or over sockets', async () => {
+  test('with credentials, over HTTP or over sockets, are not counted among those without', async () => {
     const { url } = await crowded();
     const agents = Array.from({ length: most / 4 }, () => new Agent({ keepAlive: true }));
     const { authorization } = t.platform;

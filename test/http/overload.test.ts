@@ -15,7 +15,7 @@ import { openRawSocket } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { answer, ownReceiver } from '../webhooks/receiver.ts';
 
-/** Credentials stay cached, because a request occupies a place while its credentials are looked up. */
+/** Keeps credentials cached, because a request occupies a place while its credentials are looked up. */
 const pace = { ...patient, credentialsMs: 3_600_000 } as const;
 
 const t = await testGateway({ MAX_IN_FLIGHT: 1 }, undefined, { pace });
@@ -47,10 +47,10 @@ test('excess requests are refused immediately if no other platform is active, an
   const release = await heldTransfer(one);
   const statusOf = async (platform: TestPlatform) => (await platform.send('{ viewer { kind } }')).status;
 
-  // The clock is stopped, so a platform that becomes active remains active. A delayed refusal would take an hour.
+  // The clock is stopped, so a platform that becomes active remains active.
   for (let refused = 0; refused < 80; refused += 1) expect(await statusOf(one.platform)).toBe(503);
 
-  // At the first request, the platform is not known yet, so only the second one makes it active.
+  // The other platform is not known yet when its first request arrives, so only the second one makes it active.
   for (let asked = 0; asked < 2; asked += 1) expect(await statusOf(other)).toBe(200);
   let answered = 0;
   let arrived = 0;
@@ -248,7 +248,7 @@ test('responses queued behind a stream on the same connection occupy no place, e
   expect((await few.platform.send('{ viewer { kind } }')).status).toBe(200);
 });
 
-test('requests that wait for a webhook’s receiver do not slow other requests', async () => {
+test('requests that wait for a webhook receiver do not slow other requests', async () => {
   const few = await ownGateway({ MAX_IN_FLIGHT: 8 });
   const unanswered: ServerResponse[] = [];
   const silent = await ownReceiver((response) => unanswered.push(response));

@@ -117,7 +117,7 @@ describe('a platform limited to 1 request per second, in bursts of up to 3', () 
 });
 
 describe('a document that costs more than 800 counts as one more request for each further 500 or part of 500', () => {
-  /** Queries a hundred customers with these fields: each field costs 100, and the list itself 500. */
+  /** Returns a query for the given fields of a hundred customers. Each field costs 100, and the list itself 500. */
   const list = (...fields: string[]) => `{ customers(first: 100) { edges { node { ${fields.join(' ')} } } } }`;
   const four = ['id', 'umaAddress', 'kycStatus', 'isDeleted'];
   const two = list(...four);

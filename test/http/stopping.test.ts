@@ -150,7 +150,7 @@ test('even a connection with an endless series of requests is closed after a com
   expect(text.slice(text.indexOf('Connection: close')).split(lastChunk)).toHaveLength(2);
 });
 
-test('clients that have no other instance are served until their connections are refused', async () => {
+test('clients that cannot reach another instance are served until their connections are refused', async () => {
   const child = await startChild({ SHUTDOWN_DELAY_MS: '1000' });
   const clients = Array.from({ length: 8 }, () => {
     const client = keepAliveClient(child.url, headers);

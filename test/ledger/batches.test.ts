@@ -24,7 +24,7 @@ test('plans with nothing in common form one batch, in order', () => {
   expect(batchesOf(pays('a'), pays('b'), {}, pays('c'))).toBe('0 1 2 3');
 });
 
-test('plans that only read the same customers and external accounts share a batch', () => {
+test('plans that read, but do not change, the same customers and external accounts share a batch', () => {
   const ready = { customers: ['someone'], accounts: ['outside'] };
   expect(batchesOf(pays('a', ready), pays('b', ready))).toBe('0 1');
 });

@@ -44,7 +44,7 @@ await sql.query("update quote set expires_at = created_at + interval '1 millisec
 await sql.query('set session_replication_role = origin');
 const much = collection(1, 4_600_000_000_000_000n, true);
 const { transaction: [made] = [], rail_order: [order] = [] } = much[0]?.plan.insert ?? {};
-/** A payment in flight to the second scene's account, worth half of an account's maximum. */
+/** A payment in flight to the second scene's account, for just over half of an account's maximum balance. */
 const coming = { id: made?.id ?? '', order: order?.id ?? '' };
 // The first set of limits applies to one customer. The second applies to the platform, so both customers share it.
 const limits = [

@@ -137,7 +137,7 @@ const execute = fc.tuple(position, outcome).map(([at, outcome]) =>
     await send(model, real, 'executeQuote', input, code);
     if (code !== undefined) return;
     quote.status = 'DONE';
-    // The pulled money arrives and leaves again immediately.
+    // Pulled money arrives and leaves again immediately, so sending it does not reduce the balance.
     if (kind !== 'pulled') model.balances.aUsd -= sum;
     if (kind === 'uma') return awaitArrival(model, real, quote, outcome);
     const expected = outcomes[kind === 'other' ? withinTheHouse(outcome) : outcome];

@@ -55,7 +55,7 @@ export async function openWorld(on: TestGateway) {
   // If the stream breaks, the next wait for a change fails with a timeout.
   const followed = follow().catch(() => undefined);
 
-  /** Waits for a change in the feed, past or future, that satisfies the condition. */
+  /** Waits for a change in the feed, past or future, that satisfies `wants`. */
   async function until(what: string, wants: (change: Change) => boolean): Promise<Change> {
     for (const change of latest.values()) if (wants(change)) return change;
     return new Promise((resolve, reject) => {

@@ -17,7 +17,7 @@ export class Choices {
     return number % options;
   }
 
-  /** Returns true in one of `times` calls on average. If the next number is 0, returns false, unless `times` is 1. */
+  /** Returns true once in `times` calls on average. If the next number is 0, returns false, unless `times` is 1. */
   oneIn(times: number): boolean {
     return this.below(times) === times - 1;
   }

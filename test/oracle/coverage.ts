@@ -133,12 +133,12 @@ function directedDocument(
   const [usedBy = '', idempotencyKey = ''] = material.keys[turn % material.keys.length] ?? [];
   const receipt: Readonly<Record<string, string>> = { operation: mutationName(usedBy), idempotencyKey };
 
-  /** Returns a value that leads to objects of the wanted type. */
+  /** Returns an argument's value. Where possible, it leads to objects of the type `next`. */
   const valueTo = (owner: string, name: string, type: GraphQLInputType, next: GraphQLObjectType | undefined) => {
     if (owner === 'Query.mutationReceipt') return receipt[name];
     const ids = next && material.ids[next.name];
     if (name === 'ids' && ids) {
-      // All ids together may exceed an operation's cost limit, so each document gets only some of them.
+      // All the ids together could exceed an operation's cost limit, so each document gets only some of them.
       const from = isPlain ? 0 : choices.below(ids.length);
       return [...ids.slice(from), ...ids.slice(0, from)].slice(0, isPlain ? 100 : 20);
     }

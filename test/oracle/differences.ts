@@ -31,7 +31,7 @@ const errorsOf = ({ errors = [] }: Partial<Answer>): KnownError[] =>
 
 const isAtSamePath = (one: KnownError, other: KnownError) => JSON.stringify(one.path) === JSON.stringify(other.path);
 
-/** Returns the prefix of a path that leads to the first null in the data. */
+/** Returns the part of a path up to its first null in the data, or the whole path if there is none. */
 function nulled(data: unknown, path: readonly (string | number)[]): readonly (string | number)[] {
   let at = data;
   for (const [length, key] of path.entries()) {

@@ -1,7 +1,7 @@
 import { cursors } from '../setup/cursors.ts';
 import type { Data, TestPlatform } from '../setup/gateway.ts';
 
-/** One platform's ids, cursors and other values for use in documents, as returned by the service itself. */
+/** One platform's ids, cursors and other values for use in documents. Most of them come from the service itself. */
 export interface Material {
   /** Public ids by type. */
   readonly ids: Readonly<Record<string, readonly string[]>>;
@@ -30,7 +30,7 @@ const lists: Readonly<Record<string, readonly [field: string, selection: string]
   WebhookEndpoint: ['webhookEndpoints', 'id deliveries { edges { cursor node { id } } }'],
 };
 
-/** Reads all lists of a platform, page after page. No list contains lookups, so their ids are passed in. */
+/** Reads all of a platform's lists, page by page. No list contains lookups, so their ids are passed in. */
 export async function readMaterial(
   platform: TestPlatform,
   keys: Material['keys'],

@@ -63,7 +63,7 @@ export async function runOracle(world: OracleWorld, documents: number): Promise<
 
 /**
  * Requests the fields for which no random document has received a value.
- * @throws Error if any of them has no value here either, or if exceptions are obsolete
+ * @throws Error if any of them still has no value, or if exceptions are obsolete
  */
 async function seeTheRest(world: OracleWorld, figures: Figures): Promise<void> {
   const { schema } = world;
@@ -162,7 +162,7 @@ async function check(world: OracleWorld, asked: Case, figures: Figures): Promise
   }
 }
 
-/** @throws Error if the stock responses to concurrent callers of both platforms differ from the service's responses */
+/** @throws Error if the stock execution, with all callers at once, responds differently from the service */
 async function checkTogether(world: OracleWorld, firsts: readonly Asked[]): Promise<void> {
   const together = await Promise.all(firsts.map(({ operation, caller }) => world.ask(operation, caller, true)));
   for (const [at, { operation, caller, answer }] of firsts.entries()) {

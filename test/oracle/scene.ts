@@ -36,14 +36,14 @@ export interface QuietScene {
   drop(): Promise<void>;
 }
 
-/** Longer than any test that reads the scene takes. */
+/** Longer than the duration of any test that reads the scene. */
 const neverMs = 3_600_000;
 
 /** Creates the scene with its own gateway, waits until no work is in progress, and stops that gateway. */
 export async function makeQuietScene(): Promise<QuietScene> {
   const database = await freshDatabase();
   const maker = await startTestGateway({ SANDBOX_PACE_MS: 5, PAYMENT_APPROVAL_MS: neverMs }, database.url);
-  // Quotes and approvals created on this gateway expire immediately. The `maker` gateway's workers process the expiry.
+  // Quotes and approvals created on this gateway expire immediately, and are then processed by the workers of `maker`.
   const late = await startTestGateway(
     { ROLE: 'serve', SANDBOX_QUOTE_SECONDS: 0, PAYMENT_APPROVAL_MS: 1 },
     database.url,

@@ -44,7 +44,7 @@ async function registerInRest(as: TestPlatform, accountType: string, type: Accou
   return (await rest?.call('POST', '/customers/external-accounts', { body }))?.body as Data;
 }
 
-/** Returns the details of an account as the API shows them. */
+/** Returns an account's details as the API shows them. */
 async function shownDetails(as: TestPlatform, type: AccountType, id: string): Promise<Data> {
   const fields = Object.keys(type.fields).join(' ');
   const document = `query ($id: ID!) { account(id: $id) {
@@ -128,8 +128,8 @@ test('a letter in place of a digit is reported with its position and the digit t
     expect((await register(live, accountTypes[accountType], details)).message).toMatch(message);
 });
 
-test('an IBAN needs no BIC in any country of SEPA, and one in every other country', async () => {
-  // The registry's examples (ISO 13616). The first five countries joined SEPA in 2024 and 2025.
+test('an IBAN needs no BIC in a SEPA country, but needs one in every other country', async () => {
+  // Examples from the IBAN registry (ISO 13616). The first five countries joined SEPA in 2024 and 2025.
   const inside = [
     ...['AL47212110090000000235698741', 'MD24AG000225100013104168', 'ME25505000012345678951'],
     ...['MK07250120000058984', 'RS35260005601001611379', 'AD1200012030200359100100', 'VA59001123000012345678'],

@@ -220,7 +220,7 @@ async function lookedUp(sandboxScenario: object, gateway: TestGateway = t) {
   return { after, ...(await receive(gateway, { sandboxScenario: { step: 'PAY_REQUEST', ...sandboxScenario } })) };
 }
 
-/** Returns the events of a payment up to the event with the status `last`. */
+/** Returns a payment's events up to the one with the status `last`. */
 const told = (after: string, id: string, last: string) =>
   t.platform.followed(
     `subscription ($after: String, $id: ID!) { transactionUpdates(after: $after, of: { transactionId: $id }) {
@@ -295,7 +295,7 @@ describe("a scenario's step", () => {
     expect(await t.platform.ended(slow.transaction.id)).toMatchObject({ status: 'COMPLETED' });
   });
 
-  test('is refused if the payment has no such step, or if another field applies only to the settlement', async () => {
+  test('is refused if the payment has no such step, or in combination with fields that apply only to the settlement', async () => {
     const scene = await t.platform.makeScene(50_000n);
     const out = (sandboxScenario: object) => t.platform.transfer('transferOut', scene, 100, { sandboxScenario });
     const refused = { code: 'INVALID_INPUT', path: ['sandboxScenario', 'step'] };

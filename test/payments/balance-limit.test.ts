@@ -35,7 +35,7 @@ async function holding(amount: bigint): Promise<Scene> {
   return scene;
 }
 
-/** Raises an account's balance above the maximum for new money. A large number of refunds could also do this. */
+/** Raises an account's balance above the maximum, as a large number of refunds could. */
 async function heap(accountId: string, amount: bigint, currency = 'USD'): Promise<void> {
   const journal = deposit(uuidIn(accountId), currency, amount);
   const legs = journal.legs.map((leg) => ('account' in leg ? { ...leg, exempt: true as const } : leg));
@@ -129,7 +129,8 @@ describe('money in flight', () => {
       const room = most - coming;
       expect(await bringIn(payee, room + 1n, rest)).toMatchObject(outOfRange('amount.units'));
       expect(await bringIn(payee, room, rest)).toMatchObject({ status: 'PENDING' });
-      // Payments in flight count only for amounts over a tenth of the maximum. Smaller ones that do not fit fail later.
+      // Payments in flight are counted only if the balance plus the amount exceeds a tenth of the maximum. Below that,
+      // a payment that does not fit fails later.
       expect(await bringIn(payee, most / 10n + 1n, rest)).toMatchObject({ code: 'AMOUNT_OUT_OF_RANGE' });
     },
   );

@@ -123,7 +123,7 @@ describe('the default deposit account', () => {
     return { scene, account };
   }
 
-  test('leaves the money in the internal account if it is not ACTIVE when a UMA payment arrives (specification 2.9)', async () => {
+  test('receives nothing if it is not ACTIVE when a UMA payment arrives: the money stays in the internal account (specification 2.9)', async () => {
     const { scene } = await receiver('UNDER_REVIEW');
     const transaction = await t.platform.announce(scene.customerId, 700);
     await t.platform.actOn('approveTransaction', { transactionId: transaction.id });
@@ -132,7 +132,7 @@ describe('the default deposit account', () => {
     expect(await t.platform.balanceOf(scene.usd)).toBe(700n);
   });
 
-  test('leaves the money in the internal account if it ceases to be ACTIVE before an internal payment is approved (specification 2.9)', async () => {
+  test('receives nothing if it ceases to be ACTIVE before an internal payment is approved: the money stays in the internal account (specification 2.9)', async () => {
     const from = await t.platform.makeScene(50_000n);
     const { scene, account } = await receiver();
     const { made, incoming } = await t.platform.payByUma(from.usd, scene.customerId);

@@ -15,7 +15,7 @@ const { platform } = t;
 const boss = await platform.serverOf('VIEW', 'APPROVE');
 const stranger = await platform.makeScene(0n);
 
-/** Creates a server token whose payments need an approval under the conditions in `approval`. */
+/** Creates a server token whose payments need approval under the conditions in `approval`. */
 async function clerkWith(approval: object, ...permissions: readonly string[]): Promise<Bearer> {
   const clerk = await platform.serverOf('VIEW', 'TRANSACT', ...permissions);
   await platform.succeed('setPolicy', { subjectId: clerk.tokenId, approval });

@@ -16,7 +16,7 @@ const scene = await platform.makeScene(10_000n);
 
 const transfer = async (): Promise<string> => (await platform.pay(scene)).id;
 
-/** Returns background work with a rail that uses the given functions. */
+/** Returns the gateway's services, with the given functions in place of its rail's own. */
 const withRail = (parts: Partial<Rail>): Payments => replaceRail(t, parts);
 
 /** Returns `work` with a database that loses the response to its next commit, although that commit takes effect. */

@@ -163,7 +163,7 @@ describe('a policy', () => {
     const server = await limited({ limits: [usd('DAY', 100)], timeZone });
     expect(await made(server, 60)).toEqual([true]);
     await passHours(t, (now.getUTCMinutes() + 2) / 60);
-    // Payments from one account never share a database transaction, so these come from several.
+    // Payments from one account never share a database transaction, so these come from several accounts.
     const scenes = await Promise.all(Array.from({ length: 8 }, () => platform.makeScene(1_000n)));
     const sent = await Promise.all([...scenes, ...scenes].map((from) => send(server, 10, {}, from)));
     expect(sent.filter((one) => typeof one === 'string')).toHaveLength(10);

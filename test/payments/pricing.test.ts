@@ -66,8 +66,8 @@ describe('a quote explains itself', () => {
   });
 
   it('gives the service the surplus from rounding up, if the quote would otherwise break the rate law', () => {
-    // 1191 sats cost 11.91 cents. At least 17.01… must be charged, so 18. The 30 % fee, 5.4, is rounded to 5. This
-    // would leave 13 cents for sats that cost 11.91.
+    // 1191 sats cost 11.91 cents. At least 17.01… cents must be charged, so 18 are. The 30 % fee, 5.4, is rounded to 5,
+    // which would leave 13 cents for sats that cost 11.91.
     const terms = { rate: '10000', serviceVariableFeeRate: '0.3' };
     const quote = quoted(request('USD', 'BTC', 'RECEIVING', 1191n, terms));
     expect(quote).toMatchObject({ totalSendingAmount: 18n, totalReceivingAmount: 1191n, feesIncluded: 6n });

@@ -99,7 +99,7 @@ describe('a deposit that does not match', () => {
     expect(await t.platform.balanceOf(quote.account)).toBe(amount);
   });
 
-  test('is refused if it is in another currency, of zero, or for a quote that is paid from an account', async () => {
+  test('is refused if its currency differs, its amount is zero or its quote is paid from an account', async () => {
     const quote = await newQuote();
     expect(await send(quote, { currency: 'USD' })).toMatchObject(refusal('INVALID_CURRENCY', 'currency'));
     expect(await send(quote, { amount: 0n })).toMatchObject(refusal('INVALID_AMOUNT', 'amount', 'units'));
@@ -141,7 +141,7 @@ describe('a late deposit', () => {
     expect(onAccount(late, quote.account)).toEqual([quote.due]);
   });
 
-  test('for an expired quote is accepted once, even if several were planned before the first was committed', async () => {
+  test('for an expired quote is accepted once, even if several deposits are processed concurrently', async () => {
     const quote = await quoteAt(short);
     await short.platform.ended(quote.transactionId);
     const keys = ['a', 'b', 'c'].map((word) => `${quote.quoteId}-${word}`);

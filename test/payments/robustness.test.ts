@@ -199,7 +199,7 @@ test('an order that keeps failing is retried at increasing intervals of at most 
   for (const id of [unheard, unwritten]) expect(await statusOf(id)).toBe('COMPLETED');
 });
 
-test('a collection beyond the maximum balance fails once its money has been returned, after a retry', async () => {
+test('a collection that would exceed the maximum balance fails once a retry has returned its money', async () => {
   const most = 9_000_000_000_000_000n;
   const other = await platform.makeScene(0n);
   const { id } = await platform.transfer('transferIn', other, most);

@@ -8,7 +8,7 @@ import { type Data, type TestPlatform, testGateway, uuidIn } from '../setup/gate
 const t = await testGateway();
 const scene = await t.platform.makeScene(1_000_000n);
 const stranger = await t.platform.makeScene(0n);
-// Makes entries for incoming money, outgoing money, and money converted into another currency.
+// Creates entries for incoming money, outgoing money, and money converted into another currency.
 for (let round = 0; round < 3; round += 1) {
   await t.platform.fund(scene.usd, BigInt(50 + round));
   await t.platform.ended((await t.platform.pay(scene, 100 + round)).id);
@@ -42,7 +42,7 @@ const document = `query ($id: ID!, $from: DateTime!, $to: DateTime!, $first: Int
     edges { node { id kind occurredAt amount { amount } balanceAfter { amount decimal } transaction { id } account { id } } }
   } } } }`;
 
-/** Reads a period's statement with all its entries, page by page. */
+/** Reads the statement for a period with all its entries, page by page. */
 async function statementOf(id: string, from: Date, to: Date, first = 50): Promise<Data> {
   let after: string | undefined;
   const entries: Data[] = [];
@@ -284,6 +284,6 @@ test('an export that takes several reads is complete, and stops if the client di
   );
   const response = await exported(busy.usd, 'camt.053', from, to);
   await response.body?.cancel();
-  // The gateway does not wait for the disconnected client, so it stops promptly after this test.
+  // The gateway still serves exports, and stops promptly after this test without waiting for the disconnected client.
   expect((await exported(busy.usd, 'csv', from, to)).status).toBe(200);
 });

@@ -12,7 +12,7 @@ import { canonicalText, foldedText, lengthOf, textFault } from '../../src/core/t
 import { checkAccountInfo } from '../../src/domain/accounts/account-details.ts';
 import { type GeneratedAccount, generatedAccount, respelled } from '../setup/generated-accounts.ts';
 
-// Tests generated accounts and names, with account number libraries as the oracles. `ACCOUNT_RUNS` sets the number of
+// Tests generated accounts and names, with account number libraries as oracles. `ACCOUNT_RUNS` sets the number of
 // cases, and `ACCOUNT_SEED` repeats a failed run.
 
 const options = {

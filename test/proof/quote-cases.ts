@@ -56,7 +56,7 @@ export const plainTerms: RateTerms = {
   maxSendingAmount: maxAmount,
 };
 
-/** Builds a request with the given terms and otherwise a rate of 1:1, without fees or bounds. */
+/** Builds a request, by default at a rate of 1:1 and without fees or bounds. */
 export function request(
   sending: CurrencyCode,
   receiving: CurrencyCode,

@@ -19,7 +19,7 @@ export function solve(
     ...[...given, ...conditions].map((condition) => `(assert ${condition})`),
     '(check-sat)',
   ].join('\n');
-  // A theorem that takes longer counts as not proved.
+  // A theorem that takes more than two minutes counts as not proved.
   return spawnSync('z3', ['-in', '-T:120'], { input, encoding: 'utf8' }).stdout.trim();
 }
 

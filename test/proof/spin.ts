@@ -51,7 +51,7 @@ export function verify(size: Size, property: 'states' | 'sound' | 'answers' | 'e
   return { errors: Number(errors), states: Number(states), output: stdout };
 }
 
-/** A run of the model: each step, as its actor and the point from which that actor continues, and the result. */
+/** A run of the model: its result and, for each step, the actor and the point from which that actor continues. */
 export interface Run {
   readonly steps: readonly string[];
   readonly status: string;

@@ -107,7 +107,7 @@ const receiving = {
   ],
 } as const;
 
-/** Makes a theorem's amounts integers. Most theorems do not need this, and the solver is faster with real numbers. */
+/** Restricts a theorem's amounts to integers. Most theorems do not need this, and the solver is faster with reals. */
 function wholeAmounts<T extends Theorem>(theorem: T): T {
   const amounts = theorem.real.filter((name) => !['units_bought', 'platform', 'service'].includes(name));
   return { ...theorem, whole: amounts, real: theorem.real.filter((name) => !amounts.includes(name)) };

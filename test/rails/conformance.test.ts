@@ -5,7 +5,7 @@ import { runConformance } from '../../src/rails/conformance/run.ts';
 import type { RailTrial } from '../../src/rails/conformance/trial.ts';
 import { type Mistake, providerTrial, quickTimes, shortTimes } from './provider.ts';
 
-/** Correct rails pass the conformance suite, which reports the mistakes of faulty ones. */
+/** Tests that the conformance suite passes correct rails and reports the mistakes in faulty ones. */
 
 async function resultsOf(trial: RailTrial, times = quickTimes) {
   const results = await runConformance(trial, times);

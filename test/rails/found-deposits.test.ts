@@ -11,7 +11,7 @@ import { tester, testGateway, uuidIn } from '../setup/gateway.ts';
 let page: (from: Date) => Promise<DepositsPage>;
 const minute = 60_000;
 const day = 1_440 * minute;
-/** The stored start of the next query when a test begins. The query itself starts two minutes earlier. */
+/** The query start time that is stored before each test. The next query actually starts two minutes earlier. */
 const start = new Date('2026-01-31T12:00:00.000Z');
 const after = (ms: number) => new Date(start.getTime() + ms);
 const t = await testGateway({ ROLE: 'serve' });

@@ -13,7 +13,7 @@ import { slowAmount } from './returning-rail.ts';
 import { testRelay, testTwoGateways } from './two-gateways.ts';
 import { watch } from './watched-upstream.ts';
 
-/** Tests that no database transaction is open during a call to a provider, so that none holds locks for that long. */
+/** Tests that no database transaction is open, and thus no locks are held, during a call to a provider. */
 
 /** The methods of the rail that were called, and those that were called while a transaction was open. */
 const called = new Set<string>();

@@ -85,7 +85,7 @@ export async function startTwoGateways(settings: object, overrides: Partial<Gate
       const text = 'select id from customer where platform_customer_id like $1 order by id desc limit 1';
       return `Customer:${(await upstream.owner.query(text, [`${uuidIn(id)}-%`])).rows[0].id}`;
     },
-    /** Returns a quote on this side, and the upstream quote that locks its rate (with receiver and customer). */
+    /** Returns a quote on this side, and the upstream quote that locks its rate (with its receiver and customer). */
     async quotesOf(id: string): Promise<{ readonly here: Data; readonly there: Data }> {
       const { rows } = await gateway.owner.query('select * from quote where id = $1', [uuidIn(id)]);
       const there = await upstream.owner.query(
@@ -124,7 +124,7 @@ export async function testRelay(two: TwoGateways, times = 1) {
   return { shop, secret, relay, passOn, holdBack };
 }
 
-/** Starts both gateways for the tests in a file, and stops them after the last one. */
+/** Starts both gateways for a test file, and stops them after its last test. */
 export async function testTwoGateways(...given: Parameters<typeof startTwoGateways>): Promise<TwoGateways> {
   const two = await startTwoGateways(...given);
   afterAll(() => two.stop());

@@ -100,7 +100,7 @@ test('a webhook stored by a process that then died is processed by another proce
   await untilReported(order.id, 'COMPLETED');
   relay.answer = passOn;
   const [webhook] = ofOrder(order.id).slice(-1);
-  // Inserts a webhook whose process has died and whose lease has expired.
+  // Inserts a webhook as a process that died would leave it, with its lease expired.
   await two.gateway.owner.query(
     `insert into rail_webhook (platform_id, webhook_id, body, attempts, due_at) values ($1, $2, $3, 1, clock_ms())`,
     [shop.platform.platformId, webhook?.id, Buffer.from(webhook?.raw ?? '')],

@@ -33,7 +33,7 @@ for (let made = 0; made < 12; made += 1) {
   customers.push({ id: (await rest.make('/customers', body)).id, business });
 }
 
-/** Builds a call from its generated values only when it is made, because it may need the ids of earlier records. */
+/** Builds a call from generated values only when the call is made, because it may need the ids of earlier records. */
 const built =
   <Drawn>(build: (drawn: Drawn) => Call) =>
   (drawn: Drawn) =>

@@ -94,7 +94,7 @@ describe('every command', () => {
     /** The fields that accept one of the wrong values below, each with the value that it accepts. */
     const right: Record<string, unknown> = { 'updateExternalAccount.defaultUmaDepositAccount': true };
     for (const { id, method, required } of withBodies()) {
-      // A manifest's keys are hashes, so none of them is an unknown field. The error names a document instead.
+      // A manifest's keys are document hashes, so none is an unknown field: the error names a document instead.
       if (id === 'registerTrustedDocuments') continue;
       const { path, body = {} } = await good(id);
       const fields = Object.keys(body).filter((field) => field !== 'customerType');
@@ -111,7 +111,7 @@ describe('every command', () => {
       expect({ id, status: empty.status, missing: missing.map((error: Data) => error.field).sort() }).toEqual({
         id,
         status: required?.length ? 400 : 200,
-        // The document does not list the two parties as required, because a lookup can replace them.
+        // The OpenAPI document does not list the two parties as required, because a lookup can replace them.
         missing: [...(required ?? []), ...(id === 'createQuote' ? ['source', 'destination'] : [])].sort(),
       });
       const unknown = await rest.call(method, path, { body: { ...body, extra: 1 } });
@@ -162,7 +162,7 @@ describe('every command', () => {
     }
   });
 
-  test('refuses a precondition that it does not check, instead of acting although it may fail', async () => {
+  test('refuses a precondition that it does not check, instead of ignoring it', async () => {
     const { rest, good, endpoints } = catalog;
     for (const { id, method, statuses } of endpoints.filter(({ method }) => method !== 'GET')) {
       for (const header of ['If-Match', 'If-None-Match', 'If-Unmodified-Since']) {

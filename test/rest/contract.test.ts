@@ -6,8 +6,8 @@ import { type RestAnswer, type RestClient, restClient, restScene } from '../setu
 import { type Endpoint, type GoodRequest, neededQuery, openCatalog, quoteBody } from '../setup/rest-catalog.ts';
 
 /**
- * Provokes every status that the document lists for an operation. The client checks each response against the document,
- * which rules out other statuses. The test fails if an endpoint or one of its statuses is not covered here.
+ * Provokes every status that the OpenAPI document lists for an operation. The client checks each response against the
+ * document, which rules out other statuses. The test fails if an endpoint or one of its statuses is not covered here.
  */
 
 const catalog = await openCatalog();
@@ -52,7 +52,7 @@ const gone: Record<string, () => Promise<GoodRequest>> = {
   },
 };
 
-/** The response to a query that contains an unknown parameter. */
+/** The response to a request with an unknown query parameter. */
 const unknownParameter = {
   code: 'INVALID_INPUT',
   details: { field: 'unknown', errors: [{ field: 'unknown', constraint: 'unknown' }] },

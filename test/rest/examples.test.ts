@@ -39,7 +39,7 @@ const exampleOf = (path: string, parameters: readonly Data[]) =>
     (_whole, parameter: string) => parameters.find(({ name }) => name === parameter).schema.example,
   );
 
-/** Returns a function with which the console can read ids. Other tests check the responses against the document. */
+/** Returns a function that sends the console's requests for ids. Other tests check responses against the document. */
 const getAs =
   ({ authorization }: TestPlatform) =>
   async (path: string): Promise<string> => {
@@ -139,7 +139,7 @@ test('the sandbox accepts each example with the ids that the console inserts', a
   for (const answer of answers) expect(answer).toMatchObject({ status: expect.toSatisfy((one) => one < 300) });
 });
 
-test('each GET succeeds in the sandbox with the parameters that the console inserts, and no list is filtered', async () => {
+test('each GET succeeds in the sandbox with the parameters that the console inserts; optional query parameters have no example', async () => {
   await sendAll();
   // Hides pending quotes, because a platform that has been in use may have none.
   const read = getAs(t.platform);

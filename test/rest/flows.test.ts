@@ -150,7 +150,7 @@ test('real-time funding: the quote has payment instructions, and the simulated d
   expect(again.code).toBe('CONFLICT');
 });
 
-test('a payment received in another currency shows the payer’s account with that account’s currency', async () => {
+test('a payment received in another currency shows the payer’s account and its currency', async () => {
   const payer = await scene();
   const receives = await scene(0);
   const immediate = restQuote(payer.usd.id, receives.eur.id, 10_000, { immediatelyExecute: true });

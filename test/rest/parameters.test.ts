@@ -4,7 +4,7 @@ import { type Endpoint, neededQuery, openCatalog } from '../setup/rest-catalog.t
 
 const catalog = await openCatalog();
 
-/** Returns the path of an endpoint with a query, adding any required parameters. */
+/** Returns the endpoint's path followed by the given query and any required parameters that it lacks. */
 const withQuery = ({ id, path }: Endpoint, query: string) => {
   const [name = ''] = query.split('=', 1);
   const needed = (neededQuery[id] ?? []).filter((one) => !one.startsWith(`${name}=`));
@@ -70,7 +70,7 @@ describe('every endpoint', () => {
 });
 
 describe('every list', () => {
-  test('accepts every kind of value that the document allows for its parameters', async () => {
+  test('accepts every kind of value that the OpenAPI document allows for its parameters', async () => {
     const { rest, endpoints } = catalog;
     const good: Record<string, string[]> = {
       integer: ['1', '100'],

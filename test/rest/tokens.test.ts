@@ -93,7 +93,7 @@ test('creating or deleting a token takes effect in both APIs, and a repeated key
   expect(await t.platform.idsIn('apiTokens', { name: 'both' })).toEqual([]);
 });
 
-test('a REST list gives its total only up to 10,000; a GraphQL list always does', async () => {
+test('a REST list gives its total only up to 10,000; a GraphQL list always gives it', async () => {
   const large = await t.newPlatform('large');
   const client = await restClient(t.url, large.authorization);
   // The platform already has one token.

@@ -119,7 +119,7 @@ test('a URL to which events must not be sent is refused, and nothing in the requ
   expect(await rest.ask('GET', '/config')).toEqual(before);
 });
 
-test('a platform can have sixteen webhook tests waiting for a response; one more gets 429 in both APIs', async () => {
+test('a platform can have sixteen webhook tests waiting for a response; both APIs refuse one more as RATE_LIMITED', async () => {
   const silent: ServerResponse[] = [];
   const receiver = await ownReceiver((response) => silent.push(response));
   await set(receiver.url);

@@ -32,7 +32,7 @@ export function between(from: string, to: string, amount: number | bigint, rest:
 /** Builds the input for a 10-dollar quote to the scene's external EUR account, unless `rest` says otherwise. */
 export const usdToEur = ({ usd, outsideEur }: Scene, rest?: object) => between(usd, outsideEur, 1_000, rest);
 
-/** Builds the input for a quote to the external EUR account that the customer funds with `amount` in `currency`. */
+/** Builds the input for a quote to the external EUR account, funded by the customer with `amount` in `currency`. */
 export function fundedIn(
   currency: string,
   { customerId, outsideEur }: Scene,
@@ -42,7 +42,7 @@ export function fundedIn(
   return between('', outsideEur, amount, { source: { realtimeFunding: { customerId, currency } }, ...rest });
 }
 
-/** Builds the input for a client token from other fields and the id of the object to which the token is bound. */
+/** Builds the input for a client token from the id of the object to which it is bound, and from any other fields. */
 export function tokenInput(input: object): object {
   const { customerId, quoteId, transactionId, ...rest }: Record<'customerId' | 'quoteId' | 'transactionId', unknown> = {
     customerId: undefined,

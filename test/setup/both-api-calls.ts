@@ -6,7 +6,7 @@ import type { results } from './both-apis.ts';
 import type { Data, TestPlatform } from './gateway.ts';
 import type { RestClient } from './rest.ts';
 
-/** The result of a call: the record in REST's form, or the refusal's code and field. */
+/** The result of a call: the record in its REST form, or the refusal's code and field. */
 export type Outcome =
   | { readonly record: Data; readonly replayed: boolean }
   | { readonly code: string; readonly field: string };

@@ -167,7 +167,7 @@ export async function databaseProxy(databaseUrl: string) {
     /**
      * Loses the response to the next statement whose message matches. The statement is executed, and then its
      * connection is dropped.
-     * @param andAfter if true, that response still arrives, but every later request has its connection dropped
+     * @param andAfter if true, the response still arrives, but any later request causes its connection to be dropped
      */
     loseAnswer(to: RegExp, andAfter = false) {
       told = Promise.withResolvers();

@@ -11,7 +11,7 @@ export interface SentOperation {
 
 export type Send = (platform: TestPlatform, sent: SentOperation, most?: number) => Promise<Data[]>;
 
-/** Sends an operation over each transport. Returns its result or, for a stream, the first `most` results. */
+/** For each transport, a function that sends an operation and returns its result or a stream's first `most` results. */
 export const eachTransport = {
   POST: async (platform, sent) => [await (await platform.post(sent)).json()],
   GET: async ({ url, authorization }, sent) => {

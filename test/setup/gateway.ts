@@ -92,7 +92,7 @@ export async function startTestGateway(
   };
 }
 
-/** Starts a gateway that all tests in a file share. Several gateways are stopped in reverse order. */
+/** Starts a gateway that all tests in a file share. If a file starts several, they are stopped in reverse order. */
 export async function testGateway(...options: Parameters<typeof startTestGateway>): Promise<TestGateway> {
   const t = await startTestGateway(...options);
   afterAll(() => t.stop());

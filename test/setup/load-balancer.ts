@@ -57,7 +57,7 @@ export async function startLoadBalancer() {
     halfClose() {
       for (const socket of clients) socket.end();
     },
-    /** Drops all open connections, including the requests in progress on them. */
+    /** Drops all open connections, along with any requests in progress on them. */
     cut() {
       for (const socket of open) socket.resetAndDestroy();
     },

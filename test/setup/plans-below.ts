@@ -136,7 +136,7 @@ const rootLists = [
   { field: 'accounts', table: 'account', rest: '/customers/external-accounts' },
 ] as const;
 
-/** Returns the queries that read too many rows although their filter names the owner. */
+/** Returns the queries that read too many rows even though their filters name the rows' owner. */
 export async function readsTooMuchByName(
   t: TestGateway,
   { parents }: Templates,

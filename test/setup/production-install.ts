@@ -35,7 +35,7 @@ async function check(gateway: ChildGateway, how: string): Promise<void> {
   if (seconds > 10) throw new Error(`${how} took ${seconds} s to stop, but Docker kills it after 10 s`);
 }
 
-/** Runs a program until it exits, and throws its output if it fails. */
+/** Runs a program to completion, and throws an error with its output if it fails. */
 function run([command = '', ...args]: readonly string[], cwd: string, environment: NodeJS.ProcessEnv): void {
   const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8', env: environment });
   if (status !== 0) throw error ?? new Error(`${command} ${args.join(' ')} exited with ${status}:\n${stdout}${stderr}`);
@@ -50,11 +50,11 @@ async function checkSandbox(folder: string, environment: Readonly<Record<string,
   console.log('A production installation starts, is ready, and stops.');
 }
 
-/** Installs as in the image, creates the tables, and starts an instance that cannot write to its folder. */
+/** Installs the project as in the image, creates its tables, and starts an instance that cannot write to its folder. */
 async function checkImage(folder: string, environment: Readonly<Record<string, string>>): Promise<void> {
   const project = path.join(folder, 'image');
   await copyProject(project);
-  // The image has only one version of Node. Here, it is the one that runs this program.
+  // The image has only one version of Node. Here, the version that runs this program is used.
   const PATH = `${path.dirname(process.execPath)}${path.delimiter}${environment.PATH}`;
   run(['sh', 'deploy/install.sh'], project, { ...process.env, ...environment, PATH });
   if (existsSync(path.join(project, 'node_modules/@prisma/internals')))

@@ -43,7 +43,7 @@ export function restTexts(
   ];
 }
 
-/** Returns whether a schema accepts arbitrary strings, as opposed to an enum or a date. */
+/** Returns whether a schema accepts arbitrary strings, as opposed to only enum values or dates. */
 export function isRestText(schema: Data): boolean {
   const isString = [schema.type].flat().includes('string');
   return isString && !schema.enum && schema.const === undefined && !schema.format?.startsWith('date');

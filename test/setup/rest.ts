@@ -84,8 +84,8 @@ function knownDocument(text: string): KnownDocument {
 const isJson = (response: Response) => response.headers.get('content-type')?.startsWith('application/json') ?? false;
 
 /**
- * Returns functions that say how a response or a value violates the OpenAPI document. The response for an unknown path
- * must be an error with the usual body.
+ * Returns functions that say how a response or a value violates the OpenAPI document. For a path or method that is not
+ * in the document, the response must be an error with the usual body.
  */
 function responseValidators(document: Data) {
   const ajv = new Ajv2020({ strict: false, allErrors: true });

@@ -24,8 +24,8 @@ export function selection(type: GraphQLOutputType, depth: number): string {
   }
   if (!isObjectType(named)) return '';
   const fields = Object.values(named.getFields())
-    // Omits `nodes`, because the edges contain the same rows, and `totalCount`, because counting all of a customer's
-    // lists would exceed the cost limit.
+    // Omits `nodes`, because the edges contain the same rows, and `totalCount`, because requesting it for all of a
+    // customer's lists would exceed the cost limit.
     .filter((field) => !['nodes', 'totalCount'].includes(field.name) || !named.name.endsWith('Connection'))
     .filter((field) => !field.args.some(isRequiredArgument))
     .filter((field) => depth > 0 || !isObjectType(getNamedType(field.type)))

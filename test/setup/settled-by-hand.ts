@@ -3,7 +3,7 @@ import { listCases, settleCase } from '../../src/domain/settlement/cases.ts';
 import { sandboxOf, type TestGateway, type TestPlatform, tester } from './gateway.ts';
 import type { Scene } from './scene.ts';
 
-/** Makes a payment for which the provider takes five units too much, settles it as an operator, and returns its id. */
+/** Makes a payment for which the provider takes five units too many, settles it as an operator, and returns its id. */
 export async function settledByHand({ gateway }: TestGateway, platform: TestPlatform, scene: Scene): Promise<string> {
   const { payments } = gateway;
   const spies = (['payOut', 'findOrder'] as const).map((part) =>

@@ -46,7 +46,7 @@ export class Statements {
     });
   }
 
-  /** Runs the work. Returns its result, the statements sent during the work, and their texts alone. */
+  /** Runs the work. Returns its result, the statements sent meanwhile, and the text of each. */
   async during<T>(work: () => Promise<T>) {
     const sent: Sent[] = [];
     this.#readers.add(sent);

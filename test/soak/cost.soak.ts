@@ -127,9 +127,10 @@ async function sessions({ owner }: TestGateway): Promise<Map<number, number>> {
 //   statement and keeps the plan. If the result is over the limit, the document is measured again, and the median of
 //   fifteen runs counts, whether it is lower or higher.
 // - The median is taken over the fields without filters, each counted once. Combinations of filters are far more
-//   numerous, and are priced for the worst rows: with them, the median would be lower and less meaningful.
+//   numerous, and are priced for the worst rows. Including them would make the median lower and less meaningful.
 // - Examining all rows takes some twenty milliseconds, a hundred times as long as reading a page. Each row has the
-//   values of one half (cost/documents.ts), so one filter matches many rows, and filters for both halves match none.
+//   values of one half (cost/documents.ts), so a filter on one value matches half of the rows, and one that combines
+//   values from both halves matches none.
 
 /** How many rows of each kind the platform has. */
 const rows = Number(process.env.COST_ROWS ?? 30_000);

@@ -3,9 +3,9 @@ import { type Data, testGateway } from '../setup/gateway.ts';
 import { ProgramFolder } from '../setup/programs.ts';
 import { base, restClient, restScene } from '../setup/rest.ts';
 
-// Clients that three generators create from the OpenAPI document compile under the strictest options, have a type for
-// each body, and can call every operation. The generators are installed from npm into a separate folder because, with
-// the older TypeScript that they need, they take 110 MB.
+// Checks that the clients that three tools generate from the OpenAPI document compile under the strictest options, have
+// a type for each body, and can call every operation. The tools are installed from npm into a separate folder because,
+// with the older TypeScript that they need, they take up 110 MB.
 
 const packages = ['openapi-typescript@7.13.0', 'openapi-fetch@0.17.0', 'orval@8.38.0', '@hey-api/openapi-ts@0.99.0'];
 const folder = new ProgramFolder();

@@ -19,8 +19,8 @@ import { accountQuery, expensive, type Kind, kinds, payment, type Storm } from '
  * alternate: only the measured platform is active; the other platform is polite and sends as much as its limit allows,
  * so that nothing is refused; the other platform storms, sending as fast as it gets responses. The test compares the
  * median p99 during a storm with the higher of the other two medians: requests within the limit may slow down the
- * measured platform, but a storm should hardly slow it down any further. To show the noise, the odd rounds without the
- * other platform are compared with the even ones. Rounds in which other processes were busy are repeated.
+ * measured platform, but a storm should hardly slow it down any further. To show the noise, the odd and the even
+ * rounds without the other platform are compared. Rounds in which other processes were busy are repeated.
  */
 
 const connections = 300;
@@ -135,7 +135,7 @@ async function beside(job: Storm, all: Answers, work: () => Promise<void>): Prom
   storm.send('end');
   const [answers] = (await once(storm, 'message')) as [Answers];
   for (const [answer, count] of Object.entries(answers)) all[answer] = (all[answer] ?? 0) + count;
-  // Lets the service finish what the storm has left behind, such as payments in flight and memory to be freed.
+  // Lets the service deal with what the storm has left behind, such as payments in flight and memory to be freed.
   await delay(leadMs);
 }
 

@@ -79,7 +79,7 @@ async function inInstallation(
     let mayFail = false;
     const load = startLoad({ urls, authorization, scenes, seed, during: () => during, acts: () => restingActs });
     ends.push(() => load.stop());
-    // The operator relies on the text of the snapshot alert, which mentions half an hour, so its limit stays that long.
+    // The operator relies on the text of the snapshot alert, which mentions half an hour, so its threshold must match.
     const rules = (await shortenedRules()).map((text) =>
       text.replace('snapshot_seconds > 5', 'snapshot_seconds > 1800'),
     );

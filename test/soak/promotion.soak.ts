@@ -10,8 +10,8 @@ import { connect, openClient } from '../setup/gateway.ts';
 import type { Scene } from '../setup/scene.ts';
 import { startReplicated } from '../setup/standby.ts';
 
-// A primary with a standby that follows it by streaming replication. The gateway has the URLs of both, the standby's
-// first.
+// A primary, and a standby that follows it through streaming replication. The gateway has the URLs of both, the
+// standby's first.
 
 const servers = await startReplicated(1);
 const { primary, standbys } = servers;

@@ -106,7 +106,7 @@ test('hanging receivers do not delay other receivers, and get at most eight requ
     await createEndpoint(t.platform, { url, eventTypes: ['ACCOUNT_STATUS'] });
   await deposit(scene.usd, 40);
   await healthy.until((received) => distinct(received) === 41);
-  // An attempt times out only after a second here. By then, no hanging endpoint has received all of its requests.
+  // An attempt times out only after a second here, so no hanging endpoint has received all of its requests yet.
   for (const one of hanging) expect(one.received.length).toBeLessThan(41);
 });
 

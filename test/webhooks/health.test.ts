@@ -66,7 +66,7 @@ test('an endpoint that keeps failing becomes FAILING, and is later disabled with
   for (const one of receiver.received.slice(before)) expect(verify(secret, one)).toEqual(one.body);
   expect(await endpointUntil(fast.platform, id, hasAll('DELIVERED'))).toMatchObject({ status: 'ENABLED' });
 
-  // If an attempt that began after a success fails, the failure counts.
+  // A failure counts if its attempt began after the last success.
   receiver.answer = answer(410);
   await fast.platform.fund(scene.usd, 1n);
   await endpointUntil(fast.platform, id, ({ status }) => status === 'DISABLED');
@@ -93,7 +93,7 @@ test('a late failure does not count if the endpoint has since succeeded or chang
   for (const response of late) response.writeHead(410).end();
   for (const { id } of [healthy, moved])
     await endpointUntil(serving.platform, id, ({ deliveries }) => deliveries[0].status === 'FAILED');
-  // Once a delivery is FAILED, its attempts are recorded. Stopping the gateway aborts the open request to the new URL.
+  // A FAILED delivery's attempts have been recorded. Stopping the gateway aborts the open request to the new URL.
   await silent.until((received) => received.length === 1);
   await working.gateway.stop();
   for (const { id } of [healthy, moved]) {

@@ -47,7 +47,7 @@ test('a correct clock changes nothing', async () => {
 });
 
 describe('a backward step of the clock', () => {
-  /** Each test is a transaction that is rolled back. Rows are inserted without the rows that they reference. */
+  /** Each test runs in a transaction that is rolled back. Rows are inserted without the rows that they reference. */
   beforeEach(() => sql.query('begin'));
   afterEach(() => sql.query('rollback'));
 

@@ -1,4 +1,4 @@
--- Finds a valid API token by its client id. Returns it with its secret's hash and its platform's settings.
+-- Finds a valid API token by its client id. Returns it with the hash of its secret and its platform's settings.
 -- Runs with the owner's privileges, because the serving role sees no rows until the platform is set, and the platform
 -- is not known until the token is found.
 create or replace function find_api_token(p_client_id text) returns table (

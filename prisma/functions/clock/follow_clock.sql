@@ -1,4 +1,4 @@
--- If the database's clock has been set back by more than a second, moves due times back by the same step. Otherwise,
+-- If the database's clock has stepped back by more than a second, moves due times back by the same step. Otherwise,
 -- work that was due soon by the old clock would be delayed by the whole step. Returns the step in milliseconds, or
 -- null. Any number of processes may call this repeatedly: one of them locks the row, and the others return immediately.
 -- A due time counts as set by the old clock if it is more than half the step or more than ten seconds in the future.

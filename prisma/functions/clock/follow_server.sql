@@ -1,4 +1,4 @@
--- Starts a new epoch of the feed if server_name differs from the last epoch's server. A restore or a failover can undo
+-- Starts a new feed epoch if server_name differs from the last epoch's server. A restore or a failover can undo
 -- events; their numbers are then given to new events. Cursors of the undone events contain the earlier epoch, so they
 -- are not mistaken for cursors of the new events (decision 77). A sequencer calls this on each new connection, before
 -- it numbers any event. Returns whether an operator has yet to confirm the restore.

@@ -7,7 +7,7 @@
 -- a refund would return it to this account. An exempt leg (a refund, or the platform's fee for a delivered payment) may
 -- exceed the bound, because refusing it would not undo the payment. Each such payment adds at most its own amount to
 -- the excess, but many payments can be in flight at once. So a higher bound applies to exempt legs:
--- 9,000,000,000,000,000,000, a thousand times as much. A refund beyond that is held in SUSPENSE
+-- 9,000,000,000,000,000,000, a thousand times the usual one. A refund beyond that is held in SUSPENSE
 -- (src/domain/settlement/outcomes.ts), so no balance reaches 2^63 and no refund is retried forever. p_moved contains
 -- the amounts that the batch's earlier groups will add to balances, as {account: amount}. It may be null if no two
 -- groups move money on the same account.
@@ -25,7 +25,7 @@ begin
       m.change, m.coming, m.bound
     from (
       select l.account, sum(l.amount) as change,
-        -- Exempt legs count only if there is no new money: if new money fits, they stay far below their higher bound.
+        -- Exempt legs count only if there is no new money: if new money fits, the higher bound is still far away.
         coalesce(sum(l.amount) filter (where l.amount > 0 and l.exempt is not true), sum(l.amount) filter (where l.amount > 0)) as coming,
         case when bool_or(l.amount > 0 and l.exempt is not true) then 9000000000000000 else 9000000000000000000 end as bound
       from jsonb_to_recordset(jsonb_path_query_array(p_journals, '$[*].legs[*] ? (exists (@.account))'))

@@ -1,5 +1,5 @@
--- The part of check_plan for accounts that a plan's payment will credit later. It prevents payments that are bound to
--- fail. Returns the refusal for the first account whose balance would exceed its bound (check_balances), or null.
+-- The part of check_plan for accounts that a plan's payment will credit later. It prevents payments that are certain
+-- to fail. Returns the refusal for the first account whose balance would exceed its bound (check_balances), or null.
 -- Payments in flight count only if the balance plus the amount exceeds a tenth of the bound. Takes no lock, because the
 -- bound is enforced when the money is credited, and a payment that does not fit fails then.
 create or replace function check_capacity(p_platform uuid, p_capacity jsonb) returns jsonb

@@ -1,7 +1,7 @@
 -- The part of check_plan for a payment that an operator settles although its provider has moved a different amount
 -- (decision 95). The plan must conclude the case's order, close the case, and contain one journal for the difference,
--- with exactly the legs that difference_legs returns. If the provider took and received exactly the promised amounts,
--- the plan must contain no such journal. Refuses the plan if the case is already closed. No other plan may have such a
+-- with exactly the legs that difference_legs returns. If the provider has moved exactly the promised amounts, the plan
+-- must contain no such journal. Refuses the plan if the case is already closed. No other plan may have such a
 -- journal or a leg on DIFFERENCES. lock_plans has locked the case.
 create or replace function check_difference(p_platform uuid, p_plan jsonb) returns jsonb
   language plpgsql

@@ -1,5 +1,5 @@
 -- Decides whether a group of plans is accepted. Returns {outcome: now, plans} with the plans to apply, {outcome: now,
--- refusal} with the first refusal of a plan, or the original answer stored for the group's idempotency key
+-- refusal} with the first reason to refuse one of them, or the original answer stored for the group's idempotency key
 -- (first_answer). Only a group with a single plan has an idempotency key. Nothing is written until all groups of a
 -- batch have been checked. A plan may have an alternative, under `otherwise`, which replaces it if it is refused
 -- because a quote has expired. The clock is read while the quote is locked. So a deposit that arrives at the moment of

@@ -1,4 +1,4 @@
--- Locks the idempotency keys of plans, in a fixed order. A call whose key is locked waits until the first call with
+-- Locks the plans' idempotency keys in a fixed order. A call whose key is locked waits until the first call with
 -- that key has ended, but no longer than lock_timeout.
 create or replace function lock_claims(p_plans jsonb) returns void
   language plpgsql

@@ -3,15 +3,16 @@
 -- payment that the plans end. All transactions that commit plans take locks in the same order, so that no two of them
 -- deadlock:
 --   1. idempotency keys, in order of their lock numbers
---   2. quotes  3. transactions  4. orders for the rail  5. adjustments  6. cases of orders  7. customers
+--   2. quotes  3. transactions  4. rail orders  5. adjustments  6. rail cases  7. customers
 --   8. internal accounts  9. external accounts  10. policies; the rows of each in order of platform and id
 -- A row that changes is locked FOR NO KEY UPDATE, so that inserts of rows that refer to it need not wait. A row that
--- only has to stay unchanged is locked FOR SHARE, which any number of transactions can hold at once. If a list's plans
--- need both kinds of lock on customers, or on external accounts, all of these rows are locked FOR NO KEY UPDATE. A
+-- only has to stay unchanged is locked FOR SHARE, which any number of transactions can hold at once. If the plans
+-- need both kinds of lock on customers, or on external accounts, all of those rows are locked FOR NO KEY UPDATE. A
 -- plan's alternative needs no further locks, because it changes only what the plan names (src/domain/ledger/plan.ts).
 -- If a plan deletes a customer, the customer's internal accounts are locked like accounts that change, because the
--- deletion depends on their balances. A customer never gets more internal accounts later. The ids are collected by
--- expressions, which cost far less than statements. Then one statement for each table locks its rows, by key.
+-- deletion depends on their balances. A customer's internal accounts are all created with the customer. The ids are
+-- collected by expressions, which cost far less than statements. Then one statement for each table locks its rows, by
+-- key.
 create or replace function lock_plans(p_plans jsonb) returns policy[]
   language plpgsql
 as $$

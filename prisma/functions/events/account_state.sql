@@ -1,5 +1,5 @@
 -- Returns the part of an account that its event stores as JSON, for account_as_of: the mutable columns (guard_account)
--- that have a value. Status, version and time of change are columns of the event.
+-- that have a value. The status, version and time are columns of the event.
 create or replace function account_state(a account) returns jsonb
   language sql stable parallel safe
 as $$

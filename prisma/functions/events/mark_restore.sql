@@ -1,5 +1,5 @@
 -- Records that an operator has restored the database, or has confirmed a detected restore or failover, and starts a new
--- epoch of the feed. Restoring only the disks does not change server_name, so only this call reveals the restore. An
+-- feed epoch. Restoring only the disks does not change server_name, so only this call reveals the restore. An
 -- unnecessary call is harmless, because events keep their epoch.
 create or replace function mark_restore() returns int
   language plpgsql

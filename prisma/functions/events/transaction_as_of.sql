@@ -6,7 +6,7 @@ as $$
   select to_jsonb(t) || (
     '{"failure_reason": null, "refund_reference": null, "refund_amount": null, "refund_initiated_at": null, "refund_settled_at": null,
       "counterparty_information": {}, "approval_due_at": null, "decided_by_id": null}'
-    -- Until the quote is executed, no token has begun its payment.
+    -- Until the quote is executed, no token has requested its payment.
     || case when t.source_kind = 'ACCOUNT' and t.quote_id is not null and e.status = 'PENDING' then '{"created_by": null}'::jsonb else '{}' end
     || case when t.type = 'INCOMING' then '{"destination_account_id": null, "destination_name": null, "destination_number": null,
          "requested_information": null}'::jsonb else '{}' end

@@ -1,6 +1,6 @@
 -- Returns the part of a transaction that its event stores as JSON: the mutable columns (guard_transaction) that have
--- a value. Status, reason, version and time of change are columns of the event. The settlement time of a COMPLETED
--- payment is the time of change; an expected settlement time is stored relative to it. See transaction_as_of.
+-- a value. The status, reason, version and time are columns of the event. The settlement time of a COMPLETED payment is
+-- the event's time; an expected settlement time is stored relative to that. See transaction_as_of.
 create or replace function transaction_state(t transaction) returns jsonb
   language sql stable parallel safe
 as $$

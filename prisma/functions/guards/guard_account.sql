@@ -1,6 +1,6 @@
--- Runs before each update of an account. The balance changes only through postings (apply_posting). Owner, currency and
--- details never change. The status of an external account changes only as status_moves allows. Events store the mutable
--- columns, so account_state and account_as_of must include every column that may change.
+-- Runs before each update of an account. The balance changes only through postings (apply_posting). The owner, currency
+-- and details never change. The status of an external account changes only as status_moves allows. Events store the
+-- mutable columns, so account_state and account_as_of must include every column that may change.
 create or replace function guard_account() returns trigger
   language plpgsql
 as $$

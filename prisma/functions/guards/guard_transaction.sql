@@ -18,7 +18,7 @@ begin
     or (old.type = 'OUTGOING' and (new.destination_account_id, new.requested_information)
         is distinct from (old.destination_account_id, old.requested_information))
     -- The approval of an outgoing payment changes only when its status changes to or from CREATED. The token that
-    -- began a payment and the token that decided on it are written only once.
+    -- requested a payment and the token that decided on it are written only once.
     or (old.type = 'OUTGOING' and 'CREATED' not in (old.status, new.status)
         and (new.approval_due_at, new.decided_by_id) is distinct from (old.approval_due_at, old.decided_by_id))
     or (coalesce(old.created_by, new.created_by), coalesce(old.decided_by_id, new.decided_by_id))

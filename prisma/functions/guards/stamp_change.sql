@@ -1,4 +1,4 @@
--- Runs before each update of a customer. Increments the version, and sets the time of change from the database's clock.
+-- Runs before each update of a customer. Increments the version and sets updated_at from the database's clock.
 create or replace function stamp_change() returns trigger
   language plpgsql
 as $$

@@ -1,5 +1,5 @@
--- Runs before each insert into a versioned table. Sets version 1, and the creation time from the id. The trigger's
--- arguments are the statuses in which a row may start. Later, the status changes only as status_moves allows.
+-- Runs before each insert into a versioned table. Sets the version to 1 and takes the creation time from the id. The
+-- trigger's arguments are the statuses in which a row may start. Later, the status changes only as status_moves allows.
 create or replace function stamp_new_row() returns trigger
   language plpgsql
 as $$

@@ -1,6 +1,6 @@
 -- Leases up to p_limit due orders for p_lease_ms, and returns them with all the data that their outcomes may need. No
 -- other worker takes them meanwhile. The statement is planned once per connection. It joins tables by key, in the
--- sequence written: an order needs about twenty rows out of millions, and choosing a sequence took far longer than
+-- sequence given: an order needs about twenty rows out of millions, and choosing a sequence took far longer than
 -- joining.
 create or replace function lease_rail_orders(p_limit int, p_lease_ms bigint) returns table (
   platform_id uuid, id uuid, kind rail_order_kind, attempts int, scenario jsonb, environment environment, new_id uuid,

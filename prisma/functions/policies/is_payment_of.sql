@@ -1,5 +1,5 @@
 -- Returns whether a payment was delivered and counts toward a policy: it belongs to the policy's customer or platform,
--- or was begun by the policy's token or by a token that descends from it (token_makers).
+-- or was requested by the policy's token or by a token that descends from it (token_makers).
 create or replace function is_payment_of(p_policy policy, t transaction) returns boolean
   language plpgsql stable
 as $$

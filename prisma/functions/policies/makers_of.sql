@@ -1,4 +1,4 @@
--- Returns the uuids of the token that began a payment (given by public id) and of all API tokens that it descends from.
+-- Returns the uuids of the token that requested a payment (given by public id) and of its ancestors (token_makers).
 create or replace function makers_of(p_platform uuid, p_token text) returns uuid[]
   language sql stable
 as $$

@@ -1,5 +1,5 @@
--- Decides whether a token may approve a payment that another token began. p_makers contains the approver's token and
--- the tokens that it descends from. The token may not approve if either token descends from the other, because one
+-- Decides whether a token may approve a payment that another token requested. p_makers contains the approver's token
+-- and the tokens that it descends from. The token may not approve if either token descends from the other, because one
 -- person could hold both, or if a policy that requires the approval also limits the approver's token.
 create or replace function may_approve(t transaction, p_token uuid, p_makers uuid[]) returns boolean
   language plpgsql stable

@@ -20,7 +20,7 @@ begin
   if v_moved then
     return p_policy.used[p_limit] - v_sum;
   end if;
-  -- p_policy may already contain payments of the current batch, which are not stored yet.
+  -- The usage in p_policy may already include payments in the current batch, which are not stored yet.
   return v_sum + p_policy.used[p_limit]
     - coalesce((select p.used[p_limit] from policy p where p.platform_id = p_policy.platform_id and p.id = p_policy.id), 0);
 end

@@ -1,7 +1,8 @@
 -- Returns the start of a limit's window at a given time. The window is the calendar day or month in a time zone, or a
 -- rolling period. A rolling window is one millisecond (the precision of times) shorter than its period, so that it
--- excludes a payment made exactly one period ago. A day or month begins right after the last microsecond of the previous
--- one: in the Azores and in Havana, clocks go back over midnight, and of the two midnights Postgres returns the second.
+-- excludes a payment made exactly one period ago. A day or month begins right after the last microsecond of the
+-- previous one: in the Azores and in Havana, clocks go back to midnight, and Postgres returns the second of the two
+-- midnights.
 create or replace function window_start(p_period text, p_zone text, p_at timestamptz) returns timestamptz
   language sql stable parallel safe
 as $$

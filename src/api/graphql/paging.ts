@@ -23,7 +23,7 @@ export type CursorArgument = 'after' | 'before';
  * that is the only cursor, and otherwise the first rows.
  *
  * @throws GraphQLError INVALID_INPUT for a size outside the range 0 to 100, for `first` and `last` together, and for a
- * cursor of a different list
+ * cursor from a different list
  */
 export function parsePage<Key>(
   args: PageArgs,

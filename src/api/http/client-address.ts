@@ -19,7 +19,7 @@ export function addressFinder(trusted: readonly Range[]): AddressOf {
     const hops = trusted.length === 0 ? [] : String(headers['x-forwarded-for'] ?? '').split(',');
     while (hops.length > 0 && isTrusted(client)) {
       const hop = hops.pop()?.trim() ?? '';
-      // Only the client itself can have written a value that is not an address, so the closest proxy's address is used.
+      // Only the client can have written a value that is not an address, so the address of its nearest proxy is used.
       if (!ipaddr.isValid(hop)) break;
       client = ipaddr.process(hop);
     }

@@ -156,7 +156,7 @@ function announceEnd(connection: Connection, response: ServerResponse): void {
   }) as typeof response.writeHead;
 }
 
-/** Lets the client close a connection (RFC 9112, 9.6), because data that arrives at a closed socket would reset it. */
+/** Lets the client close a connection (RFC 9112, 9.6): data arriving at a closed socket would reset the connection. */
 export function endGently(socket: Socket): void {
   // Called by Node after a response with `Connection: close`.
   socket.destroySoon = () => {

@@ -67,7 +67,7 @@ class AdmittedRequest extends WorkSlot {
   readonly #response: WatchedResponse;
   readonly #tenant: Tenant;
   readonly #shared: InFlight;
-  /** When processing began, plus the time since spent waiting. */
+  /** When processing began, plus the time spent waiting since then. */
   #start = performance.now();
   #waitStart = 0;
   #hasTurn = false;

@@ -36,8 +36,8 @@ interface ProviderWebhookOptions extends Pick<CallerOptions, 'pace' | 'addressOf
 export class ProviderWebhooks {
   readonly #options: ProviderWebhookOptions;
   /**
-   * Addresses from which a platform has received validly signed webhooks. They are not slowed down, even if invalid
-   * ones come from them too.
+   * Addresses from which a platform has received validly signed webhooks. Further webhooks to the platform from such an
+   * address are checked even if the address has sent too many invalid ones.
    */
   readonly #proven = boundedCache<true>(proven.max, proven.ttlMs);
 

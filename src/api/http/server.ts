@@ -72,10 +72,10 @@ const connectionLimits = {
 const backlog = 8_192;
 
 /**
- * How long an idle connection stays open, in milliseconds. It must be longer than the idle timeout of load balancers
- * (60 s for AWS and nginx, 75 s for others), or they may send requests on a closing connection, and longer than the
- * interval between stream heartbeats. The Keep-Alive header announces a few seconds less, so that clients close
- * connections first.
+ * How long an idle connection stays open, in milliseconds. It must be longer than the interval between stream
+ * heartbeats and than the idle timeout of load balancers (60 s for AWS and nginx, 75 s for others), which could
+ * otherwise send requests on a closing connection. The Keep-Alive header announces a few seconds less, so that clients
+ * close connections first.
  */
 const idleLimits = { keepAliveTimeout: 80_000, keepAliveTimeoutBuffer: 5_000 } as const;
 
@@ -86,7 +86,7 @@ export async function startHttpServer(options: HttpOptions) {
   const { headersMs = connectionLimits.headersTimeout } = options;
   const server = createServer({
     ServerResponse: WatchedResponse,
-    // Other upgrades are ignored (RFC 9110, 7.8). Without TLS, Java's client asks for HTTP/2 in its first request.
+    // Other upgrades are ignored (RFC 9110, 7.8). Without TLS, Java's HTTP client asks for HTTP/2 in its first request.
     shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
     ...connectionLimits,
     headersTimeout: headersMs,
@@ -112,8 +112,8 @@ export async function startHttpServer(options: HttpOptions) {
         response.destroy(error instanceof Error ? error : undefined),
       );
     if (waiting) waiting.push(answer);
-    // If several requests arrive together, the last response must end the connection, so all are read before any is
-    // handled.
+    // If several requests arrive together, only the last response may end the connection, so all requests are read
+    // before any is handled.
     else if (connections.announcing) setImmediate(answer);
     else answer();
   });

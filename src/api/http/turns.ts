@@ -28,7 +28,7 @@ const sharedMs = 1_000;
 export class Turns {
   readonly #most: number;
   readonly #mostAlone: number;
-  /** The work in progress of each tenant and, under a separate key, the expensive part of it. */
+  /** Each tenant's work in progress and, under a separate key, the expensive part of that work. */
   readonly #atWork = new Map<string, AtWork>();
   /** Work whose turn has come, but which has not begun yet. */
   readonly #beginning: (() => void)[] = [];

@@ -6,7 +6,7 @@ import path from 'node:path';
 export const bundleFolder = path.resolve(import.meta.dirname, '../../../dist/pages');
 
 export interface Bundle {
-  /** The files of each page, by page name: those that it loads first, and all that it might load. */
+  /** Each page's files, by page name: those that it loads first, and all that it might load. */
   readonly pages: Readonly<Record<string, PageFiles & { readonly files: readonly string[] }>>;
 }
 
@@ -41,7 +41,7 @@ export async function openAssets(shown: readonly string[]) {
     async answer(response: ServerResponse, name: string): Promise<boolean> {
       if (!names.has(name)) return false;
       const body = await readFile(path.join(bundleFolder, `${name}.gz`));
-      // Its name contains a hash of its content, so it never changes.
+      // The file's name contains a hash of its content, so the content never changes.
       response.setHeader('cache-control', 'public, max-age=31536000, immutable');
       // Accept-Encoding is ignored. Every browser supports gzip, and the service should spend no time on decompression.
       response.setHeader('content-encoding', 'gzip');

@@ -34,7 +34,7 @@ async function bundle(folder: string): Promise<Bundle> {
     jsx: 'automatic',
     define: { 'process.env.NODE_ENV': '"production"' },
     loader: { '.ttf': 'file' },
-    // GraphiQL formats variables with `prettier/parser-babel`, a CommonJS file. In a bundle, its parsers are not found.
+    // GraphiQL formats variables with `prettier/parser-babel`, a CommonJS file whose parsers are not found in a bundle.
     alias: { 'prettier/parser-babel': 'prettier/plugins/babel' },
     ...{ entryNames: '[name]-[hash]', chunkNames: '[name]-[hash]', assetNames: '[name]-[hash]' },
     legalComments: 'none',
@@ -92,7 +92,7 @@ function hasPackages(): boolean {
 }
 
 if (!hasPackages()) {
-  console.log('The packages of the lab and the REST console are not installed: the service starts without them.');
+  console.log('The lab, the wallet and the REST console will be missing, because their packages are not installed.');
 } else {
   // Builds into a new folder, so that a service that starts in the meantime finds either the old or the new output.
   const folder = `${bundleFolder}-${process.pid}`;

@@ -4,7 +4,7 @@ import { html, raw } from 'hono/html';
 import MarkdownIt, { type Token } from 'markdown-it';
 import { type Html, type Page, plainPage } from './layout.ts';
 
-/** The root of the documentation. Each file is shown below it at its repository path, so that links work. */
+/** The documentation's root, under which each file is shown at its repository path, so that links work. */
 export const docsPath = '/docs';
 
 const root = path.resolve(import.meta.dirname, '../../..');
@@ -137,7 +137,7 @@ function sectionsOf(file: string, pageTitle: string, text: string, isInternal: b
   return parts.map((part) => {
     const [heading = '', ...lines] = part.split('\n');
     const title = heading.replaceAll('`', '').trim();
-    // Removes Markdown markup and the lines of drawings.
+    // Removes Markdown markup and the lines of text diagrams.
     const plain = lines
       .join('\n')
       .replaceAll(/^.*[\u2500-\u25ff].*$|^[-:| ]+$|^\||\|$|^```\w*|^ *- |[`*#]|\]\([^)]*\)|!?\[/gm, '')
@@ -234,7 +234,7 @@ function renderMarkdown(text: string, file: string, known: ReadonlyMap<string, u
       if (alignment) token.attrs = [['class', alignment]];
     }
   });
-  // Lines of code wrap, but lines of a drawing do not. A drawing contains box characters or columns.
+  // Lines of code wrap, but those of drawings do not. A drawing contains box-drawing characters or columns.
   for (const name of ['fence', 'code_block'] as const) {
     const render = rules[name];
     rules[name] = (...given) => {

@@ -27,7 +27,7 @@ export function frontLinks({ sandbox, lab, documents, metricsUrl }: Shown) {
   return all.flatMap(([isShown, kind, key, path, name, about]) => (isShown ? [{ kind, key, path, name, about }] : []));
 }
 
-/** The statuses of payments, in the order in which a payment may reach them. */
+/** The payment statuses, in the order in which a payment may reach them. */
 const statuses = ['CREATED', 'PENDING', 'PROCESSING', 'COMPLETED', 'REFUNDED', 'FAILED', 'REJECTED', 'EXPIRED'];
 
 /** Builds the front page: what runs here (on this port), how to sign in, and where to go. */

@@ -13,7 +13,7 @@ export interface Page {
   readonly policy: string;
 }
 
-/** The script of a plain page, which is readable without it: the front page's bundle and settings, or source code. */
+/** A plain page's script: the front page's bundle and settings, or source code. The page is readable without it. */
 type Script = { readonly assets: Assets; readonly settings: object } | string;
 
 /** Builds a page from its contents and the common style. The page loads only pictures and the front page's script. */
@@ -89,7 +89,7 @@ ${before}
   };
 }
 
-/** Builds the policy of a page that loads only its own files and connects only to this server. */
+/** Builds the content security policy for a page that loads only its own files and connects only to this server. */
 const scriptPolicy = (name: Bundled['name']) =>
   [
     "default-src 'none'",
@@ -123,7 +123,7 @@ export async function sendPage(response: ServerResponse, status: number, { html,
 const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='8' cy='8' r='7' fill='%230b6bcb'/%3E%3Cpath d='M5 6h6M5 10h6' stroke='white' stroke-width='1.6'/%3E%3C/svg%3E";
 
-/** The style sheet of all pages. Bundled pages have it in their bundles. */
+/** The style sheet that all pages share. Bundled pages have it in their bundles. */
 const style = readFileSync(path.resolve(import.meta.dirname, '../../apps/pages.css'), 'utf8');
 
 /** What the settings allow the pages to show. */
@@ -131,7 +131,7 @@ export interface Shown {
   /** The local sandbox's platform, whose credentials are publicly known; undefined elsewhere. */
   readonly sandbox: SandboxPlatform | undefined;
   readonly lab: boolean;
-  /** Whether the OpenAPI document, its console and the documentation are public. */
+  /** Whether the OpenAPI document, the REST console and the documentation are public. */
   readonly documents: boolean;
   readonly metricsUrl: string | undefined;
   /** Where to report a vulnerability, as a URI. */

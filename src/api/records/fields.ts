@@ -4,12 +4,12 @@ import { trustedJson } from '../../infra/database/rows.ts';
 
 /** Defines the fields that several records have in common. Values that are null are omitted. */
 
-/** Returns the field `frozenAt` of a customer or account, or no field if it is not frozen. */
+/** Returns the `frozenAt` field of a customer or account, or no field if it is not frozen. */
 export function frozenRecord({ frozenAt }: { readonly frozenAt: Date | null }): { readonly frozenAt?: string } {
   return frozenAt === null ? {} : { frozenAt: frozenAt.toISOString() };
 }
 
-/** Returns the field `metadata` of a row, or no field if it has no metadata. */
+/** Returns the `metadata` field for a row, or no field if the row has no metadata. */
 export function metadataRecord({ metadata }: { readonly metadata: unknown }): { readonly metadata?: Metadata } {
   // checkMetadata validated the metadata before it was stored.
   const noted = trustedJson<Metadata | null>(metadata);

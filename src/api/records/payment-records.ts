@@ -119,7 +119,7 @@ const amounts = ['counterpartyFixedFee', 'serviceApiFixedFee', 'serviceApiVariab
 
 type RateDetailsRecord = { readonly [Name in (typeof decimals | typeof amounts)[number]]?: number };
 
-/** Converts rate details as stored by createQuote, where decimals and amounts are strings of digits. */
+/** Converts rate details as createQuote stores them, with decimals and amounts as strings. */
 function rateDetailsRecord(column: unknown): RateDetailsRecord | undefined {
   if (typeof column !== 'object' || column === null) return undefined;
   const values = trustedJson<Readonly<Record<string, string | null | undefined>>>(column);

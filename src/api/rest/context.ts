@@ -33,7 +33,7 @@ export function setTag(context: Context<RestEnvironment>, tag: string | number):
   context.header('ETag', `"${tag}"`);
 }
 
-/** Returns the entity tag in If-Match: undefined if missing or `*`, and '' for a weak tag, which never matches. */
+/** Returns the entity tag in If-Match: undefined if absent or `*`, and '' for a weak tag, which never matches. */
 export function demandedTag(context: Context<RestEnvironment>): string | undefined {
   const field = context.req.header(ifMatch)?.trim();
   if (field === undefined || field === '*') return undefined;

@@ -189,7 +189,7 @@ function documentWebhooks(registry: OpenAPIHono['openAPIRegistry']): void {
       eventId: id('Event', 'The id of the event in the feed.'),
       timestamp: time('When the change happened.'),
       sequence: z.int().min(1).max(Number.MAX_SAFE_INTEGER).describe("The event's number in the platform's feed."),
-      cursor: string('The position of the event in the feed: a stream can resume after it.'),
+      cursor: string("The event's position in the feed, after which a stream can resume."),
       version: whole('The version of the object that changed. Ignore versions lower than the latest you have seen.'),
     };
     const schema = z.object({ ...common, ...fields }).openapi(name, { description });

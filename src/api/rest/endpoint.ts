@@ -242,7 +242,7 @@ function mayRun(operation: Operation): MiddlewareHandler<RestEnvironment> {
   });
 }
 
-/** Refuses the preconditions (RFC 9110, 13.1) that an endpoint does not check, so that it does not act although they fail. */
+/** Refuses the preconditions (RFC 9110, 13.1) that an endpoint does not check, so that it never acts when they fail. */
 function refusePreconditions(checksIfMatch: boolean): MiddlewareHandler<RestEnvironment> {
   return async (context, next) => {
     for (const name of [...(checksIfMatch ? [] : [ifMatch]), 'If-None-Match', 'If-Unmodified-Since'])
@@ -295,7 +295,7 @@ const reasons: Readonly<Record<number, string>> = {
   404: 'An object in the request does not exist, or belongs to another platform.',
   409: 'The request conflicts with existing data or with an earlier change.',
   410: 'The customer has been deleted.',
-  412: 'The record no longer has the entity tag in `If-Match`: the code is CONFLICT, and `details` contains its `version`.',
+  412: 'The record no longer has the entity tag in `If-Match`; the code is CONFLICT, and `details.version` is the current version.',
   413: 'The body has more than 102400 bytes.',
   415: 'The body is not application/json in UTF-8, or it has a `Content-Encoding`.',
   422: 'The idempotency key was already used with different input.',

@@ -116,7 +116,7 @@ const bodies: Readonly<Record<string, Examples>> = {
   sandboxFundAccount: { fund: ['A deposit of 100.00 USD', { amount }] },
   sandboxReceiveUma: {
     announce: [
-      '5.00 USD from a UMA address; decide within seconds with approveTransaction',
+      '5.00 USD from a UMA address; approve it within seconds with approveTransaction',
       {
         senderUmaAddress: '$success.usd@sandbox.uma.money',
         customerId: customer,
@@ -143,7 +143,7 @@ const bodies: Readonly<Record<string, Examples>> = {
   registerTrustedDocuments: { manifest: ['As relay-compiler writes it', { [hash('sha256', document)]: document }] },
 };
 
-/** Returns the examples of an operation's body in OpenAPI's format. */
+/** Returns the examples for an operation's body in OpenAPI's format. */
 export function examplesOf(operationId: string) {
   const examples = Object.entries(bodies[operationId] ?? {});
   return Object.fromEntries(examples.map(([name, [summary, value]]) => [name, { summary, value }]));

@@ -38,7 +38,7 @@ const pageParameters = {
   cursor: z.string().optional().describe('The `nextCursor` of the previous page.'),
 };
 
-/** Defines a required timestamp parameter, with a time zone. */
+/** Defines a required parameter whose value is a timestamp with a time zone. */
 export const requiredMoment = (description: string) =>
   z
     .string()
@@ -99,7 +99,7 @@ export function amountParameter(description: string, minimum = 0) {
     .openapi({ type: 'integer', format: 'int64', minimum, maximum: Number(maxAmount), description });
 }
 
-/** The parameters of lists that can be sorted by creation or by last change. */
+/** The parameters of lists that can be sorted by the time of creation or of the last change. */
 export const orderParameters = {
   orderBy: z
     .enum(['created', 'updated'])
@@ -126,9 +126,8 @@ interface ListEndpoint<Filters extends z.ZodRawShape, Item> {
 }
 
 /**
- * The maximum number of rows that are counted. A longer list has no `totalCount`, because counting a million rows takes
- * a hundred times as long as reading a page. The field is optional (specification 4.0). GraphQL returns the number on
- * request.
+ * The maximum number of rows that are counted. A longer list has no `totalCount` (specification 4.0 makes it optional),
+ * because counting a million rows takes a hundred times as long as reading a page. GraphQL counts only on request.
  */
 const maxCount = 10_000;
 
@@ -138,7 +137,7 @@ const maxCount = 10_000;
  */
 const longLists = boundedCache<true>(1_000, 60_000);
 
-/** Adds a paged list with its filters, `limit`, `cursor`, and the object that contains the records. */
+/** Adds an endpoint that returns a list page by page, and defines its parameters and its response object. */
 export function addPagedList<Filters extends z.ZodRawShape, Item, Where, Row extends OrderedRow>(
   endpoints: Endpoints,
   operationId: string,
@@ -171,7 +170,7 @@ export function addPagedList<Filters extends z.ZodRawShape, Item, Where, Row ext
   });
 }
 
-/** Adds a list of the platform's own records, which returns all of them at once. */
+/** Adds an endpoint that returns all matching records at once. */
 export function addWholeList<Filters extends z.ZodRawShape, Item>(
   endpoints: Endpoints,
   operationId: string,
@@ -206,7 +205,7 @@ interface ListOf<Filter, Where, Row, Item> {
   readonly record: (row: Row) => Item;
 }
 
-/** Defines the list of one kind of row, with the additional fields that its records need. */
+/** Defines a list of one kind of row. `extra` reads the additional fields that its records need. */
 export function rowList<N extends Noun, Filter, More extends object, Item>(
   database: Database,
   noun: N,

@@ -101,7 +101,7 @@ export function createRestServer(options: RestOptions) {
   internalAccountEndpoints(tagged('Internal accounts'), payments);
   externalAccountEndpoints(tagged('External accounts'), payments);
   statementEndpoints(tagged('Internal accounts'), payments);
-  // Refuse the other methods of these paths here, because otherwise DELETE /customers/external-accounts would be
+  // Refuse other methods on these paths here, because otherwise DELETE /customers/external-accounts would be
   // handled as the deletion of a customer with that id.
   refuseOtherMethods(app);
   customerEndpoints(tagged('Customers'), payments);
@@ -176,7 +176,7 @@ async function answerByFetch(handle: RestApp['fetch'], response: ServerResponse,
   // No handler uses the host, which the client can set to anything.
   const request = new Request(`http://localhost${incoming.url}`, {
     method,
-    // Admission has checked that a body is JSON. The router's own check would refuse some valid JSON media types.
+    // Admission has checked the body's media type. The router's own check would refuse some valid JSON media types.
     headers: Object.entries({ ...incoming.headers, ...(hasBody && { 'content-type': 'application/json' }) }).map(
       ([name, value]): [string, string] => [name, String(value)],
     ),

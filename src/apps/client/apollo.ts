@@ -4,7 +4,6 @@ import { concat, concatMap, defer, EMPTY, type Observable, of } from 'rxjs';
 import { Newest, versionedIn } from './newest.ts';
 
 /**
-/**
  * Creates the handler for an Apollo Client 4 link that keeps older data from replacing newer data. Put it first:
  * `new ApolloLink(newestVersions())`. A stream message is dropped if newer versions of all its objects are known. A
  * query is resent, at most three times, if either of these has arrived in the meantime: a newer version of an object in

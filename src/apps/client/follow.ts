@@ -32,7 +32,7 @@ export interface FollowOptions<Result, Variables> {
   readonly onMessage: (data: Result) => void;
   /**
    * Reads the current state together with `viewer.feedCursor`, and returns that cursor. The stream begins there.
-   * Called if there is no cursor to resume after, or if it is too old. If omitted, the service decides where to begin.
+   * Called if there is no cursor or the cursor is too old. If omitted, the service decides where to begin.
    */
   readonly begin?: (signal: AbortSignal) => Promise<string>;
   readonly store?: CursorStore;

@@ -18,7 +18,7 @@ export interface LiveList<R extends Row> {
   readonly rows: readonly R[];
   /** Whether more rows follow these. */
   readonly hasMore: boolean;
-  /** The id of the last row before those that follow, even if it has left the list. */
+  /** The id of the last row before the rows that are not shown, even if that row has left the list. */
   readonly end?: string | undefined;
   /** The highest version seen so far for each row, including rows that have left the list. */
   readonly versions: ReadonlyMap<string, number>;
@@ -42,7 +42,7 @@ export function applyChanges<R extends Row>(
     if (op === 'LEAVE') rows = rows.filter(({ id }) => id !== node.id);
     else if (at >= 0) rows[at] = node;
     // A row may return when its status changes, so it need not be the newest. Ids and lists are both ordered by time.
-    // Where rows that are not shown follow, its place may be among them.
+    // Its place may be among the rows after `end`, which are not shown.
     else if (op === 'ENTER' && (end === undefined || node.id >= end)) rows = insert(rows, node);
   }
   if (rows.length > limit) {

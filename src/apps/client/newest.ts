@@ -14,7 +14,7 @@ export function* versionedIn(data: unknown): Generator<Versioned> {
   for (const part of Object.values(data)) yield* versionedIn(part);
 }
 
-/** Knows the newest data that a cache has received, so that older data does not replace it. */
+/** Keeps track of the newest data that a cache has received, so that older data does not replace it. */
 export class Newest {
   /** The highest version seen so far for each object. */
   readonly #highest = new Map<string, number>();
@@ -23,8 +23,8 @@ export class Newest {
   #requests = 0;
 
   /**
-   * Notes that a query is sent. Returns the function that takes its result, and returns whether the query must be sent
-   * again, because a newer version of an object or the response to a later request has arrived in the meantime.
+   * Notes that a query is being sent. Returns a function to call with its result, which returns whether the query must
+   * be sent again because a newer version of an object or the response to a later request has arrived in the meantime.
    */
   sent(query: string): (data: unknown) => boolean {
     const request = ++this.#requests;
@@ -35,7 +35,7 @@ export class Newest {
     };
   }
 
-  /** Takes the message of a stream. Returns whether newer versions of all its objects are known. */
+  /** Takes a stream message. Returns whether newer versions of all its objects are known. */
   isOlder(data: unknown): boolean {
     const older = this.#take(data);
     return older.length > 0 && older.every(Boolean);
@@ -49,7 +49,7 @@ export class Newest {
     return older;
   }
 
-  /** Returns a `fetch` for one operation, which sends a query again, at most three times. Never repeats mutations. */
+  /** Returns a `fetch` for one operation. It resends a query (never a mutation) if outdated, at most three times. */
   fetchFor(kind: string, query: string, send: typeof fetch): typeof fetch {
     const attempt = async (repeats: number, ...request: Parameters<typeof fetch>): Promise<Response> => {
       const isOutdated = this.sent(query);

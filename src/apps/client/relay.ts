@@ -13,7 +13,7 @@ const sent = ({ text, id, name }: RequestParameters, variables: Variables) => ({
 /**
  * Creates a Relay network's functions: fetch, which uses HTTP, and subscribe, which uses the socket and resumes. A
  * stream message is dropped if newer versions of all its objects are known. A query is resent, at most three times, if
- * newer data than its response has arrived in the meantime.
+ * data newer than its response has arrived in the meantime.
  */
 export function relayNetwork(payments: Payments, Observable: typeof ObservableClass) {
   const newest = new Newest();

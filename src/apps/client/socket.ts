@@ -6,7 +6,7 @@ import { backoff } from './waiting.ts';
 /** The state of the app's connection to the service. CONNECTING includes the wait for the next attempt. */
 export type ConnectionState = 'IDLE' | 'CONNECTING' | 'OPEN';
 
-/** The time for a socket to open, in milliseconds. The service may take twelve seconds to refuse one. */
+/** How long a socket may take to open, in milliseconds. The service may take twelve seconds to refuse one. */
 const openingMs = 20_000;
 
 /** Settings for a socket. */
@@ -16,7 +16,7 @@ export interface SocketOptions {
   readonly tokens: Tokens;
   /** The WebSocket class, if there is no global one. */
   readonly webSocketImpl?: unknown;
-  /** The interval of the app's keep-alive pings, in milliseconds; 10 seconds by default. */
+  /** The interval between the app's keep-alive pings, in milliseconds; 10 seconds by default. */
   readonly pingIntervalMs?: number;
   readonly signal: AbortSignal;
 }
@@ -43,7 +43,7 @@ export class PaymentsSocket {
   #state: ConnectionState = 'IDLE';
   #client: Client | undefined;
   #socket: WebSocket | undefined;
-  /** The header with the token of the open socket. */
+  /** The `authorization` header that contains the open socket's token. */
   #authorization = '';
   #opening: ReturnType<typeof setTimeout> | undefined;
   #renewal: ReturnType<typeof setTimeout> | undefined;
@@ -88,7 +88,7 @@ export class PaymentsSocket {
 
   dispose(): void {
     this.#clearTimers();
-    // `dispose` rejects if the socket failed to open, which no longer matters.
+    // The client's `dispose` rejects if the socket failed to open, which no longer matters.
     Promise.resolve(this.#client?.dispose()).catch(() => undefined);
   }
 
@@ -100,7 +100,7 @@ export class PaymentsSocket {
       this.#socket = socket;
       this.#opening = setTimeout(() => this.#drop(), openingMs);
     };
-    // An app's own class has the interface of the global one.
+    // A class passed by the app has the same interface as the global one.
     class NotedSocket extends ((webSocketImpl ?? WebSocket) as typeof WebSocket) {
       constructor(address: string, protocols: string) {
         super(address, protocols);
@@ -141,7 +141,7 @@ export class PaymentsSocket {
           // 4403: the token was refused.
           if (code === 4403) tokens.forget(this.#authorization);
           this.#clearTimers();
-          // A dropped connection may come back to life, and deliver messages that the next one has delivered, too.
+          // A dropped connection may come back to life and deliver messages that the next one has already delivered.
           if (this.#socket) this.#socket.onmessage = null;
           this.#become(code === 1000 || signal.aborted ? 'IDLE' : 'CONNECTING');
         },
@@ -152,7 +152,7 @@ export class PaymentsSocket {
 
   /** Ends the connection or the attempt to open one. The client then tries again. */
   #drop(): void {
-    // `terminate` takes away the listeners, without which `ws` throws the error of a socket that is closed too early.
+    // `terminate` removes the listeners. Without them, `ws` throws the error caused by closing a socket too early.
     if (this.#socket?.readyState === 0) this.#socket.close();
     else this.#client?.terminate();
   }
@@ -162,7 +162,8 @@ export class PaymentsSocket {
     await backoff(failures, AbortSignal.any([this.#options.signal, this.#hurry.signal])).catch(() => undefined);
     if (!this.#hurry.signal.aborted) return;
     this.#hurry = new AbortController();
-    // A socket that is closed early reports an error first. The client would take the close event for the next one's.
+    // A socket that is closed while opening reports an error before its close event. Without a pause, the client would
+    // attribute that event to the next socket.
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 

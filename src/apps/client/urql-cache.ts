@@ -17,7 +17,7 @@ const listOf = (): Resolver => {
 
 /**
  * Returns the settings for urql's Graphcache: `cacheExchange({ ...urqlCache(), schema })`, with `schema` from this
- * package's `introspection.json`. They define the identities of objects, and join the pages of a list.
+ * package's `introspection.json`. They identify objects and join the pages of lists.
  */
 export function urqlCache(): {
   keys: Record<string, (object: { readonly [field: string]: unknown }) => string | null>;

@@ -5,7 +5,7 @@ import type { Payments } from './payments.ts';
 /**
  * Creates the exchanges that send operations; put them last. Streams use the socket, and resume after a reconnect. A
  * stream message is dropped if newer versions of all its objects are known. A query is resent, at most three times, if
- * newer data than its response has arrived in the meantime.
+ * data newer than its response has arrived in the meantime.
  */
 export function paymentsExchanges(payments: Payments): Exchange[] {
   const newest = new Newest();
@@ -23,7 +23,7 @@ export function paymentsExchanges(payments: Payments): Exchange[] {
         subscribe: (sink) => ({
           unsubscribe: payments.socket.client.subscribe(
             { query, variables, extensions },
-            // The service returns the GraphQL response format, which urql's own type describes.
+            // The service's results are in the GraphQL response format, which urql's own type describes.
             { ...sink, next: (result) => newest.isOlder(result.data) || sink.next(result as never) },
           ),
         }),

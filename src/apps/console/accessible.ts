@@ -9,7 +9,7 @@ export const replacedComponents = {
       () =>
       ({ text }: { readonly text: unknown }) =>
         text,
-    /** Says so if the filter matches nothing. On its own, Swagger UI would say that the document has no operations. */
+    /** Reports when the filter matches nothing. Swagger UI itself would say that the document has no operations. */
     operations:
       (original: unknown, { React }: { readonly React: { createElement(...given: unknown[]): unknown } }) =>
       (props: Operations) =>

@@ -1,7 +1,7 @@
 /** The OpenAPI document's guide to replacing its example ids with real ones. */
 interface Guide {
   readonly unique: string;
-  /** Example ids, each with the name of the payer's id that replaces it in the sandbox. */
+  /** Example ids, each mapped to the name of the payer's id that replaces it in the sandbox. */
   readonly payer: Readonly<Record<string, string>>;
   /** Other example ids, each with the path of a GET request whose response contains an id of the same type. */
   readonly ids: readonly (readonly [id: string, path: string])[];

@@ -1,13 +1,13 @@
 import { isSubscription } from './operations.ts';
 
-/** An operation of a tab, as it would be sent now. */
+/** A tab's operation, as it would be sent now. */
 export interface Sent {
   readonly url: string;
   readonly query: string;
   /** The operation to run, if the document has several. */
   readonly operationName: string | undefined;
   readonly variables: Readonly<Record<string, unknown>>;
-  /** The headers of the request, by lower-case name. */
+  /** The request headers, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
 }
 

@@ -83,7 +83,7 @@ export const firstSteps: readonly WrittenStep[] = [
   {
     title: 'Add a beneficiary',
     about:
-      'Registers the account that the next quote pays to. The last three characters of its number decide how payments to it end. CONFLICT means that the account is already registered, which is fine.',
+      'Registers the account that the next quote pays into. The last three characters of its number determine the outcome of payments to it. CONFLICT means that the account is already registered, which is fine.',
     docs: 'src/rails/sandbox/README.md',
     query: `mutation AddBeneficiary($customer: ID!, $iban: String!) {
   createExternalAccount(

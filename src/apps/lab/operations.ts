@@ -213,7 +213,7 @@ function refusedIn(headers: Record<string, string>): string | undefined {
   return undefined;
 }
 
-/** Sets the name of the operation to run. Right after a tab switch, GraphiQL may send the previous tab's name. */
+/** Sets the operation's name. Right after a tab switch, GraphiQL may send the name from the previous tab. */
 function withOwnName(request: SubscribePayload): SubscribePayload {
   const only = operationIn({ query: request.query });
   return only ? { ...request, operationName: only.name?.value ?? null } : request;

@@ -49,7 +49,7 @@ export function Session({ settings, authorization, carried, operations, linked, 
     tab?.response?.includes('Request not sent') ? undefined : operations.answer(tab?.id),
   );
   useOpenTab(tab, {
-    // The variables of a link, or of a tab that the user has added, stay as they are.
+    // Variables from a link or in a tab that the user has added stay as they are.
     carried: tab && stepIn(tab, tabs) ? carried : undefined,
     ...{ operations, picked: picked?.operation === step?.operation ? picked : undefined },
   });

@@ -33,8 +33,8 @@ function RequestHistory() {
 const explorer = explorerPlugin({ showAttribution: false });
 
 /**
- * Renders the document builder. Its inputs take the focus whenever they appear, which opens a phone's keyboard. If the
- * user's last action was elsewhere, such as opening a tab, the focus returns there.
+ * Renders the document builder. Its inputs take the focus whenever they appear, which opens the keyboard on a phone. If
+ * the user's last action was elsewhere, such as opening a tab, the focus returns there.
  */
 function Explorer() {
   const builder = useRef<HTMLDivElement>(null);
@@ -70,7 +70,7 @@ const plugins = [
   { ...HISTORY_PLUGIN, content: RequestHistory },
 ];
 
-/** Formats a document as Prettier does. GraphiQL's own call omits the GraphQL plugin's options (spaces in braces). */
+/** Formats a document as Prettier does. GraphiQL's call omits the GraphQL plugin's options, such as bracketSpacing. */
 async function prettified(document: string): Promise<string> {
   const [{ format }, graphql] = await Promise.all([import('prettier/standalone'), import('prettier/plugins/graphql')]);
   return format(document, { parser: 'graphql', plugins: [graphql] });

@@ -173,7 +173,7 @@ const platformCustomerId = 'payments-cli';
 
 type Cast = Awaited<ReturnType<typeof findCast>>;
 
-/** Finds the customer and its accounts, or creates the missing ones. Returns their public ids. */
+/** Finds the customer and its accounts, creating any that are missing. Returns their public ids. */
 async function findCast(service: Service) {
   const { customers } = await service.execute(FindCustomer, { platformCustomerId });
   const found = customers.edges[0]?.node ?? (await newCustomer(service, platformCustomerId));

@@ -53,7 +53,7 @@ function addWebhooks(program: Program): void {
     .action(withService(listen));
   program
     .command('logs')
-    .description('show the webhooks sent to the endpoints, and their responses')
+    .description('show the webhooks sent to the endpoints, and how the endpoints responded')
     .option('--last <count>', 'the number of deliveries', counted(1, 100), 20)
     .addOption(
       new Option('--status <status...>', 'only with these statuses').choices(['PENDING', 'DELIVERED', 'FAILED']),

@@ -57,7 +57,7 @@ export class Service {
     if (!data && !errors) throw new Failure(`${this.#graphql} answers with ${status}: it is not this service.`);
     const [error] = errors ?? [];
     if (error || !data) throw refused(error?.extensions?.code ?? String(status), error?.message);
-    // The service's response follows its schema, from which the types of the document are generated.
+    // The service's response follows its schema, from which the document's types are generated.
     return data as Result;
   }
 

@@ -101,7 +101,7 @@ export function Pay() {
       const result = data?.createQuote;
       const tried = result?.__typename === 'CreateQuoteSuccess' ? await tryOut(result.quote.id) : undefined;
       if (changes.current !== before) return;
-      // If the limit is known, the quote is shown, with a message for as long as the limit is exceeded.
+      // If the exceeded limit is known, the quote is shown anyway, with a message for as long as it exceeds the limit.
       if (tried?.__typename === 'LimitExceededError' && !tried.limit) setRefusal({ message: refusalText(tried) });
       else if (result?.__typename === 'CreateQuoteSuccess') {
         const waits = tried?.__typename === 'ValidatedPayment' && tried.approvalDueAt !== null;
@@ -309,7 +309,7 @@ function QuoteCard({ quoted, available, limits, payee, onEnd }: QuoteCardProps) 
   const result = data?.executeQuote;
   const isPaid =
     result?.__typename === 'ExecuteQuoteSuccess' || (payment && !['PENDING', 'EXPIRED'].includes(payment.status));
-  // The payment itself may be what has changed the balance.
+  // A payment whose outcome is awaited may itself be what has lowered the balance.
   const isAwaited = loading || (isUnclear && !payment);
   const short = available && isBeyond(available) ? shortText(available.formatted) : limit && beyondText(limit);
   const tooMuch = isAwaited ? undefined : short;

@@ -47,7 +47,7 @@ export function PaymentStatus({ id }: { id: string }) {
   );
 }
 
-/** Returns a payment's states from CREATED on, omitting its quote's PENDING, with the reason for any failure. */
+/** Returns a payment's states, with the reason for any failure. Omits its quote's PENDING state before CREATED. */
 function statesOf({ timeline, failureReason }: LiveTransaction) {
   const created = timeline.findIndex(({ status }) => status === 'CREATED');
   return timeline.slice(Math.max(created, 0)).map(({ status, occurredAt }) => {

@@ -41,7 +41,7 @@ export function PaymentDrawing({ payment, children }: PaymentDrawingProps) {
   );
 }
 
-/** Describes the payment's next step, if it has one and the document selects it. */
+/** Describes the payment's next step, if there is one and the document selects the fields that show it. */
 function nextOf({ timeline, final, approvalDueAt, expectedSettlementAt, refund }: DrawnPayment): string | undefined {
   switch (timeline.at(-1)?.status) {
     case 'CREATED':

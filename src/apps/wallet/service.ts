@@ -74,7 +74,7 @@ export const noConnection = 'There is no connection.';
 export const noConnectionText = () =>
   `${noConnection} ${network.isCut ? 'Restore the network to continue.' : 'Check your network, and try again.'}`;
 
-/** Calls `act` whenever the connection is back, for example to remove messages about a lost connection. */
+/** Calls `act` whenever the connection is restored, for example to remove messages about a lost connection. */
 export function useReconnected(act: () => void): void {
   const state = useConnectionState();
   const reconnected = useEffectEvent(act);

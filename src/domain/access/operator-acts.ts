@@ -10,7 +10,7 @@ export interface Operator {
   readonly reason?: string | undefined;
 }
 
-/** Compares letters and digits, ignoring case, accents and width. SQL's same_person ignores only case and spaces. */
+/** Compares letters and digits, ignoring case, accents and width. In SQL, same_person ignores only case and spaces. */
 export function isSamePerson(one: string, other: string): boolean {
   return lettersOf(one) === lettersOf(other);
 }

@@ -102,7 +102,7 @@ async function runClaimed<Answer>(
   if (caller.operator) {
     const { type, row, ...facts } = result;
     const { operator, platformId } = caller;
-    // The copy stored for replays contains no secrets.
+    // The result contains no secrets, because it is stored for replays.
     const subject = operator.subject ?? (type && row ? publicId(type, row.id) : undefined);
     await recordAct(transaction, operator, { platformId, subject, after: operator.after ?? trustedJson(facts) });
   }

@@ -53,7 +53,7 @@ export function ownPlatform({ platformId }: Pick<Scope, 'platformId'>): Prisma.P
   return { id: platformId };
 }
 
-/** Returns the condition for records that only a platform itself sees. */
+/** Returns the condition for records that only the platform itself may see. */
 export function visibleToPlatform(scope: Scope): { readonly platformId: string } {
   return where(rules.ofPlatform, scope);
 }

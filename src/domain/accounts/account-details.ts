@@ -194,9 +194,9 @@ export function displayName({ accountType, beneficiary, currency }: Account): st
 }
 
 /**
- * Returns an account's number, masked for display: "•••• 6789", or "al••••@example.com" for an address. It shows at
- * most four characters and hides at least half. An internal account has no number, so its id is used. The SQL
- * equivalent is account_number.
+ * Returns an account's number, masked for display: "•••• 6789", or "al••••@example.com" for an address. Apart from
+ * an address's domain, at most four characters are shown, and at least half are hidden. An internal account has no
+ * number, so its id is used. The SQL equivalent is account_number.
  */
 export function maskedNumber({ kind, id, identifier }: Pick<Account, 'kind' | 'id' | 'identifier'>): string {
   const characters = [...(kind === 'INTERNAL' ? id.toUpperCase() : (identifier ?? ''))];

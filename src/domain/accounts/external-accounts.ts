@@ -172,7 +172,7 @@ const anyStatus = Object.values(ExternalAccountStatus);
 const conflict = { reason: 'the external account cannot be changed' };
 
 /**
- * Changes an external account's metadata, the platform's own id for it, and whether it is its customer's default for
+ * Changes an external account's metadata, the platform's own id for it, or whether it is the customer's default for
  * incoming UMA payments. A new default replaces the previous one. The details that identify the account at its bank
  * cannot change, because that would make it a different account.
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, CONFLICT (it is deleted), IDEMPOTENCY_MISMATCH

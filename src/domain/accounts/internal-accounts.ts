@@ -5,7 +5,7 @@ import type { Account } from '../../infra/database/rows.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
 import type { NewRow } from '../ledger/plan.ts';
 
-/** Creates the rows of an owner's internal accounts, one per currency. Without a customer, the platform owns them. */
+/** Creates the rows for an owner's internal accounts, one per currency. Without a customer, the platform owns them. */
 export async function newInternalAccounts(
   payments: Pick<Payments, 'rails'>,
   tenant: Tenant,

@@ -46,9 +46,9 @@ type DecisionInput<Kind extends 'approve' | 'reject'> = Named & Omit<Extract<Dec
 const at = pathsIn<DecisionInput<'approve'> & DecisionInput<'reject'>>();
 
 /**
- * Approves, as a second person, a payment held by a policy (requires APPROVE) or, for its platform, an incoming payment
- * (requires TRANSACT). The latter fails with MISSING_MANDATORY_PAYEE_DATA if mandatory receiver information is neither
- * given nor in the customer's record.
+ * Approves a payment that a policy holds, as a second person (requires APPROVE), or an incoming payment, on behalf of
+ * the receiving platform (requires TRANSACT). An incoming payment fails with MISSING_MANDATORY_PAYEE_DATA if mandatory
+ * receiver information is neither given nor in the customer's record.
  * @throws Refusal TRANSACTION_NOT_FOUND, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL, INVALID_INPUT,
  *   IDEMPOTENCY_MISMATCH, FORBIDDEN (also for the payment's requester), and the refusals of the command that requested
  *   a held payment

@@ -87,7 +87,7 @@ export function directArrival(payment: DirectPayment, to: Pick<Party, 'id' | 'cu
   };
 }
 
-/** Creates the final status change of a receiving transaction. It is refused if a concurrent decision came first. */
+/** Creates a receiving transaction's final status change. It is refused if a concurrent decision came first. */
 export function receiverMove(
   transaction: Transaction,
   to: 'COMPLETED' | 'FAILED' | 'REJECTED',

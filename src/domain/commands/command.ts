@@ -54,7 +54,7 @@ export interface Payments {
 /** What a rolled-back command would have done. */
 export interface Validated {
   readonly row: SnapshotRows[ResultType];
-  /** The limits that the caller may see and that would count the payment, as they would be after the payment. */
+  /** The limits that would count the payment, in their state after it; only those that the caller may see. */
   readonly limits: readonly LimitState[];
   readonly approvalDueAt: Date | null;
 }

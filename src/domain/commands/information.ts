@@ -67,7 +67,7 @@ export function checkInformation(given: readonly InformationField[] | null | und
 
 function factFault({ name, value }: InformationField, isRepeated: boolean, now: Date): string | undefined {
   if (!/^[A-Z][A-Z_]{0,62}[A-Z]$/.test(name))
-    return 'a name must consist of capitals and underscores, such as FULL_NAME';
+    return 'a name must consist of capital letters and underscores, as in FULL_NAME';
   if (isRepeated) return `${name} is given twice`;
   const fault = textFault(value, longest.memo);
   if (fault !== undefined) return `${name} ${fault}`;
@@ -119,7 +119,7 @@ const maxKeyLength = 40;
 export function checkMetadata(caller: Pick<Caller, 'kind'>, given: Metadata | null | undefined, path: FieldPath) {
   if (!given) return undefined;
   if (caller.kind === 'CLIENT') {
-    throw new Refusal('FORBIDDEN', 'metadata can be set with an API token only, not with a client token', path);
+    throw new Refusal('FORBIDDEN', 'metadata can be set only with an API token, not with a client token', path);
   }
   const entries = Object.entries(given).map(([key, value]) => [key, canonicalText(value)] as const);
   if (entries.length > maxEntries) throw invalid(`metadata can have at most ${maxEntries} entries`, path);
@@ -188,7 +188,7 @@ const factChecks: Readonly<Record<string, FactCheck>> = {
   title: text(longest.word),
   emailAddress: text(longest.email),
   phoneNumber: checking('a phone number', fitting(/^\+[1-9]\d{1,14}$/, 'in E.164 format, such as +14155550123')),
-  // A JSON number has 15 exact digits. With more decimals, the two APIs would show different shares.
+  // A JSON number is exact to 15 digits. With more decimals, the two APIs would show different shares.
   percentageOwnership: checking('a share', (share: number) =>
     share >= 0 && share <= 100 && Number(share.toFixed(13)) === share
       ? undefined

@@ -74,7 +74,7 @@ export async function readTransferParties(on: Queryable, caller: Scope, names: N
   return transferPartiesOf(row, names);
 }
 
-/** Reads a quote's parties. A party is null if the caller may not see it, or if it is an account of another kind. */
+/** Reads a quote's parties. A party is null if the caller may not see it, or if it is an account of the wrong kind. */
 export async function readParties(
   on: Queryable,
   caller: Scope,

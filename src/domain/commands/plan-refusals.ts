@@ -110,7 +110,7 @@ function partsOf(
       };
     case 'LIMIT_EXCEEDED':
       if (maySeePolicyOf(caller, refusal.subjectId)) return limitParts(refusal);
-      return { code, message: 'a policy of the platform does not allow this payment now' };
+      return { code, message: 'a platform policy does not allow this payment now' };
     case 'INVALID_BANK_ACCOUNT': {
       const { status } = refusal;
       // An app can pay into another customer's account through a quote that its platform created.
@@ -120,7 +120,7 @@ function partsOf(
     }
     case 'INSUFFICIENT_BALANCE': {
       // A customer's app pays from that customer's accounts, and sees all of them or none.
-      if (!mayRead || !seesAny('account', caller)) return { code, message: 'the account does not hold enough' };
+      if (!mayRead || !seesAny('account', caller)) return { code, message: 'the account does not hold enough money' };
       const { spendable, needed, currency } = refusal;
       const message = `the account holds ${inMajor(spendable, currency)}, but ${inMajor(needed, currency)} is needed`;
       return { code, message, facts: { spendable, needed, currency } };

@@ -66,7 +66,7 @@ const profileStatement = statement<{ umaDomain: string; currencies: string[]; id
    from platform where id = $1`,
 );
 
-/** Reads a platform's defaults for new customers, with new ids for the customer and each account. */
+/** Reads a platform's defaults for new customers, with new ids for one customer and its accounts. */
 export async function readProfile(on: Queryable, platformId: string) {
   const [profile] = await profileStatement(on, platformId);
   if (!profile) throw new Error(`no platform ${platformId}`);

@@ -292,7 +292,7 @@ export class Feed {
     const { platformId, subscribers } = hub;
     this.#log.warn(
       { platform: platformId, sequence: hub.head.toString() },
-      'the database was restored to an earlier state: all subscriptions of this platform end',
+      "the database was restored to an earlier state: ending all of this platform's subscriptions",
     );
     hub.target = hub.head;
     this.#closeHub(hub);

@@ -94,7 +94,7 @@ const seenMs = 900_000;
 /** Streams opened within this time, in milliseconds, share a statement. */
 const collectMs = 3;
 const maxBatch = 500;
-/** A subject's keys are counted after this many new streams, as a fraction of the maximum number of keys. */
+/** After how many new streams a subject's keys are counted, as a fraction of the maximum number of keys. */
 const countedPart = 0.1;
 
 /** The resume points of this process's streams. Streams that open together share a statement, as do updates. */
@@ -235,12 +235,12 @@ export class ResumePoint {
   readonly #store: ResumePoints;
   readonly #found: Found | undefined;
   state: 'open' | 'closed' | 'ended' = 'open';
-  /** The position from which the stream was begun; null if the stream resumes an earlier one. */
+  /** The position after which the stream began; null if the stream resumes an earlier one. */
   begun: bigint | null = null;
   #isBegun: boolean;
   #acknowledged: FeedPosition | null = null;
   #sent: bigint | null;
-  /** Whether it is certain that no other connection of the client has received more. */
+  /** Whether it is certain that none of the client's other connections has received more. */
   #isNewest: boolean;
 
   /** @param found the stored point that the stream resumes, if any */
@@ -297,7 +297,7 @@ export class ResumePoint {
     if (this.#isBegun) this.#store.release(this);
   }
 
-  /** The state to store. `sent` is set once it is certain that no other connection of the client has received more. */
+  /** The state to store. `sent` is set once it is certain that none of the client's other connections received more. */
   get written(): readonly [position: bigint | null, epoch: number | null, sent: bigint | null] {
     const isKnown = this.state !== 'open' && this.#isNewest;
     const { sequence = null, epoch = null } = this.#acknowledged ?? {};

@@ -40,7 +40,7 @@ const oldOfTypes = statement<{ old: boolean }>(
 
 /**
  * Returns whether a stream may resume after this feed position and, if not, why. Events are never deleted, because they
- * are the timeline and the audit trail of payments. `retentionDays` only limits what a stream replays: a position is
+ * are every payment's timeline and audit trail. `retentionDays` only limits what a stream replays: a position is
  * too old if it is followed by an expired event that the stream wants. Without such an event, a stream may resume
  * however old its cursor is. A client with an expired cursor loses nothing: `events(after:)` can still continue from
  * it, page by page. A position that does not exist in the feed counts as undone: the database was restored to an

@@ -214,7 +214,7 @@ function refusalOf(row: Found, history: string | null): string | null {
   if (row.rules_digest === null || !rulesDigest.equals(row.rules_digest))
     return 'the rules have changed since the checkpoint';
   if (row.epoch_id !== row.present_epoch_id || (row.server !== null && history === null))
-    return 'since the checkpoint, the database was restored or a standby was promoted';
+    return 'the database has been restored or a standby promoted since the checkpoint';
   return null;
 }
 

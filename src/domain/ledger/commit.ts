@@ -159,7 +159,7 @@ export async function validatePlan(database: Database, platformId: string, plan:
   );
 }
 
-/** Commits a plan on one connection, alone or as part of a larger transaction, without a retry. */
+/** Commits a plan on one connection, alone or as part of a larger transaction, without retrying. */
 export async function commitPlanOn(on: Queryable, platformId: string, plan: Plan): Promise<Outcome> {
   const [outcome] = await commitGroupsOn(on, [[{ platformId, plan }]]);
   return requireOutcome(outcome);

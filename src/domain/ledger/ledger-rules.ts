@@ -20,7 +20,7 @@ export const policyRules: readonly Rule[] = [
         or u.released_at is not null and t.status not in ('FAILED', 'REJECTED', 'EXPIRED', 'REFUNDED')`,
   },
   {
-    rule: 'no window of a policy was ever exceeded by the payments allowed since the policy was set',
+    rule: 'no policy window was ever exceeded by the payments allowed since the policy was set',
     // Each payment counts from the moment when it was allowed until its window ends or the policy releases it.
     offenders: () => `select platform_id, policy_id, transaction_id, period, currency, maximum, used from (
         select u.platform_id, u.policy_id, u.transaction_id, l.period, l.currency, l.maximum, e.more > 0 and u.used_at > p.updated_at as is_allowed,
@@ -82,7 +82,7 @@ export const ledgerRules: readonly Rule[] = [
       ) chain where balance_before + amount <> balance_after`,
   },
   {
-    rule: 'the entries of an account are dated in the order of its balances, except where the clock was set back',
+    rule: "an account's entries are dated in the order of its balances, except where the clock was set back",
     // Each change in a balance also has a dated event. If these dates go back too, the clock was set back.
     offenders: ({ accountLegs }) => `select s.* from (
         select p.platform_id, p.account_id, p.journal_id, p.account_version, j.created_at,
@@ -151,7 +151,7 @@ export const ledgerRules: readonly Rule[] = [
           and (previous_status || ' > ' || status = any (status_moves('transaction'))) is not true)`,
   },
   {
-    rule: "each credited deposit at a provider has exactly one payment, of the deposit's amount and to its account",
+    rule: "each credited deposit at a provider has exactly one payment, for the deposit's amount and to its account",
     ofPayments: true,
     offenders: (
       scope,

@@ -118,7 +118,7 @@ const expected = `expected as (
 
 export const paymentRules: readonly Rule[] = [
   {
-    rule: "the postings of a payment sum to what its row and its status require, on every account (a row's `booked` against its `required`)",
+    rule: "on every account, a payment's postings sum to what its row and status require (a row's `booked` against its `required`)",
     ofPayments: true,
     offenders: (scope) => `with ${booked(scope)}, ${payment(scope)}, ${expected}
       select platform_id, transaction_id, account_id, system, currency, sum(booked) as booked, sum(required) as required from (
@@ -128,7 +128,7 @@ export const paymentRules: readonly Rule[] = [
       group by platform_id, transaction_id, account_id, system, currency having sum(booked) <> sum(required)`,
   },
   {
-    rule: 'a payment takes at most one deposit, which is of the amount due, or of any amount if the payment was not executed',
+    rule: 'a payment takes at most one deposit, which is for the amount due, or for any amount if the payment was not executed',
     ofPayments: true,
     offenders: (scope) => `with ${booked(scope)}, ${payment(scope)}
       select platform_id, id as transaction_id, status, paid_from, deposits, deposited, sent_amount from payment

@@ -123,7 +123,7 @@ export interface TransactionMove extends Move<model.TransactionStatus> {
   readonly set?: Changes<model.Transaction>;
   /** Whether the refund that `set` starts must be held in suspense. It then has no settlement time yet. */
   readonly refundWaits?: boolean | undefined;
-  /** Whether to pay the refund held in suspense. Refused if there is none. `to` must be the current status. */
+  /** Whether to pay the refund held in suspense. There must be one, and `to` must be the current status. */
   readonly paysRefund?: boolean | undefined;
   /** When settlement is expected, in milliseconds from now. */
   readonly expectedInMs?: number | undefined;

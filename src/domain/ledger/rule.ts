@@ -16,7 +16,7 @@ export const allRows = {
   eventsOfPayments: 'stored_event',
   deposits: 'rail_deposit',
   journals: 'journal',
-  /** The legs of these journals, and legs without a journal. */
+  /** The legs of `journals`, and legs without a journal. */
   postings: 'posting',
   /** Legs on accounts: for each account, all those posted since its balance in `balances`. */
   accountLegs: '(select * from posting where account_id is not null)',

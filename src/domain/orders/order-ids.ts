@@ -24,7 +24,7 @@ export function orderIdOfQuote(quote: { readonly platformId: string; readonly id
   return derivedId(quote.platformId, 'quote', quote.id);
 }
 
-/** Returns the id of the order that follows this one, such as a payout after its pull. */
+/** Returns the id of the order that follows the given one, such as a payout after its pull. */
 export function nextOrderId(order: { readonly platformId: string; readonly id: string }): string {
   return derivedId(order.platformId, 'next', order.id);
 }

@@ -235,7 +235,7 @@ export function railRequest(order: DueOrder, settled: boolean): RailOrder {
   const { id, kind, transaction, lock, ageMs, attempts, scenario } = order;
   const { sentAmount, sentCurrency, receivedAmount, receivedCurrency } = transaction;
   const isPayout = kind === 'PAYOUT';
-  // For a UMA payment, the receiver's deposit account.
+  // For a payment to a UMA address, `incoming.destination` is the receiver's deposit account.
   const account = (!isPayout && order.source) || order.incoming?.destination || order.destination;
   const address = isPayout ? transaction.destinationUmaAddress : transaction.sourceUmaAddress;
   // If the rate was locked for an external receiver, the money goes there, even if a customer here has taken the

@@ -39,7 +39,7 @@ export async function readExchangeRates(payments: Payments, caller: Caller, quer
       const terms = await neededOf(payments, railOf(payments, caller, 'rate').rate(source, destination));
       if (!terms) return [];
       const { minSendingAmount: least } = terms;
-      // In a currency with small units, a quote for the default amount would be refused.
+      // In some currencies, the default amount is below the minimum, so a quote for it would be refused.
       const lockedAmount = given ?? (least > defaultAmount ? least : defaultAmount);
       const sides = { sending: source, receiving: destination, lockedSide: 'SENDING' } as const;
       const price = priceQuote({ ...sides, lockedAmount, rate: terms, platformFee });

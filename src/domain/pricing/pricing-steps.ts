@@ -45,7 +45,7 @@ export interface PricingStep {
   readonly currency: string;
   /** NONE if the amount was set by a provider. */
   readonly rounding: 'HALF_UP' | 'UP' | 'DOWN' | 'NONE';
-  /** The whole step in words, such as "950 × 0.003 = 2.85, rounded half up to 3 (0.03 USD)". */
+  /** The whole step as text, such as "950 × 0.003 = 2.85, rounded half up to 3 (0.03 USD)". */
   readonly text: string;
 }
 

@@ -37,7 +37,7 @@ const askedStatement = statement<object>(
   'update rail_connection set deposits_from = greatest(deposits_from, $2) where platform_id = $1',
 );
 
-/** Stores deposits. Assigns each to the customer's account in that currency, or to none if there is no such account. */
+/** Stores deposits. Assigns each to the customer's account in its currency, or to none if there is no such account. */
 const storeStatement = statement<object>(
   'store_deposits',
   `insert into rail_deposit (platform_id, id, reference, held_at, began_at, amount, currency, payer, memo, account_id, status,

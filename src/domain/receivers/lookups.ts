@@ -30,7 +30,7 @@ export type LookupCurrency = Record<'code' | 'minAmount' | 'maxAmount', string> 
   estimatedExchangeRate: string | null;
 };
 
-/** The maximum number of unexpired lookups per token. It allows over 16 per second, because each lasts ten minutes. */
+/** The maximum number of unexpired lookups per token. Each lasts ten minutes, so this allows over 16 per second. */
 export const maxLookups = 10_000;
 
 const receiverStatement = forCaller(
@@ -226,7 +226,7 @@ export function lookupFields(lookup: Pick<Lookup, 'requiredFields'>): readonly R
   return trustedJson<readonly RequiredField[]>(lookup.requiredFields);
 }
 
-/** The fields that every receiver of this installation requires from a sender. */
+/** The fields that every receiver of this installation requests from a sender. */
 const payerFields: readonly RequiredField[] = [
   { name: 'FULL_NAME', mandatory: true },
   { name: 'BIRTH_DATE', mandatory: false },

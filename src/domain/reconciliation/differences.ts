@@ -51,7 +51,7 @@ const ordersStatement = statement<OrderHere>(
    order by o.id`,
 );
 
-/** The longest delay between an order and the start of its movement, in milliseconds: an hour. */
+/** The longest delay allowed between an order and the start of its movement, in milliseconds: an hour. */
 const laterMs = 3_600_000;
 
 /**
@@ -145,7 +145,7 @@ async function readDeposits(on: Queryable, platformId: string, period: Period, m
       if (transactionId === null) return [];
       return [{ ...deposit, transactionId, kind: 'COLLECTION', status: 'COMPLETED', state: 'SETTLED' }];
     }),
-    /** The movements. Those that belong to deposits name them instead of orders. */
+    /** The movements. Those that belong to deposits have the deposits' ids as their order ids. */
     movements: movements.map((movement): RailMovement => {
       const id = ids.get(movement.reference);
       return id === undefined ? movement : { ...movement, orderId: id, returnOf: undefined };

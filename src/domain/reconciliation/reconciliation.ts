@@ -273,8 +273,8 @@ export type Beyond = Readonly<Record<'beyondLow' | 'beyondHigh', bigint>>;
 
 /**
  * `booked` is the amount that came from OUTSIDE minus the amount that went there. `less` and `more` say how much less
- * or more the provider may hold. Payments in flight, and payments that ended after the provider was queried, may have
- * ended on one side only. The provider also holds deposits not yet credited.
+ * or more the provider may hold. Payments in flight, and payments that ended after the provider was queried, may be
+ * counted on one side only. The provider also holds deposits not yet credited.
  */
 const bookedStatement = statement<{ currency: string; booked: string; less: string; more: string }>(
   'booked_outside',

@@ -122,7 +122,7 @@ export async function closeCases(database: Database, transactionId: string, oper
 }
 
 /**
- * Settles a payment by hand if its provider moved an amount other than that promised. The payment keeps its promised
+ * Settles a payment by hand if its provider moved an amount other than the promised one. The payment keeps its promised
  * amounts on both sides, and the difference is booked to DIFFERENCES. The operator does not enter the moved amounts:
  * they are taken from the rail's answer to one more query. Not offered by any API.
  * @param id the payment: `Transaction:…`

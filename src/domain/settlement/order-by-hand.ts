@@ -98,7 +98,8 @@ const firstStatement = statement<object>(
 /**
  * Takes the lease on a payment's order, even from a running worker. The database then accepts only the first outcome,
  * whether the worker's or the operator's. One transaction moves the order to the front of the queue and leases it, so
- * that no other process can. An order that has ended is left alone, because its money may still be returned.
+ * that no other process can lease it first. An order that has ended is left alone, because its money may still be
+ * returned.
  */
 async function takeOrder({ database }: Payments, transactionId: string): Promise<DueOrder | undefined> {
   return inTransaction(database, async ({ client }) => {
@@ -146,7 +147,7 @@ async function askOnceMore(payments: Payments, order: DueOrder): Promise<string>
   if (!outcome) return 'the provider has no such payment';
   if (outcome.kind === 'pending') return outcome.kind;
   if (outcome.kind === 'settled')
-    throw new RefusedByHand('the rail reports that it has settled: the workers are booking it');
+    throw new RefusedByHand('the rail reports that the payment has settled: the workers are booking it');
   const { kind, explanation } = outcome;
   throw new RefusedByHand(
     kind === 'contradiction'

@@ -219,7 +219,7 @@ function groupOf(order: DueOrder, plan: Plan): PlanGroup {
   return [{ platformId: order.platformId, plan }];
 }
 
-/** Commits both sides together. On the same platform, both form one plan, so that locks are taken in a fixed order. */
+/** Combines both sides into one commit. Sides on the same platform form one plan, to take locks in a fixed order. */
 function combineSides(platformId: string, plan: Plan, otherPlatformId: string, other: Plan): PlanGroup {
   if (platformId === otherPlatformId) return [{ platformId, plan: mergePlans(plan, other) }];
   return [

@@ -69,7 +69,7 @@ export async function settleDueOrders(payments: Payments, limit: number): Promis
 async function settleOrders(payments: Payments, orders: readonly DueOrder[]): Promise<void> {
   const { pool } = payments.database;
   const leases = renewLeases(pool, orders, payments.log);
-  // Announcements do not wait for rails, because the approval period runs from the time in the id created by the lease.
+  // Announcements do not wait for rails, because the approval period starts at the time in the id created by the lease.
   const parts = [orders.filter(isToAnnounce), orders.filter((order) => !isToAnnounce(order))];
   const postponements = await Promise.all(parts.map((part) => settleTogether(payments, part)));
   await leases.end();
@@ -260,7 +260,7 @@ async function perform(payments: Payments, order: DueOrder): Promise<RailOutcome
 // the request arrives, the payment becomes PENDING, and the approval period begins. If it does not arrive within the
 // lifetime of a quote, the payment expires.
 
-/** Returns how many milliseconds are left for the pay request to arrive, according to the database's clock. */
+/** Returns how many milliseconds are left for the pay request to arrive, by the database's clock. */
 function leftMs(payments: Payments, order: DueOrder): number {
   return payments.quoteSeconds * 1_000 - order.ageMs;
 }

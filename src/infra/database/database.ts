@@ -123,7 +123,7 @@ export function openDatabase(options: DatabaseOptions) {
     url,
     /** Returns the parameters for a connection with its own session, in the same role and with the same settings. */
     connectionFor: (use: string) => connectionConfig({ ...options, use }),
-    /** Returns parameters like the pool's for a separate connection. Behind a pooler, its session may be shared. */
+    /** Returns the parameters for a separate connection like the pool's. Behind a pooler, its session may be shared. */
     connectionLikePool,
     pool,
     prisma,

@@ -159,7 +159,7 @@ function textOf(model: string, alias: string, conditions: readonly Condition[], 
   return conditionsOf(model, alias, { AND: conditions.map((one) => Object.fromEntries([one])) }, binds, isNarrow);
 }
 
-/** Writes the remaining conditions. A condition on a related row that the whole list shares is tested only once. */
+/** Writes the remaining conditions. If all listed rows refer to the same row, conditions on it are tested only once. */
 function restOf(
   model: string,
   alias: string,
@@ -201,7 +201,7 @@ interface Chosen {
 
 const nothingChosen: Chosen = { choices: [], used: new Set() };
 
-/** Chooses the conditions that find rows by an index: the selective ones, or an OR whose branches are all selective. */
+/** Chooses the conditions that use an index to find rows: selective ones, or an OR whose branches are all selective. */
 function choose(model: string, conditions: readonly Condition[]): Chosen {
   const finds = ([name, value]: Condition) =>
     finders[model]?.[name] !== undefined &&

@@ -97,7 +97,7 @@ const fieldRevivers = new Map(
   ]),
 );
 
-/** Converts JSON from `fieldsOf` to a row in Prisma's form, in place: copying took 10 % of a list's total time. */
+/** Converts JSON from `fieldsOf` to a row in Prisma's form, in place: copying took 10 % of the time for a list. */
 export function rowFromFields<M extends keyof WholeRows>(model: M, fields: Record<string, unknown>): WholeRows[M] {
   for (const [field, revive] of fieldRevivers.get(model) ?? []) {
     const value = fields[field];

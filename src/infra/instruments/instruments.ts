@@ -61,7 +61,7 @@ export const plansWaiting = new Gauge({
 
 export const textReads = new Counter({
   name: 'payments_reads_total',
-  help: 'Statements that read nodes and lists for requests, by server: primary, replica. Counted only if DATABASE_READ_URL is set.',
+  help: 'Statements that read nodes and lists for requests, by server: primary or replica. Counted only if DATABASE_READ_URL is set.',
   labelNames: ['where'] as const,
 });
 

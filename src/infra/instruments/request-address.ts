@@ -49,7 +49,7 @@ function refuseUpgrade(socket: Duplex, status = '400 Bad Request'): void {
 /** The address is too long if the first line has more bytes than this (RFC 9110, 4.1, recommends at least 8,000). */
 const longAddress = 8 * 1024;
 
-/** Returns whether a head is too long because of its address. For any other head that is too long, Node returns 431. */
+/** Returns whether a request's head is too long because of its address. For other overlong heads, Node returns 431. */
 function isLongAddress(error: unknown): boolean {
   const { code, rawPacket } = error as { readonly code?: string; readonly rawPacket?: Buffer };
   return code === 'HPE_HEADER_OVERFLOW' && rawPacket?.subarray(0, longAddress).includes('\r\n') === false;

@@ -33,9 +33,9 @@ export interface TrialProvider {
 }
 
 /**
- * A provider fault. `loses-answers`: it carries out requests, but the connection breaks before it answers. `is-down`:
- * it neither answers nor carries anything out. `is-slow`: its answers take longer than the gateway waits.
- * `contradicts`: it reports a settled order as failed.
+ * A provider fault. With `loses-answers`, the provider carries out requests, but the connection breaks before it
+ * answers. With `is-down`, it neither answers nor carries anything out. With `is-slow`, it takes longer to answer than
+ * the gateway waits. With `contradicts`, it reports a settled order as failed.
  */
 export type ProviderFault = 'none' | 'loses-answers' | 'is-down' | 'is-slow' | 'contradicts';
 

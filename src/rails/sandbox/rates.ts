@@ -47,7 +47,7 @@ const defaultVariableFeeRate = '0.003';
 /** The maximum amount to send, in the currency's smallest unit: the API's own maximum. */
 const maxSendingAmount = maxAmount;
 
-/** The number of decimal places of a rate, as in the API's samples. Rates below `minUsualRate` have more. */
+/** The number of decimal places in a rate, as in the API's samples. Rates below `minUsualRate` have more. */
 const usualPlaces = 8;
 const minUsualRate = '0.001';
 

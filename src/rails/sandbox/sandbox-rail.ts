@@ -236,7 +236,7 @@ const statuses: Readonly<Record<string, Course<ExternalAccountStatus>>> = {
   '204': { first: 'PENDING', later: 'ACTIVE', paces: 60 },
 };
 
-/** Checks an account by its suffix and age. Without a magic suffix, it is ACTIVE immediately and its owner matches. */
+/** Checks an account by suffix and age. Without a magic suffix, it is ACTIVE at once and the owner's name matches. */
 function checkSandboxAccount(
   account: port.RailAccount,
   ownerName: string | undefined,
@@ -247,7 +247,7 @@ function checkSandboxAccount(
     return { accepted: false, explanation: 'the bank does not know this account (sandbox suffix 105)' };
   const statusCourse = statuses[suffix];
   const checkMs = paceMs * (statusCourse?.paces ?? 1);
-  // A new account has its first status, even with a pace of zero.
+  // A new account always has its first status, even if the pace is zero.
   const old = ageMs > 0 && ageMs >= checkMs;
   const verificationCourse = ownerName === undefined ? undefined : verifications[suffix];
   const verification = ownerName === undefined ? null : (statusAt(verificationCourse, old) ?? 'MATCHED');

@@ -29,7 +29,7 @@ export interface Upstream {
 
 const recheckMs = 5_000;
 
-/** Returns the balances of the platform's own accounts upstream, by currency. */
+/** Returns the balances of the platform's own upstream accounts, by currency. */
 export async function balances({ client }: Upstream): Promise<ReadonlyMap<string, bigint>> {
   const { data } = await client.get('/platform/internal-accounts', api.internalAccountList);
   return new Map(data.map(({ balance }) => [balance.currency.code, BigInt(balance.amount)]));
@@ -45,7 +45,7 @@ export async function internalId({ client, ids }: Upstream, currency: string): P
   return account.id;
 }
 
-/** Returns the upstream id of an external account. @throws UpstreamRefusal if it is not registered there */
+/** Returns the upstream id of an external account. @throws UpstreamRefusal if it is not registered upstream */
 export async function externalId(upstream: Upstream, account: RailAccount, currency: string): Promise<string> {
   const key = `${currency} ${identityKey(account.type, account.details)}`;
   const known = upstream.ids.get(key);
@@ -56,7 +56,7 @@ export async function externalId(upstream: Upstream, account: RailAccount, curre
   return found.id;
 }
 
-/** Registers an external account upstream unless it already exists, and returns the result of its check there. */
+/** Registers an external account upstream unless it already exists, and returns the result of the upstream check. */
 export async function checkAccount(upstream: Upstream, account: AccountToCheck): Promise<AccountCheck> {
   const { id, type, currency, details, beneficiary } = account;
   const found = await find(upstream, account, currency);
@@ -75,7 +75,7 @@ export async function checkAccount(upstream: Upstream, account: AccountToCheck):
   }
 }
 
-/** Finds an account upstream by its identity. It is stored once per owner, with the details given at registration. */
+/** Finds an upstream account by identity, which is unique per owner. Other details are those given at registration. */
 async function find({ client }: Upstream, { type, details }: RailAccount, currency: string) {
   const { data } = await client.get('/platform/external-accounts', api.externalAccountList, { currency });
   const key = identityKey(type, details);
@@ -260,7 +260,7 @@ export const states: Readonly<Record<TransactionRecord['status'], RailMovement['
   REFUNDED: 'RETURNED',
 };
 
-/** Returns whether a payment has begun. The payment of a quote begins when the quote is executed. */
+/** Returns whether a payment has begun. A quote's payment begins when the quote is executed. */
 export function hasBegun({ status, quoteId }: TransactionRecord): boolean {
   return quoteId === undefined || (status !== 'PENDING' && status !== 'EXPIRED');
 }

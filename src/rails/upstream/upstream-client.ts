@@ -111,7 +111,7 @@ export const upstreamConnection = z.object({
   baseUrl: z.string().refine(isSafeUrl, 'must be an https URL, or an http URL on this machine'),
   clientId: z.string().min(1),
   secret: z.string().min(1),
-  /** The signing secret of the platform's webhook endpoint upstream. Without it, upstream webhooks are refused. */
+  /** The secret with which the upstream service signs its webhooks for the platform. Without it, they are refused. */
   webhookSecret: z
     .string()
     .regex(/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/, 'must be the upstream webhook secret: whsec_ followed by base64')

@@ -125,8 +125,8 @@ const loaderOf = oncePer(
 );
 
 /**
- * Reads the current terms of a conversion from the upstream rates; undefined if the pair cannot be converted there.
- * Conversions from the same currency that are requested at the same time share a request.
+ * Reads a conversion's current terms from the upstream rates. Returns undefined if the pair cannot be converted
+ * upstream. Conversions from the same currency that are requested at the same time share an upstream request.
  */
 export function readTerms({ client }: Upstream, sending: Currency, receiving: Currency) {
   return loaderOf(client).load({ source: sending.code, destination: receiving.code });

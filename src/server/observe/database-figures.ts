@@ -70,13 +70,13 @@ const meanings = {
   blocked_sessions: 'Sessions waiting for a lock that is held by a transaction open for two seconds or more.',
   slot_kept_bytes: 'How much WAL is retained by the replication slot that is farthest behind.',
   transaction_numbers_used_ratio:
-    'The share of transaction ids used since the oldest one that is not frozen. Close to 1, the server refuses writes.',
+    'The share of transaction ids used since the oldest one that is not frozen. When it is close to 1, the server refuses writes.',
   size_bytes: 'The size of the database on disk, without WAL.',
   restores_unmarked:
     'How many times the database was restored, or a standby promoted, since an operator last marked a restore.',
   reconciliation_differences: 'Open differences between the ledger and the providers.',
   deposits_unattributed: 'Deposits at providers that an operator must assign to an account.',
-  provider_webhooks_oldest_overdue_seconds: 'How long the oldest unprocessed webhook from a provider has waited.',
+  provider_webhooks_oldest_overdue_seconds: 'How long the most overdue webhook from a provider has been due.',
   reconciliation_last_timestamp_seconds: 'When a comparison with a provider last finished; 0 if none has.',
   audit_last_timestamp_seconds: 'When an audit of the ledger (npm run ops -- audit) last finished; 0 if none has.',
   audit_full_last_timestamp_seconds:

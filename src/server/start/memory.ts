@@ -7,7 +7,7 @@ const growthPercent = 100;
 /**
  * Sets how V8 uses memory, before anything else is loaded.
  * - The heap may double before its old generation is collected. By default, the heap of a mostly idle process may grow
- *   only by a third. The buffers of large bodies would then trigger a collection every two seconds, each of which would
+ *   only by a third. The buffers of large bodies would then trigger a collection every two seconds, and each one would
  *   delay all requests by about 20 ms (docs/limits.md). An idle service has a small heap, so this costs hardly any
  *   memory.
  * - Functions in Prisma's query compiler (WebAssembly) are compiled on their first call: most are never called.

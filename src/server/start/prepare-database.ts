@@ -36,7 +36,7 @@ export async function poolerOf({ DATABASE_DIRECT_URL, DATABASE_URL = '' }: Confi
   return DATABASE_DIRECT_URL === undefined ? undefined : findPooler(DATABASE_URL, DATABASE_DIRECT_URL);
 }
 
-/** Prepares DATABASE_URL's login for a pooler. Returns whether a pooler is configured. */
+/** Prepares the login in DATABASE_URL for a pooler. Returns whether a pooler is configured. */
 export async function preparePooledLogin({ DATABASE_DIRECT_URL, DATABASE_URL = '' }: Config): Promise<boolean> {
   if (DATABASE_DIRECT_URL === undefined) return false;
   await prepareLogin(DATABASE_URL, DATABASE_DIRECT_URL);

@@ -27,7 +27,7 @@ const balances: Readonly<Record<string, bigint>> = {
   BTC: 50_000_000n,
 };
 
-/** The advisory lock ("sand" in ASCII) that is held while the sandbox is prepared or a sample person found or added. */
+/** The advisory lock ("sand" in ASCII) held while the sandbox is prepared or a sample person is found or added. */
 const PREPARATION_LOCK = 0x73616e64;
 
 export type LocalSandbox = Awaited<ReturnType<typeof prepareSandboxPlatform>>;

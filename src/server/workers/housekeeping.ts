@@ -15,7 +15,7 @@ const deletions = [
      order by created_at limit $1 for update skip locked
    ) returning key`,
   ),
-  // A delivery's id contains its time (UUIDv7), so the primary key finds each platform's old deliveries.
+  // A delivery's id (UUIDv7) contains its creation time, so the primary key suffices to find old deliveries.
   statement<object>(
     'forget_webhook_deliveries',
     `delete from webhook_delivery where (platform_id, id) in (

@@ -109,7 +109,7 @@ interface Named {
   readonly unknown: string;
 }
 
-/** The kinds of object that a platform's callers all share. */
+/** The kinds of object that all of a platform's callers share. */
 const ofWholePlatform: readonly Kind[] = ['cursor:feed', 'Platform'];
 
 export function victimsAt(

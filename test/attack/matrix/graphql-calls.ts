@@ -212,10 +212,7 @@ function namesAnything(owner: string, field: Field): boolean {
   return field.args.some((arg) => namesIn(`${owner}.${field.name}`, arg).length > 0);
 }
 
-/**
- * Returns the fields that no call reaches although their arguments name an object, because their type is neither a root
- * type nor a node.
- */
+/** Returns fields whose arguments name objects but that no call reaches: those on neither root types nor node types. */
 export function unreachedFields(): readonly string[] {
   const reached = new Set([...rootTypes, ...nodeTypes().map(({ name }) => name)]);
   return Object.values(schema.getTypeMap())

@@ -107,7 +107,7 @@ export function graphqlCells({ counting }: MatrixWorld, chosen: readonly Transpo
   });
 }
 
-/** Calls every field with tokens that lack its permission. No response may reveal whether the named object exists. */
+/** Calls every field with tokens that lack the required permission. No response may reveal whether an object exists. */
 export async function tryPermissions(world: MatrixWorld, figures: Figures): Promise<void> {
   for (const { name, platform, permissions } of world.weak) {
     for (const { call, where: place, meaning, isCommand, send } of graphqlCells(world)) {
@@ -136,7 +136,7 @@ export async function tryPermissions(world: MatrixWorld, figures: Figures): Prom
 /** Nodes that the caller may not see are null without an error, just as nonexistent nodes are. */
 const isNothing = (text: string) => /^\{"data":\{"\w+":(null|\[null\])\}\}$/.test(text);
 
-/** Calls every field with outdated credentials. Every call must be rejected in the same way and read nothing. */
+/** Calls every field with revoked, expired or missing credentials. All must be rejected alike, and read nothing. */
 export async function tryEnded(world: MatrixWorld, figures: Figures): Promise<void> {
   for (const { name, platform } of world.ended) {
     const words = new Set<string>();

@@ -58,7 +58,7 @@ const named: Readonly<Record<string, readonly Kind[]>> = {
   reference: ['reference'],
   url: ['url'],
   webhookEndpoint: ['url'],
-  // These names are prefixed with an operation of either API, a field or an input type.
+  // These names are prefixed with an operation from either API, a field or an input type.
   'updateExternalAccount.accountId': ['ExternalAccount'],
   'deleteExternalAccount.accountId': ['ExternalAccount'],
   'rotateApiToken.tokenId': ['ApiToken'],

@@ -199,7 +199,7 @@ export function restCells({ counting }: MatrixWorld, operations: readonly Operat
   );
 }
 
-/** Calls every operation with tokens that have fewer rights and with credentials that are no longer valid. */
+/** Calls every operation with app tokens, tokens that lack the required permission, and invalid credentials. */
 export async function tryRestTokens(
   world: MatrixWorld,
   operations: readonly Operation[],

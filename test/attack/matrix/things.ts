@@ -16,7 +16,7 @@ export const kinds = [
 ] as const;
 export type Kind = (typeof kinds)[number];
 
-/** Every object of a customer and its platform that requests can name. */
+/** For each kind, the id or other value of an object that belongs to a customer or its platform. */
 export type Things = Readonly<Record<Kind, string>> & {
   /** The customer's external account in another currency. */
   readonly outsideEur: string;

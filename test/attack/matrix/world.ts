@@ -19,7 +19,7 @@ export interface Stranger {
   readonly isOfPlatform: boolean;
 }
 
-/** A token that has fewer rights or is no longer valid. */
+/** Credentials that are invalid or lack permissions. */
 interface Weak {
   readonly name: string;
   readonly platform: TestPlatform;
@@ -92,7 +92,7 @@ export async function openMatrix() {
     owner: counting.platform,
     strangers,
     weak: await weakTokens(owner, counting.url),
-    /** Credentials that are no longer valid, each for a different reason. */
+    /** Revoked, expired and missing credentials. */
     ended: await endedTokens(t, counting.url, victim),
     /** For each operation, a key that the victim's platform has used for it. */
     usedKeys,

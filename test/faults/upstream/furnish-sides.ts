@@ -87,7 +87,7 @@ async function connectRail(here: Side, { baseUrl, clientId, secret, webhookSecre
   await here.ops('rails', 'connect', platformName);
 }
 
-/** The suffixes of accounts whose payments fail (src/rails/sandbox/README.md). */
+/** Account number suffixes that make payments fail (src/rails/sandbox/README.md). */
 const failing = ['002', '003', '004', '006'];
 
 async function makePayer(

@@ -17,7 +17,7 @@ export interface Before {
 
 /**
  * Reads the upstream payments and the gateway's settled orders just before the upstream is restored. For this, it
- * starts an instance on the upstream database, where no other instance may be running.
+ * starts an instance on the upstream database, which no other instance may be using.
  */
 export async function beforeUpstream({ here, upstream, accountAt }: TwoSides) {
   const settings = { ROLE: 'serve' } as const;

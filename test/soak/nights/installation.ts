@@ -114,7 +114,7 @@ export async function install(hasStandby: boolean) {
     disk,
     gateways,
     databaseUrl: primary,
-    /** The addresses that Prometheus scrapes: the instances, and the exporter of free disk space. */
+    /** The addresses that Prometheus scrapes: those of the instances and of the exporter that reports disk space. */
     targets: [...gateways.map(({ metrics }) => metrics), exporter.target],
     start,
     stop,

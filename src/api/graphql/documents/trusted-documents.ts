@@ -80,8 +80,8 @@ export class TrustedDocuments {
   /**
    * Registers documents and returns how many were new.
    * @param problemIn returns why a document cannot be executed, or undefined if it can
-   * @throws Refusal FORBIDDEN, or INVALID_INPUT if a document cannot be executed or there are too many; then none is
-   *   registered
+   * @throws Refusal FORBIDDEN, or INVALID_INPUT if a document cannot be executed or there would be too many. If it
+   *   throws, no document is registered
    */
   async register(
     caller: Caller,
@@ -112,7 +112,7 @@ export class TrustedDocuments {
     return added;
   }
 
-  /** Deletes a document if it is registered. From then on, its hash is refused. Throws Refusal FORBIDDEN. */
+  /** Deletes a document if it is registered. Throws Refusal FORBIDDEN if the caller lacks MANAGE. */
   async delete(caller: Caller, hash: string): Promise<void> {
     requirePermission(caller, 'MANAGE');
     if (!isHash(hash)) return;

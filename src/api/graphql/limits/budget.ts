@@ -16,16 +16,16 @@ export const documentBudget = {
   mutationFields: 5,
   /**
    * Allows a page of 100 payments with the total count and everything that an app shows for each payment. Such a page
-   * costs 19,200 and takes 50 ms. The worst documents found took 0.7 to 1.2 s on two shared cores and returned 3.2 MB.
-   * A document that reads a hundred rows for each of a hundred rows is refused.
+   * costs 19,200 and takes 50 ms. The worst permitted documents found took 0.7 to 1.2 s on two shared cores and
+   * returned 3.2 MB. A document that reads a hundred rows for each of a hundred rows is refused.
    */
   cost: 27_500,
 } as const satisfies Record<keyof DocumentSize, number>;
 
 /**
  * The maximum number of tokens that are parsed. A selection set has at least three (two braces and a selection), so
- * adding `__typename` to each selection set lengthens a document by at most a third. That is allowed, because these
- * tokens do not count toward `documentBudget.tokens`.
+ * adding `__typename` to each selection set lengthens a document by at most a third. The parser must accept that,
+ * because these tokens do not count toward `documentBudget.tokens`.
  */
 export const maxTokensParsed = Math.ceil((documentBudget.tokens * 4) / 3);
 

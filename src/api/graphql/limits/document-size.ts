@@ -30,7 +30,7 @@ import { argumentReader, costOfField, isConnection, type SentDocument } from './
 export interface DocumentSize {
   /** The number of tokens in the document. White space and comments are limited only by the body's maximum size. */
   tokens: number;
-  /** The nesting depth of fields with fragments expanded, or of fragments within fragments, whichever is deeper. */
+  /** The nesting depth of fields with fragments expanded, or of fragments within fragments, whichever is greater. */
   depth: number;
   fields: number;
   /** The number of aliases, with fragments expanded or as written in the whole document, whichever is larger. */
@@ -66,7 +66,7 @@ interface CostlyField {
   readonly isOnce: boolean;
   /** The field that the cost comes from, found by following any subfield that makes up over half of the cost. */
   readonly found: CostlyPath;
-  /** Whether a list, or a field with its own price, was found. */
+  /** Whether `found` leads to a list or to a field with its own price. */
   readonly isSized: boolean;
 }
 
@@ -90,8 +90,8 @@ interface DocumentRequest extends SentDocument {
 const maxMeasures = 20;
 
 /**
- * A document's measures, keyed by the sizes and costs of the fields that depend on variables. Nothing else in a request
- * affects a measure.
+ * A document's measures, keyed by the list sizes and costs that depend on variables. Nothing else in a request affects
+ * a measure.
  */
 const measured = oncePer((_document: DocumentNode, request: DocumentRequest) => {
   const measurement = new Measurement(request);

@@ -25,10 +25,10 @@ type Fields = GraphQLObjectType | GraphQLInterfaceType;
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     read?: Read;
-    /** How the field is read, as declared by a method of words.ts. */
+    /** How the field is read, as declared by a method in words.ts. */
     made?: MadeRead;
     costs?: Costs;
-    /** The database function that computes the same value as `resolve`, from the columns of `select`. */
+    /** The database function that computes the same value as `resolve`, from the columns in `select`. */
     sqlFunction?: string;
     /** The column, or the member of a JSON value, that the field exposes. */
     pothosExposedField?: string;
@@ -72,7 +72,7 @@ export function variantOf(type: GraphQLObjectType): readonly [column: string, va
 }
 
 /**
- * Derives the reads of all fields from the declarations in the schema files: exposed columns, methods of words.ts,
+ * Derives the reads of all fields from the declarations in the schema files: exposed columns, methods in words.ts,
  * and `select` with `resolve`. Stores them in the fields' extensions.
  * @throws Error for a field that can be neither read nor executed, and for a type whose rows can be read by id although
  *   no rule says who may see them
@@ -110,7 +110,7 @@ function deriveMade(type: Fields, field: Field): void {
   if (made && !field.extensions.read) setRead(field, made({ model: modelOf(type), field }));
 }
 
-/** Stores a field's read. graphql-js copies the extensions for each type, so no other schema shares them. */
+/** Stores a field's read. graphql-js copies extensions for each type it creates, so no other schema shares them. */
 function setRead(field: Field, read: Read): void {
   Object.assign(field.extensions, { read });
 }
@@ -145,7 +145,7 @@ function readOf(type: GraphQLObjectType, field: Field): Read {
 
 function notReadable(field: string): Error {
   return new Error(
-    `no statement can read ${field}: expose a column, use a method of reading/words.ts, or declare \`select\` along with \`resolve\`; mark it as \`executed\` if graphql-js is to resolve it`,
+    `no statement can read ${field}: expose a column, use a method in reading/words.ts, or declare \`select\` along with \`resolve\`; mark it as \`executed\` if graphql-js is to resolve it`,
   );
 }
 

@@ -16,7 +16,7 @@ export const valueSeparator = { sql: [`chr(2)`], text: '\u0002' } as const;
 /** Thrown if a timeline lacks a change that is committed but not sequenced yet. Sequencing takes a moment. */
 export class NotSequenced extends Error {}
 
-/** The SQL of the placeholder that marks a timeline as incomplete. It precedes the timeline. */
+/** The SQL for the placeholder that marks a timeline as incomplete. It precedes the timeline. */
 export const notSequencedPlaceholder = `chr(1) || 'later' || chr(1)`;
 
 /** Writes the SQL placeholder for a formatted amount. `locale` is the number under which `note` stored the locale. */

@@ -105,7 +105,7 @@ export class Planner implements DocumentWalker {
     return this.field(selected, env);
   }
 
-  /** Writes the SQL expression for a field, which returns JSON as text. */
+  /** Writes a field's SQL expression, which returns JSON as text. */
   field(selected: ReadField, env: Env, read = selected.field.extensions.read): Sql {
     const { field } = selected;
     if (!read) throw new LeftToExecutor(`${field.name} is resolved`);

@@ -39,8 +39,8 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
    * description already states a lower maximum.
    */
   override onInputFieldConfig(field: PothosInputFieldConfig<Types>): PothosInputFieldConfig<Types> {
-    if (field.type.kind !== 'List' || /At most \d+\./.test(field.description ?? '')) return field;
-    const description = `${field.description ?? ''} At most ${maxListLength}.`.trim();
+    if (field.type.kind !== 'List' || /At most \d+/.test(field.description ?? '')) return field;
+    const description = `${field.description ?? ''} At most ${maxListLength} entries.`.trim();
     return { ...field, description };
   }
 

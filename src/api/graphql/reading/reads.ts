@@ -26,7 +26,7 @@ export type Read = {
   | { readonly kind: 'values'; readonly from: (env: Env, alias: string, args: ArgumentsOf) => Rows }
   /** Another row, or null: `from` is the FROM clause with its conditions. */
   | { readonly kind: 'row'; readonly from: (env: Env, alias: string, args: ArgumentsOf) => Sql }
-  /** A row of the first given type that has one, or null if none has. */
+  /** A row of the first given type for which one exists, or null if there is none. */
   | { readonly kind: 'rowOf'; readonly types: Readonly<Record<string, (env: Env, alias: string) => Sql>> }
   /** A page of rows. `list` is the list's name in cursors; `where` selects the visible rows that match the filter. */
   | {
@@ -67,7 +67,7 @@ export function keyIn({ list }: PageRead, key: PageKey, run: KeyRun, cursor: str
 }
 
 function orderedBy<Key>({ fields, keyOf, textOf, within }: RowOrder<Key>, text: PageKey['text']): PageKey {
-  // The rows of every list with this order have the columns that it needs.
+  // Every list that uses this order has rows with the order's columns.
   const textOfRow: PageKey['textOf'] = (row) => textOf(row as unknown as OrderedRow);
   return { columns: fields.map(columnName), text, textOf: textOfRow, of: keyOf, within };
 }
@@ -132,7 +132,7 @@ const scalars: Readonly<Record<string, (column: string) => Sql>> = {
   Date: (column) => quoted(`${column}::date`),
 };
 
-/** Returns the read of a field that exposes a column, or a member of a JSON value, depending on the field's type. */
+/** Returns the read of a field that exposes a column or a member of a JSON value. */
 export function exposedRead(field: GraphQLField<unknown, unknown>, name: string): Read {
   const type = getNamedType(field.type);
   const isList = isListType(getNullableType(field.type));

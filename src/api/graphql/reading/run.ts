@@ -96,7 +96,7 @@ const fieldPlansOf = oncePer((_node: FieldNode) => new Map<string, PlanStatement
 
 /** The starting point of a field's read: an available row, or the public ids of rows. A query field has neither. */
 interface FieldRead {
-  /** The row that has the field, as JSON of its table's columns; undefined for a field of the query type. */
+  /** The row that has the field, as a JSON object of its table's columns; undefined for a field of the query type. */
   readonly row?: { readonly table: string; readonly json: string } | undefined;
   /** Rows to read by their public ids, instead of the rows that the field itself would read. */
   readonly nodes?: { readonly types: readonly string[]; readonly ids: readonly string[] } | undefined;

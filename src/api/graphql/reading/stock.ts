@@ -39,7 +39,7 @@ const delegateOf = ({ payments }: Context, model: string) => delegateIn(payments
 
 /**
  * Converts a condition for Prisma. Inserts the current time, because Prisma cannot refer to the statement's time.
- * Escapes the wildcards of LIKE, because Prisma does not.
+ * Escapes LIKE wildcards, because Prisma does not.
  */
 function forPrisma<Where>(where: Where): Where {
   if (where === 'now') return new Date() as Where;
@@ -56,7 +56,7 @@ function whereBelow(model: string | undefined, name: string, row: Row): Record<s
   return pairs.some(([, value]) => value === null) ? undefined : Object.fromEntries(pairs);
 }
 
-/** Reads the rows that a path of relations leads to, in the order of `orderBy`. */
+/** Reads the rows that a path of relations leads to, in the order given by `orderBy`. */
 export async function stockRows(
   path: readonly string[],
   { orderBy, only, visible }: ManyOptions,
@@ -105,12 +105,12 @@ export async function stockNode(id: string, types: readonly string[], context: C
     ...queryFromInfo({ context, info, ...(isAbstractType(getNamedType(info.returnType)) && { typeName }) }),
     where: { AND: [{ id: uuid }, visible(context.viewer), column === undefined ? {} : { [column]: value }] },
   });
-  // `typeName` is a type of the schema, but the compiler knows only the types of models.
+  // `typeName` is the name of a schema type, but the compiler knows only the model types.
   if (row) brandWithType(row, typeName as never);
   return row;
 }
 
-/** Reads a page of a list. If `relations` of `row` are given, the page covers only the rows that they lead to. */
+/** Reads a page of a list. If `relations` are given, the page covers only the rows that they lead to from `row`. */
 export async function stockPage(
   read: PageRead,
   relations: readonly string[],

@@ -71,7 +71,7 @@ export const made = (read: MadeRead) => ({ extensions: { made: read } });
 
 /** The options for an abstract type whose values are distinguished by one of their columns or members. */
 export const variantsBy = <Row>(by: keyof Row & string, types: Readonly<Record<string, string>>) => ({
-  // These are names of the schema's types. The compiler knows only the names of models.
+  // These are names of schema types. The compiler knows only the names of models.
   resolveType: (row: Row) => types[String(row[by])] as never,
   extensions: { read: { variants: { by, types } } },
 });

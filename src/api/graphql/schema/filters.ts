@@ -88,7 +88,7 @@ export const TransactionFilter = filterInput('TransactionFilter', ['A transactio
   executed: t.boolean(
     found(
       'index',
-      'If true, all payments except those whose quote has not been executed or funded, which are PENDING or EXPIRED; if false, only those payments.',
+      'If false, only payments whose quote has been neither executed nor funded, which are PENDING or EXPIRED; if true, all other payments.',
     ),
   ),
   ...createdIn(t, 'Transactions'),

@@ -69,7 +69,7 @@ export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
     }),
     deposit: t.field({
       type: SandboxDeposit,
-      description: 'How the deposit arrives. For sandboxSend, and for createQuote with a real-time funded source.',
+      description: 'How the deposit arrives. For sandboxSend, and for createQuote with real-time funding.',
     }),
     refundFails: t.boolean({
       description:

@@ -48,7 +48,8 @@ export const InternalAccount = builder.prismaNode('Account', {
 export const ExternalAccount = builder.prismaNode('Account', {
   variant: 'ExternalAccount',
   ...node(visibleAccounts),
-  description: 'A bank account or wallet held elsewhere, which money can be sent to or pulled from.',
+  description:
+    'A bank account or wallet held elsewhere. Money can be sent to it and, if it is a bank account, pulled from it.',
   interfaces: [Account],
 });
 

@@ -22,7 +22,7 @@ const members = {
   CustomerInUseError:
     "The customer's accounts still hold money, or payments are still in progress. Move the money out (transferInternal, transferOut) and wait for the payments to finish.",
   IdempotencyMismatchError: 'The idempotency key was already used with different input.',
-  ForbiddenError: 'The token does not permit the operation, or a customer or account involved may not take part in it.',
+  ForbiddenError: 'The token does not permit the operation, or a customer or account may not take part in it.',
   UnavailableError:
     'The request cannot be served at the moment. Nothing has changed; the same request may succeed later.',
   OutcomeUnknownError:
@@ -180,7 +180,7 @@ export function memberNameOf(value: object): MemberName | undefined {
   return 'refusal' in value && value.refusal instanceof Refusal ? codes[value.refusal.code][0] : undefined;
 }
 
-/** Returns an amount from a refusal's details; null if the refusal does not show it. */
+/** Returns an amount from a refusal's details; null if the refusal does not contain it. */
 function moneyFact({ refusal }: UserError, fact: 'spendable' | 'needed') {
   const { [fact]: digits, currency } = refusal.details;
   return typeof digits === 'string' && typeof currency === 'string' ? money(BigInt(digits), currency) : null;

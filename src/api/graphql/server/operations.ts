@@ -38,8 +38,8 @@ import { holdStream, type StreamMessage, sharedResults, streamMessages } from '.
 const maxOpenings = 256;
 
 /**
- * The headers of REST for which mutations have input fields. If a mutation ignored them, a retry could pay a second
- * time, or overwrite a change that the caller has not seen.
+ * The REST headers for which mutations have input fields. If a mutation ignored them, a retry could pay a second time,
+ * or overwrite a change that the caller has not seen.
  */
 const restHeaders = {
   'idempotency-key': 'idempotencyKey',

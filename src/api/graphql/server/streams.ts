@@ -20,7 +20,7 @@ import { withExtensions } from '../reading/run.ts';
 import type { Message } from '../schema/streams/stream.ts';
 import type { SentDocuments } from './sent-documents.ts';
 
-/** How many results a group keeps. Most members need one at about the same time; for late members, it is recomputed. */
+/** How many results a group keeps. Most members need a result at about the same time; for others, it is recomputed. */
 const maxStored = 32;
 
 /** The subscriptions that get the same result for the same event. */

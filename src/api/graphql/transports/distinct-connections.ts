@@ -91,7 +91,7 @@ function bodyOf(response: ServerResponse): Writable {
 
 /**
  * Begins an event stream and periodically sends a comment line as a keep-alive. No blank line follows it, because some
- * parsers would take it for an empty message. A standard client waits for `retryMs` before it reconnects.
+ * parsers would take one for an empty message. A standard client waits for `retryMs` before it reconnects.
  */
 function beginEventStream(response: ServerResponse, status: number, keepAliveMs: number, retryMs: number): void {
   response.writeHead(status, {

@@ -152,7 +152,7 @@ const CreateQuoteBody = z
     destination: DestinationInput.optional(),
     lockedCurrencySide: z.enum(['SENDING', 'RECEIVING']).describe('The side whose amount is fixed.'),
     lockedCurrencyAmount: amountInput("The fixed amount, in its currency's smallest unit."),
-    lookupId: id('Lookup', 'The lookup of the receiver; required for a UMA address.').optional(),
+    lookupId: id('Lookup', 'The receiver lookup; required for a UMA address.').optional(),
     sendingCurrencyCode: string(
       "If the source is omitted, the lookup's sender pays from the account in this currency. Otherwise, it must be the source's currency.",
       'USD',
@@ -196,7 +196,7 @@ function quotePaths(body: Body): PathTable<CreateQuote> {
     table.push([['destination', 'currency'], ['receivingCurrencyCode']]);
   const field = !senderCustomerInfo && senderUserInfo ? 'senderUserInfo' : 'senderCustomerInfo';
   table.push([['senderCustomerInfo'], [field]]);
-  // In the request, the facts are an object keyed by name; in the command's input, they are a list.
+  // In the request, the information is an object keyed by name; in the command's input, it is a list.
   for (const [position, name] of Object.keys(senderCustomerInfo ?? senderUserInfo ?? {}).entries()) {
     table.push(renamed(['senderCustomerInfo', position], [field, name]));
   }

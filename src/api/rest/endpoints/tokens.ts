@@ -104,7 +104,7 @@ export function tokenEndpoints(endpoints: Endpoints, { database }: Payments): vo
     operationId: 'deleteToken',
     summary: 'Delete a token',
     description:
-      'Within a second, the token is refused. By default, so are all tokens that it created, directly or indirectly, and the webhook endpoints that any of them created are disabled. Deleting a token again is not an error. The last token with MANAGE cannot be deleted (409 CONFLICT).',
+      'The token is refused within a second. By default, so are all tokens that it created, directly or indirectly, and the webhook endpoints that any of them created are disabled. Deleting a token again is not an error. The last token with MANAGE cannot be deleted (409 CONFLICT).',
     at: 'delete /tokens/{tokenId}',
     params,
     query: z.strictObject({

@@ -204,7 +204,7 @@ export function transferEndpoints(endpoints: Endpoints, payments: Payments): voi
       'Debits an internal account immediately. The payment is PENDING until the money has arrived in the external account, or has been returned after a failure.',
     at: 'post /transfer-out',
     body: TransferOutBody,
-    answer: [201, TransactionSchema, 'The payment, which is PENDING.'],
+    answer: [201, TransactionSchema, 'The payment: PENDING, or CREATED if it needs approval.'],
     run: async (given, { viewer, key }) => transferOut(payments, viewer, await inputOf(viewer, given), key),
     ...shared,
   });
@@ -214,7 +214,7 @@ export function transferEndpoints(endpoints: Endpoints, payments: Payments): voi
     description: 'Pulls money from an external account. The internal account is credited when the money has arrived.',
     at: 'post /transfer-in',
     body: TransferInBody,
-    answer: [201, TransactionSchema, 'The payment, which is PENDING.'],
+    answer: [201, TransactionSchema, 'The payment: PENDING, or CREATED if it needs approval.'],
     run: async (given, { viewer, key }) => transferIn(payments, viewer, await inputOf(viewer, given), key),
     ...shared,
   });
@@ -225,7 +225,7 @@ export function transferEndpoints(endpoints: Endpoints, payments: Payments): voi
       "Between a customer and the platform, or between customers. The platform's own account can receive money even from a customer who is not allowed to move money or was deleted. The receiver gets a separate INCOMING transaction.",
     at: 'post /transfer-internal',
     body: TransferInternalBody,
-    answer: [201, TransactionSchema, "The source's OUTGOING payment, which is COMPLETED."],
+    answer: [201, TransactionSchema, "The source's OUTGOING payment: COMPLETED, or CREATED if it needs approval."],
     run: async (given, { viewer, key }) => transferInternal(payments, viewer, await inputOf(viewer, given), key),
     ...shared,
   });

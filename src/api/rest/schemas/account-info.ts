@@ -47,7 +47,7 @@ function detail(field: AccountField): z.ZodType {
   return field.optional ? documented.optional() : documented;
 }
 
-/** Creates one schema for all account types, each with the fields in `more`. The compiler cannot infer its type. */
+/** Creates one schema for all account types, each with the fields in `more`. The compiler cannot infer the type. */
 function accountInfo(suffix: 'Input' | '', more: z.ZodRawShape): unknown {
   const types = Object.entries<AccountType>(accountTypes).map(([accountType, type]) =>
     requestObject(`${type.graphql.type}${suffix}`, {

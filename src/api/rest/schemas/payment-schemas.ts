@@ -133,7 +133,9 @@ export const TransactionSchema = responseObject('Transaction', {
     .describe('How to reconcile the payment; present in every status except CREATED.'),
   failureReason: oneOf(FailureReason, 'Why the payment failed; always present if FAILED.').optional(),
   approvalDueAt: time('The latest time at which the payment can be approved or rejected.').optional(),
-  createdById: string('The token that began the payment (`ApiToken:…` or `ClientToken:…`).').optional(),
+  createdById: string(
+    'The token that began the payment, through a transfer or a quote (`ApiToken:…` or `ClientToken:…`).',
+  ).optional(),
   decidedById: id('ApiToken', 'The token that approved or rejected the payment.').optional(),
   refund: z
     .object({

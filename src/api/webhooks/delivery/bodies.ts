@@ -13,7 +13,7 @@ export interface RelatedFields {
   readonly sourceKind: AccountKind | null;
   readonly sourceCurrency: string | null;
   readonly destinationKind: AccountKind | null;
-  /** The currency of an ACCOUNT_STATUS event's account. */
+  /** The currency of the account in an ACCOUNT_STATUS event. */
   readonly accountCurrency: string | null;
 }
 

@@ -18,7 +18,7 @@ import { isDelivered, isGone, type Outcome, Sender, signedHeaders } from './send
 
 /** While this process runs this many attempts, it leases no more deliveries. */
 const maxAttempts = 256;
-/** The maximum number of deliveries leased per step, besides up to as many approval requests. */
+/** The maximum number of deliveries leased per step. As many approval requests may be leased in addition. */
 const batchSize = 64;
 /** The pause when nothing is due, in milliseconds. */
 const idleMs = 250;
@@ -104,7 +104,7 @@ async function post(webhooks: Webhooks, sender: Sender, delivery: LeasedDelivery
   });
 }
 
-/** Logs an attempt, if enabled, with ids that are also in the log line of the request that created the payment. */
+/** Logs an attempt if `attemptLog` is set, with ids that the log line of the payment's request also contains. */
 function logAttempt({ attemptLog }: Webhooks, delivery: LeasedDelivery, outcome: Outcome): void {
   if (!attemptLog) return;
   const { platformId: platform, endpointId, event } = delivery;

@@ -39,7 +39,7 @@ export function paceOf(scale: number, random: () => number = Math.random) {
 
 /**
  * Converts a Retry-After header (RFC 9110, 10.2.3) to seconds; undefined if it is neither a number nor a date. Some
- * receivers send fractions. A date contains a time of day; without this condition, 3600.5 would be read as a year.
+ * receivers send fractions. A date must contain a time of day, because `Date.parse` would read even -5 as a date.
  */
 export function retryAfterSeconds(header: string | undefined, now: Date): number | undefined {
   if (header === undefined) return undefined;

@@ -6,7 +6,7 @@ import { requireBox, secretOwner, type Webhooks } from '../webhooks.ts';
 type Sealed = Pick<WebhookEndpoint, 'platformId' | 'id' | 'secret' | 'previousSecret'>;
 
 /**
- * Re-encrypts, with the current key, every signing secret that is still encrypted with an old one.
+ * Re-encrypts, with the current key, every signing secret that is still encrypted with the given old one.
  * @param keyId the id of the old key, which this instance must still have
  * @returns the number of endpoints whose secrets were re-encrypted
  * @throws Error if this instance lacks that key

@@ -12,7 +12,7 @@ import { endpointDisabled, endpointUuid, readEndpoint } from './endpoint-queries
 
 /** How long a caller waits for the outcome of its test, in ms. After that, the delivery continues like any other. */
 const waitMs = 8_000;
-/** How many tests of a platform may wait for responses at the same time, per process. */
+/** How many of a platform's tests may wait for responses at the same time in one process. */
 const maxWaiting = 16;
 /** The pause before the outcome is checked again, in milliseconds. It doubles each time, up to `maxPollMs`. */
 const pollMs = 50;

@@ -5,7 +5,7 @@ import { boundedMemo } from '../../../core/bounded-cache.ts';
 import type { Viewer } from '../caller.ts';
 import type { Rate, Rates } from '../rates.ts';
 
-/** Returns a monotonic time in milliseconds, from an arbitrary origin. */
+/** Returns the time in milliseconds since an arbitrary moment. It never decreases. */
 export type Clock = () => number;
 
 /** A token bucket: holds at most `burst` tokens and gains `perSecond` tokens per second. The first refill fills it. */

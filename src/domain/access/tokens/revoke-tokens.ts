@@ -16,10 +16,10 @@ export interface RevokeApiToken extends Expecting {
 export type Ended = Readonly<Record<'endedApiTokens' | 'endedClientTokens' | 'disabledEndpoints', number>>;
 
 /**
- * Revokes an API token and, if requested, its descendants. An already revoked token may still have active descendants,
+ * Revokes an API token. If requested, also revokes its descendants and disables the webhook endpoints of all these
+ * tokens (pending deliveries are abandoned afterwards). An already revoked token may still have active descendants,
  * because it may have been revoked without them. Client tokens are locked in id order, as they are when a customer is
- * deleted. The rows to update are found by a list of keys: with a join, Postgres might read the whole table instead.
- * Pending deliveries to the disabled endpoints are abandoned afterwards.
+ * deleted. Rows to update are found by a list of keys: with a join, Postgres might read the whole table.
  */
 const revokeStatement = forCaller(
   statement<
@@ -92,7 +92,7 @@ export const revokeApiToken = recordCommand((_database, caller, input: RevokeApi
   repeat: async ({ type, row, ...ended }) => ({ revokedId: input.tokenId, ...trustedJson<Ended>(ended) }),
 }));
 
-/** Revokes an app's token, which has no descendants. @throws Refusal TOKEN_NOT_FOUND */
+/** Revokes an app's token. Unlike API tokens, it has no descendants. @throws Refusal TOKEN_NOT_FOUND */
 export const revokeClientToken = recordCommand(
   (_database, caller, input: { readonly tokenId: string } & Expecting) => ({
     operation: 'revokeClientToken',

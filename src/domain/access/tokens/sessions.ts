@@ -12,7 +12,7 @@ const rightsStatement = statement<Rights & { id: string }>(
   'select id, permissions, grants, trusted_documents_only from find_token_rights($1, $2)',
 );
 
-/** The interval between checks, in milliseconds. The connections of an invalid token are closed within a second. */
+/** The interval between checks, in milliseconds. Connections whose token becomes invalid are closed within a second. */
 const sweepMs = 900;
 
 /** The reasons for closing a connection: its token is no longer valid, or no longer permits an open operation. */
@@ -122,7 +122,7 @@ export class Sessions {
     const rights = new Map(rows.map(({ id, ...now }) => [id, now]));
     for (const open of [...this.#open]) {
       const { viewer, connection } = open;
-      // A token that a connection received while the query was running has not been checked by that query.
+      // A token that a connection received while the query was running was not part of that query.
       if (!platformOf.has(viewer.tokenId)) continue;
       const now = rights.get(viewer.tokenId);
       if (!now) connection.forbid(endings.ended);

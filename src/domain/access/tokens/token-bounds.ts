@@ -101,7 +101,7 @@ const aliveStatement = statement<object>(
   'select from api_token where platform_id = $1 and id = $2 and revoked_at is null and coalesce(expires_at > clock_timestamp(), true)',
 );
 
-/** Locks a new token's customer, so that it can be deleted only before or after this transaction, not during it. */
+/** Locks a new token's customer, so that the customer cannot be deleted during this transaction. */
 export const lockOwner = statement<{ isDeleted: boolean }>(
   'token_owner',
   'select is_deleted from customer where platform_id = $1 and id = $2 for share',

@@ -18,7 +18,7 @@ export type Hosts = ReturnType<typeof openHosts>;
 
 const known = new Map<string, Hosts>();
 
-/** Returns the hosts in an address, which all its connections share, or undefined if there is only one. */
+/** Returns the `Hosts` shared by all connections to an address, or undefined if the address has only one host. */
 export function hostsOf(address: string): Hosts | undefined {
   const servers = serversOf(address);
   if (servers.length < 2) return undefined;

@@ -11,7 +11,7 @@ export const noPlatform = '00000000-0000-0000-0000-000000000000';
 export function asPlatform<T>(platformId: string, work: () => T): T {
   return scope.run(platformId, () => {
     const result = work();
-    // A Prisma query starts only when it is awaited, so start it here. The caller of `work` still gets any error.
+    // A Prisma query starts only when it is awaited, so start it here. The caller still gets any error.
     if (isQueryOfPrisma(result)) result.then(undefined, () => undefined);
     return result;
   });

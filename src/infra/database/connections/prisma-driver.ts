@@ -77,7 +77,7 @@ async function openPart(client: pg.ClientBase, nameOf: NameOf) {
   };
   return {
     close,
-    /** Returns the transaction to the first `$transaction` that asks for it, and undefined to a nested one. */
+    /** Returns the transaction when the first `$transaction` asks for it, and undefined for a nested one. */
     join() {
       const joined = transaction;
       transaction = undefined;

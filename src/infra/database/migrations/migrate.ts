@@ -62,7 +62,7 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
   return withClient(databaseUrl, async (watcher) => {
     const missing = await pending(watcher, options).catch((cause: unknown) => {
       if (sqlState(cause) !== '42501') throw cause;
-      const advice = "use the address of the tables' owner (DATABASE_OWNER_URL)";
+      const advice = "use a connection URL for the tables' owner (DATABASE_OWNER_URL)";
       throw new OperatorError(`The login ${watcher.user} may not apply migrations: ${advice}.`, { cause });
     });
     if (missing.length === 0) return { applied: [] };
@@ -88,7 +88,7 @@ export async function verifyMigrations(databaseUrl: string, options: MigrateOpti
   const names = missing.map(({ name }) => name).join(', ');
   const remedy =
     options.dataDirectory === undefined
-      ? `Run "npm run migrate" with the address of the tables' owner in DATABASE_OWNER_URL, or start with MIGRATE=on.`
+      ? `Run "npm run migrate" with a connection URL for the tables' owner in DATABASE_OWNER_URL, or start with MIGRATE=on.`
       : '"npm start" applies them.';
   throw new OperatorError(`The database lacks the migrations ${names}. ${remedy}`);
 }

@@ -21,7 +21,7 @@ const byHand: ReadonlySet<string> = new Set([...keysByTriggers.keys(), 'webhook_
 /**
  * Returns the SQL that the migrations lack: the changes that make a fully migrated database match `schema.prisma`, and
  * each function that differs. Functions that column defaults call come before the tables.
- * @param serverUrl the address of a server, including a user who may create databases
+ * @param serverUrl the connection URL of a server, with a user who may create databases
  */
 export async function missingSql(serverUrl: string, prismaDirectory = projectPrisma): Promise<string> {
   const schema = await readFile(join(prismaDirectory, 'schema.prisma'), 'utf8');

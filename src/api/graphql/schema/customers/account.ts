@@ -109,7 +109,7 @@ builder.prismaInterfaceFields(Account, (t) => ({
   }),
   maskedNumber: t.string({
     description:
-      'The account number, masked for display, such as "•••• 6789". For a short number, fewer than four characters are shown. For an address, the first characters and the domain are shown: "al••••@example.com". An internal account has no number, so the end of its id is shown.',
+      'The account number, masked for display, such as "•••• 6789". For a short number, fewer than four characters are shown. For an address with a domain, its first characters and the domain are shown: "al••••@example.com". An internal account has no number, so the end of its id is shown.',
     select: { kind: true, id: true, identifier: true },
     ...alsoInDatabase('account_number'),
     resolve: maskedNumber,
@@ -147,7 +147,7 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
     defaultUmaDepositAccount:
       'Whether incoming UMA payments to the customer go to this account. True for at most one account per customer.',
     isDeleted:
-      'Whether the account was deleted. A deleted account stays INACTIVE and no longer appears in lists, but old payments still refer to it.',
+      'Whether the account has been deleted. A deleted account stays INACTIVE and, by default, does not appear in lists, but old payments still refer to it.',
     beneficiaryVerificationStatus:
       "Whether the account's owner is the beneficiary named by the platform; null for a wallet.",
   }),
@@ -179,7 +179,7 @@ builder.queryFields((t) => ({
 
 mutation('createExternalAccount', {
   description:
-    'Registers a bank account or wallet that money can be sent to or pulled from. In the sandbox it is ACTIVE immediately, unless its magic suffix says otherwise. A client token that is bound to a customer needs the ADD_BENEFICIARIES grant and registers accounts for that customer.',
+    'Registers a bank account or wallet. Money can be sent to it and, if it is a bank account, pulled from it. In the sandbox, it is ACTIVE immediately, unless its magic suffix says otherwise. A client token that is bound to a customer needs the ADD_BENEFICIARIES grant and registers accounts for that customer.',
   input: (t) => ({
     currency: t.field(required('CurrencyCode', "The account's currency, as an ISO 4217 or asset code.")),
     accountInfo: t.field(
@@ -243,7 +243,7 @@ mutation('updateExternalAccount', {
 
 mutation('deleteExternalAccount', {
   description:
-    'Deletes an external account, which becomes permanently INACTIVE and no longer appears in lists. Old payments still refer to it and payments in progress continue, but no new payment can use it. The same bank account or wallet can be registered again.',
+    'Deletes an external account, which becomes permanently INACTIVE. By default, lists no longer include it. Old payments still refer to it and payments in progress continue, but no new payment can use it. The same bank account or wallet can be registered again.',
   input: (t) => ({ accountId: t.id({ required: true, description: 'The account to delete (`ExternalAccount:…`).' }) }),
   success: { row: { as: 'account', type: ExternalAccount, description: 'The deleted account.' } },
   resolve: (input, { payments, viewer }, key) => deleteExternalAccount(payments, viewer, input, key),

@@ -70,7 +70,7 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
   },
   LIGHTNING: { description: 'How to pay in over Lightning.', fields: { invoice: 'The BOLT 11 invoice to pay.' } },
   LAYER2_WALLET: {
-    description: 'How to pay in over the second-layer Bitcoin network, to the address or with the invoice.',
+    description: 'How to pay in over the second-layer Bitcoin network, using the address or the invoice.',
     fields: { address, invoice: 'A BOLT 11 invoice to pay instead of the address.', assetType },
   },
   SOLANA_WALLET: { description: 'How to pay in on Solana.', fields: { address, assetType } },
@@ -95,7 +95,7 @@ export const PaymentInstruction = builder.interfaceRef<Shape>('PaymentInstructio
     }),
     reference: t.string({
       nullable: true,
-      description: 'The reference that the payer must copy exactly; null if none is needed.',
+      description: 'The reference that the payer must give, exactly as written; null if none is needed.',
       resolve: (instruction) => ('reference' in instruction ? instruction.reference : null),
     }),
   }),

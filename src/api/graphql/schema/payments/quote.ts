@@ -63,7 +63,7 @@ builder.prismaObjectFields(Quote, (t) => ({
   // A caller who may see a quote may see its payment (visible.ts).
   transaction: t.relation('transaction', { description: 'The payment that was created together with the quote.' }),
   paymentInstructions: t.json('paymentInstructions', [PaymentInstruction], {
-    description: 'The ways to fund the quote. Use any one of them. Empty if the quote is paid from an account.',
+    description: 'The ways to fund the quote; empty if it is paid from an account. Use any one of them.',
   }),
 
   metadata: t.entries('metadata', MetadataEntry, ['key', 'value'], noted),
@@ -119,12 +119,13 @@ const AccountDestinationInput = builder.inputType('AccountDestinationInput', {
 });
 
 const UmaDestinationInput = builder.inputType('UmaDestinationInput', {
-  description: 'A UMA address as the destination of a payment. It must be looked up first (`lookupId`).',
+  description:
+    "A UMA address as the destination of a payment. The quote's `lookupId` must refer to a lookup of this address.",
   fields: (t) => ({
     umaAddress: t.string({ required: true, description: "The receiver's UMA address: $name@domain." }),
     currency: t.field({
       type: 'CurrencyCode',
-      description: 'The currency that the receiver gets; if omitted, the first that the receiver accepts.',
+      description: "The currency that the receiver gets; if omitted, the receiver's preferred currency.",
     }),
   }),
 });
@@ -154,7 +155,7 @@ mutation('createQuote', {
     description: t.string({ description: 'A note for the payment.' }),
     senderCustomerInfo: t.field({
       type: [InformationFieldInput],
-      description: `Information about the sender. A UMA destination requires PURPOSE_OF_PAYMENT and all mandatory fields in the lookup's \`requiredPayerFields\`. An external account requires PURPOSE_OF_PAYMENT. At most ${maxFacts}.`,
+      description: `Information about the sender. A UMA destination requires PURPOSE_OF_PAYMENT and all mandatory fields in the lookup's \`requiredPayerFields\`. An external account requires PURPOSE_OF_PAYMENT. At most ${maxFacts} fields.`,
     }),
     metadata: t.field({
       type: [MetadataInput],
@@ -195,7 +196,7 @@ mutation('executeQuote', {
 
 mutation('cancelQuote', {
   description:
-    "Cancels a quote that was neither executed nor funded: the quote and its transaction become EXPIRED immediately. A later deposit is credited to the customer's account.",
+    "Cancels a quote that has been neither executed nor funded: the quote and its transaction become EXPIRED immediately. A later deposit is credited to the customer's account.",
   input: (t) => ({ quoteId: t.id({ required: true, description: 'The quote to cancel (`Quote:…`).' }) }),
   success: { row: { as: 'quote', type: Quote, description: 'The quote, which is now EXPIRED.' } },
   refusals: ['QuoteExpiredError'],

@@ -30,7 +30,13 @@ mutation('transferOut', {
   }),
   scenario: 'how the payment turns out.',
   isKeyRequired: true,
-  success: { row: { as: 'transaction', type: Transaction, description: 'The new payment, which is PENDING.' } },
+  success: {
+    row: {
+      as: 'transaction',
+      type: Transaction,
+      description: 'The new payment: PENDING, or CREATED if it needs approval.',
+    },
+  },
   refusals: ['InsufficientFundsError', 'LimitExceededError'],
   validates: true,
   resolve: ({ amount, metadata, ...input }, { payments, viewer }, key) =>
@@ -53,7 +59,13 @@ mutation('transferIn', {
   }),
   scenario: 'how the payment turns out.',
   isKeyRequired: true,
-  success: { row: { as: 'transaction', type: Transaction, description: 'The new payment, which is PENDING.' } },
+  success: {
+    row: {
+      as: 'transaction',
+      type: Transaction,
+      description: 'The new payment: PENDING, or CREATED if it needs approval.',
+    },
+  },
   refusals: ['LimitExceededError'],
   validates: true,
   resolve: ({ amount, metadata, ...input }, { payments, viewer }, key) =>
@@ -84,7 +96,11 @@ mutation('transferInternal', {
   }),
   isKeyRequired: true,
   success: {
-    row: { as: 'transaction', type: Transaction, description: "The source's OUTGOING payment, which is COMPLETED." },
+    row: {
+      as: 'transaction',
+      type: Transaction,
+      description: "The source's OUTGOING payment: COMPLETED, or CREATED if it needs approval.",
+    },
   },
   refusals: ['InsufficientFundsError', 'LimitExceededError'],
   validates: true,
@@ -102,7 +118,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   createdById: t.id({
     nullable: true,
     description:
-      'The token that began the payment by making the transfer or executing the quote (`ApiToken:…` or `ClientToken:…`). Null for payments that began outside the service or whose quote was not executed. An app sees only its own token.',
+      'The token that began the payment, through a transfer or a quote (`ApiToken:…` or `ClientToken:…`). Null for payments that began outside the service or have not begun. An app sees only its own token.',
     select: { createdBy: true },
     resolve: ({ createdBy }, _args, { viewer }) =>
       viewer.kind === 'PLATFORM' || createdBy === tokenOf(viewer) ? createdBy : null,
@@ -115,18 +131,19 @@ builder.prismaObjectFields(Transaction, (t) => ({
       viewer.kind === 'PLATFORM' && decidedById !== null ? publicId('ApiToken', decidedById) : null,
   }),
   requestedReceiverInformation: t.json('requestedInformation', [RequiredField], {
-    description: 'The receiver information that the sending side requires or accepts. Pass it to approveTransaction.',
+    description:
+      'The receiver information that the sending side requires or accepts. Pass the values to approveTransaction.',
   }),
 }));
 
 mutation('approveTransaction', {
   description:
-    'Approves a payment before its `approvalDueAt`. A payment that a policy holds back (CREATED) must be approved by a token that has the APPROVE permission and did not request the payment. The result is a ForbiddenError if one of the two tokens created the other, directly or indirectly, or if the approving token is itself limited by a token policy that requires approval. Approval repeats the checks that were made when the payment was requested. Approving an incoming payment (PENDING) needs TRANSACT. Information in the customer record need not be sent again. If mandatory information is missing, the payment fails with MISSING_MANDATORY_PAYEE_DATA. If the payment is not waiting for approval, the result is a ConflictError with the code TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL.',
+    'Approves a payment before its `approvalDueAt`. A payment that a policy holds back (CREATED) must be approved by a token that has the APPROVE permission and is not the token that requested the payment. The result is a ForbiddenError if one of these two tokens created the other, directly or indirectly, or if the approving token is itself limited by a token policy that requires approval. Approval repeats the checks that were made when the payment was requested. Approving an incoming payment (PENDING) needs TRANSACT. Information in the customer record need not be sent again. If mandatory information is missing, the payment fails with MISSING_MANDATORY_PAYEE_DATA. If the payment is not waiting for approval, the result is a ConflictError with the code TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL.',
   input: (t) => ({
     transactionId: t.id({ required: true, description: 'The payment that is waiting for approval (`Transaction:…`).' }),
     receiverCustomerInfo: t.field({
       type: [InformationFieldInput],
-      description: `For an incoming payment: the receiver information that \`requestedReceiverInformation\` lists. At most ${maxFacts}.`,
+      description: `For an incoming payment: the receiver information that \`requestedReceiverInformation\` lists. At most ${maxFacts} fields.`,
     }),
   }),
   success: { row: { as: 'transaction', type: Transaction, description: 'The payment after the approval.' } },
@@ -163,11 +180,11 @@ mutation('sandboxReceiveUma', {
       ),
     ),
     requestedReceiverFields: t.stringList({
-      description: `The names of further fields about the receiver that the sender requires, such as TAX_ID. At most ${maxFacts}.`,
+      description: `The names of additional receiver fields that the sender requires, such as TAX_ID. At most ${maxFacts} names.`,
     }),
     sandboxScenario: t.field({
       type: SandboxScenarioInput,
-      description: 'How the payment turns out once it is approved.',
+      description: "How the payment turns out; its `approval` simulates the platform's decision.",
     }),
   }),
   success: { row: { as: 'transaction', type: Transaction, description: 'The new payment, which is PENDING.' } },
@@ -201,7 +218,7 @@ mutation('sandboxFundAccount', {
 
 mutation('sandboxSend', {
   description:
-    "Sandbox only: simulates the deposit for a real-time funded quote. A deposit of exactly the quoted amount is converted and delivered immediately. If the deposit is too small, too large or too late, the payment fails and the money is credited to the customer's account in that currency. If the quote has already been paid, the request is refused with CONFLICT. If the customer was deleted, the request is refused with CUSTOMER_DELETED, and the money goes back to the payer.",
+    "Sandbox only: simulates the deposit for a real-time funded quote. A deposit of exactly the quoted amount is converted and delivered immediately. If the deposit is too small, too large or too late, the payment fails and the money is credited to the customer's account in the currency of the deposit. If the quote has already been paid, the request is refused with CONFLICT. If the customer was deleted, the request is refused with CUSTOMER_DELETED, and the money goes back to the payer.",
   input: (t) => ({
     quoteId: t.id({ required: true, description: 'The quote to fund (`Quote:…`).' }),
     currency: t.field(

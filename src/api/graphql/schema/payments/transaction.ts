@@ -63,7 +63,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
     description: 'Every status that the payment has had, each with its time and reason.',
     only: ['type', ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT']],
     orderBy: ['sequence'],
-    // Every version has an event: a caller who sees version 3 of the payment must also see its event.
+    // Every version has an event: a caller who sees version 3 of the payment must also see that version's event.
     completeBy: 'version',
   }),
   ledgerEntries: t.many(['journals', 'postings'], LedgerEntry, {
@@ -226,7 +226,7 @@ export const LedgerEntry = builder.prismaObject('Posting', {
       description: 'Why the entry was posted.',
       extensions: { costs: 'legs' },
       select: { journal: { select: { kind: true } } },
-      // The database stores these kinds as text, in lower case.
+      // The database stores journal kinds as lower-case text.
       resolve: ({ journal }) => journal.kind.toUpperCase() as typeof JournalKind.$inferType,
     }),
     transaction: t.seen(['journal', 'transaction'], Transaction, visibleTransactions, {

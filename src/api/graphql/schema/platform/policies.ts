@@ -40,7 +40,7 @@ export const PolicyLimit = builder.objectRef<Limit>('PolicyLimit').implement({
     leftPayments: t.optional('leftPayments', 'Int', ofPayments('The number of payments still allowed in the period')),
     renewsAt: t.optional('renewsAt', 'DateTime', {
       description:
-        'When more of the limit becomes available: at the end of the calendar period, or when the oldest payment leaves a rolling period. Null if nothing is used.',
+        'When more of the limit becomes available: at the end of the calendar period, or when the oldest payment leaves a rolling period. Null if none of the limit has been used.',
     }),
   }),
 });
@@ -54,7 +54,7 @@ const ApprovalThreshold = builder
 
 const PolicyApproval = builder.objectRef<StoredApproval>('PolicyApproval').implement({
   description:
-    'Which payments a second person must approve. The approving token needs APPROVE, and must not be the one that began the payment.',
+    'Which payments a second person must approve. The approving token needs APPROVE, and must not be the one that requested the payment.',
   fields: (t) => ({
     always: t.exposeBoolean('always', { description: 'Whether every payment needs approval.' }),
     above: t.json('above', [ApprovalThreshold], {

@@ -150,7 +150,7 @@ mutation('revokeApiToken', {
     revokedId: { type: 'ID', description: 'The id of the revoked token.' },
     endedApiTokens: { type: 'Int', description: 'The number of other API tokens revoked along with the token.' },
     endedClientTokens: { type: 'Int', description: 'The number of client tokens revoked along with the token.' },
-    disabledEndpoints: { type: 'Int', description: 'The number of webhook endpoints disabled along with the token.' },
+    disabledEndpoints: { type: 'Int', description: 'The number of webhook endpoints disabled as a result.' },
   },
   resolve: (input, { payments, viewer }, key) => revokeApiToken(payments.database, viewer, input, key),
 });

@@ -63,7 +63,7 @@ function subjectOf(event: EventRow): object | null {
   const model = modelOfEvent(event);
   if (model === undefined) return null;
   const row = rowFromSnapshot(model, event.snapshot);
-  // Pothos accepts only the names of the builder's types. This is one of them.
+  // Pothos accepts only the names of the builder's types, and typeNameOf returns one of them.
   brandWithType(row, typeNameOf(model, row) as never);
   return row;
 }
@@ -99,8 +99,8 @@ export const Event = builder.prismaNode('Event', {
     customer: t.field(concerned('Customer', Customer, visibleCustomers)),
     apiTokenId: t.id({
       nullable: true,
-      description: 'The API token that expires soon; null for other events.',
-      // Reading it takes Postgres as long as reading the changed row.
+      description: 'The API token that is about to expire; null for other events.',
+      // Postgres takes as long to read it as to read the changed row.
       extensions: { costs: 'past' },
       select: { type: true, snapshot: true },
       resolve: expiringTokenOf,
@@ -116,7 +116,7 @@ export const Event = builder.prismaNode('Event', {
 const EventFilter = filterInput('EventFilter', ['An event', 'events'], (t) => ({
   types: t.field({ type: [EventType], description: 'Events of any of these types.' }),
   customerId: t.id(found('index', 'Events that concern this customer (`Customer:…`).')),
-  transactionId: t.id(found('one', 'Events that concern this transaction or its quote (`Transaction:…`).')),
+  transactionId: t.id(found('one', 'Events that concern this transaction (`Transaction:…`) or its quote.')),
 }));
 
 type Filter = typeof EventFilter.$inferInput | null | undefined;

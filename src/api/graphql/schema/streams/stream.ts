@@ -30,7 +30,7 @@ export interface RowUpdate<Noun extends FollowedNoun> extends Message {
   readonly change: Event | undefined;
 }
 
-/** Converts an event to a message. All subscribers get the same object, so that they can share the results. */
+/** Converts an event to a message. All subscribers get the same object, so that they can share results. */
 export type ToUpdate<Update extends Message> = (event: Event, cursors: Cursors) => Update;
 
 /** Returns the part of a message that contains its position, encrypted once per event for all subscribers. */
@@ -48,7 +48,7 @@ const updateOf = <Noun extends FollowedNoun>(noun: Noun): ToUpdate<RowUpdate<Nou
     change: event,
   }));
 
-/** The functions that convert each noun's events. The database writes snapshots in the form of the noun's rows. */
+/** The functions that convert each noun's events to messages. An event's snapshot is the noun's row as JSON. */
 export const updatesOf: { readonly [Noun in FollowedNoun]: ToUpdate<RowUpdate<Noun>> } = {
   Transaction: updateOf('Transaction'),
   Quote: updateOf('Quote'),

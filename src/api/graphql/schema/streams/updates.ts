@@ -81,7 +81,7 @@ function follow<Noun extends FollowedNoun, Row, Args extends InputFieldMap>(
   );
 }
 
-/** Builds the fields with the status before a change, as recorded by the database, and the status after it. */
+/** Builds the fields for a row's status before a change, as recorded by the database, and after it. */
 function statuses<Noun extends FollowedNoun>(
   t: FieldBuilder<Noun>,
   type: EnumRef<Types, string>,

@@ -35,7 +35,7 @@ export interface ListArguments {
   readonly waitMs: number;
 }
 
-/** The longest wait for further changes, in milliseconds. Meanwhile, changes queue in memory. */
+/** The longest wait for further changes, in milliseconds. During the wait, changes queue in memory. */
 export const maxWaitMs = 1_000;
 const maxChanges = 50;
 /** After this many changes to other rows, a message without changes reports the position to the client. */
@@ -182,8 +182,8 @@ const nouns = ['Customer', 'Transaction', 'Quote'] as const;
 
 /**
  * Checks that a list with the given filter can be followed.
- * @throws GraphQLError INVALID_INPUT for a condition that cannot be checked from a change to a row alone; NOT_FOUND for
- *   an id that the caller may not see, because no change would ever match
+ * @throws GraphQLError INVALID_INPUT for a condition that cannot be evaluated for a changed row; NOT_FOUND for an id
+ *   that the caller may not see, because no change would ever match
  */
 async function checkFollowable(context: Context, { model, where }: PageRead, filter: Filter): Promise<void> {
   const { viewer } = context;

@@ -9,7 +9,7 @@ import type { Context } from '../../context.ts';
 import { type After, placeOf, positionAfter, type RowUpdate, refuseExpired, subscribe, updatesOf } from './stream.ts';
 import { visibleRows } from './visible-ids.ts';
 
-/** A stream's rows, and how to tell that one of them has ended; by default, they never end. */
+/** A stream's rows, and how to tell whether one of them has ended; by default, they never end. */
 export interface RowStream<Noun extends FollowedNoun> {
   readonly noun: Noun;
   /** The public ids of the rows, and the name of the argument that lists them. */
@@ -38,8 +38,8 @@ interface OpenRow {
 
 /**
  * Streams a set of rows: their current states, then every change, until all of the rows have ended. A row's current
- * state is its latest event, if there is one, and its changes start right after that event, so that no change is missed
- * or sent twice.
+ * state is taken from its latest event, if there is one, and its changes start right after that event, so that no
+ * change is missed or sent twice.
  */
 export async function watchRows<Noun extends FollowedNoun>(
   context: Context,
@@ -75,7 +75,7 @@ export async function watchRows<Noun extends FollowedNoun>(
   }
 
   const firsts = presentStates(latest, head);
-  // The latest events were read together, after `head`. Up to the last of them, the feed contains no newer events of
+  // The latest events were read together, after `head`, so the feed up to the last of them contains no newer events of
   // these rows.
   let from = head.sequence;
   // All events of the current states come after this position. Until the client acknowledges the first one, a resumed

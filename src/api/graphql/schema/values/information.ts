@@ -1,7 +1,7 @@
 import { builder } from '../builder.ts';
 
 export const InformationField = builder.objectRef<{ name: string; value: string }>('InformationField').implement({
-  description: 'A piece of information about a party to a payment, such as its full name.',
+  description: "A piece of information about a party to a payment, such as the party's full name.",
   fields: (t) => ({
     name: t.exposeString('name', { description: "The field's name, such as FULL_NAME, BIRTH_DATE or NATIONALITY." }),
     value: t.exposeString('value', { description: 'The value of the field, as a string.' }),

@@ -34,9 +34,9 @@ export const MetadataInput = builder.inputType('MetadataInput', {
   }),
 });
 
-export const newMetadata = `Your own key-value pairs to store with the object, visible to apps and in webhooks. At most ${maxEntries}. A client token that sets them is refused with FORBIDDEN.`;
+export const newMetadata = `Your own key-value pairs to store with the object, visible to apps and in webhooks. At most ${maxEntries} pairs. A client token that sets them is refused with FORBIDDEN.`;
 
-export const changedMetadata = `Your own key-value pairs, which replace all pairs stored with the object. At most ${maxEntries}. An empty list or null removes the stored pairs. If this field is omitted, they stay as they are.`;
+export const changedMetadata = `Your own key-value pairs, which replace all pairs stored with the object. At most ${maxEntries} pairs. An empty list or null removes the stored pairs. If this field is omitted, they stay as they are.`;
 
 /** Converts an input's list to a map. Throws INVALID_INPUT with the path of a repeated key. */
 export function metadataOf(list: readonly Entry[] | null | undefined): Metadata | null | undefined {

@@ -197,7 +197,8 @@ const ReplayedEventsInput = oneOf('ReplayedEventsInput', 'The events to replay',
   eventId: t.id({ description: 'A single event, by its own id or its webhook id (`Event:…` or `Webhook:…`).' }),
   between: t.field({
     type: FeedRangeInput,
-    description: "All events of the endpoint's types in a part of the feed. Refused if there are more than 10000.",
+    description:
+      "All events in a part of the feed, limited to the endpoint's event types. Refused if there are more than 10000.",
   }),
 }));
 
