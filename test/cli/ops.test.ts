@@ -109,7 +109,7 @@ describe('the command line', () => {
     expect(await answer(['migrate'], environment)).toEqual({ applied: [], pooled: false });
     await makeServingLogin(empty.url);
     expect(await refusal(['migrate'], { DATABASE_URL: servingUrl(empty.url) })).toBe(
-      "The login gateway may not apply migrations: use the address of the tables' owner (DATABASE_OWNER_URL).",
+      "The login gateway may not apply migrations: use a connection URL for the tables' owner (DATABASE_OWNER_URL).",
     );
     expect(await answer(['platform', 'list'], environment)).toEqual([]);
   });

@@ -225,7 +225,7 @@ describe('a refusal states the relevant facts', () => {
 
     const blind = await blindServer();
     const { message, available, required } = await refusalOf(blind, 'createQuote', dear(), funds);
-    const hidden = { message: 'the account does not hold enough', available: null, required: null };
+    const hidden = { message: 'the account does not hold enough money', available: null, required: null };
     expect({ message, available, required }).toEqual(hidden);
   });
 

@@ -113,12 +113,12 @@ const plants: Readonly<Record<string, readonly string[]>> = {
   'the chain of balances': [
     'update posting set balance_after = balance_after + 1 where account_id is not null and amount < 0',
   ],
-  'the entries of an account are dated in the order of its balances': [
+  "an account's entries are dated in the order of its balances": [
     `update journal set created_at = created_at - interval '1 minute' where kind = 'adjustment'`,
   ],
   'no balance was below zero': ['update posting set balance_after = -1 where account_id is not null and amount < 0'],
   'a posting is in the currency of its account': [`update posting set currency = 'EUR' where account_id is not null`],
-  'the postings of a payment sum to what its row and its status require': [
+  "on every account, a payment's postings sum to what its row and status require": [
     // One unit of a fee, booked to the wrong account.
     `update posting p set amount = amount + case p.system when 'FEES' then -1 else 1 end from journal j
      where j.platform_id = p.platform_id and j.id = p.journal_id and j.kind = 'debit' and p.currency = 'USD'
@@ -179,7 +179,7 @@ const plants: Readonly<Record<string, readonly string[]>> = {
     'update policy_use set amount = amount + 1',
     'update policy_use set released_at = now() where released_at is null',
   ],
-  'no window of a policy was ever exceeded': [
+  'no policy window was ever exceeded': [
     ...['PAYMENT', 'DAY', 'MONTH', 'LAST_24_HOURS', 'LAST_30_DAYS'].map(
       (period) => `update policy set limit_periods = '{${period}}', limit_currencies = '{USD}', limit_maxima = '{99}'`,
     ),

@@ -100,7 +100,7 @@ test("the rail's last report decides: the command refuses a settled or failed or
   const rejected = says({ kind: 'rejected', explanation: 'closed' });
   const all: string[] = [];
   for (const [rail, message] of [
-    [says({ kind: 'settled' }), 'the rail reports that it has settled: the workers are booking it'],
+    [says({ kind: 'settled' }), 'the rail reports that the payment has settled: the workers are booking it'],
     [rejected, 'the rail reports rejected (closed): the workers are ending the payment'],
     [away, 'the rail cannot be reached: connect ECONNREFUSED. --without-asking ends the order anyway'],
   ] as const) {

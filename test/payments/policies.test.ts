@@ -194,7 +194,7 @@ describe('a policy', () => {
     const app = await platform.payingApp({ customerId: scene.customerId });
     const blind = await platform.serverOf('TRANSACT');
     const own = `Platform:${platform.platformId}`;
-    const message = 'a policy of the platform does not allow this payment now';
+    const message = 'a platform policy does not allow this payment now';
     const hidden = { rule: null, limit: null, freeAt: null, subjectId: null, message };
     const shown = { rule: 'LIMIT', limit: { usedAmount: { amount: '0' } } };
     const seen = async (by: TestPlatform) =>

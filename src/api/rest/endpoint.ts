@@ -291,7 +291,7 @@ const replayHeader = {
 const reasons: Readonly<Record<number, string>> = {
   400: 'The request is malformed or cannot be fulfilled; `details.errors` lists every invalid field.',
   401: 'Credentials are missing or wrong.',
-  403: 'The token does not permit the operation, or a customer or account involved may not take part in it.',
+  403: 'The token does not permit the operation, or a customer or account may not take part in it.',
   404: 'An object in the request does not exist, or belongs to another platform.',
   409: 'The request conflicts with existing data or with an earlier change.',
   410: 'The customer has been deleted.',

@@ -301,7 +301,7 @@ function extraFields(names: readonly string[]) {
   if (names.length > maxFacts) throw invalid(`at most ${maxFacts} fields can be requested`, path);
   return [...new Set(names)].map((name) => {
     if (!/^[A-Z][A-Z_]{0,62}[A-Z]$/.test(name)) {
-      throw invalid('a name must consist of capitals and underscores, such as FULL_NAME', { path, value: name });
+      throw invalid('a name must consist of capital letters and underscores, as in FULL_NAME', { path, value: name });
     }
     return { name, mandatory: true };
   });

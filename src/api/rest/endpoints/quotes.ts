@@ -98,7 +98,7 @@ export function quoteEndpoints(endpoints: Endpoints, payments: Payments): void {
   endpoints.command('cancelQuote', {
     summary: 'Cancel a quote',
     description:
-      "Cancels a quote that was neither executed nor funded: the quote and its transaction become EXPIRED immediately. A later deposit is credited to the customer's account.",
+      "Cancels a quote that has been neither executed nor funded: the quote and its transaction become EXPIRED immediately. A later deposit is credited to the customer's account.",
     at: 'post /quotes/{quoteId}/cancel',
     params,
     answer: [200, QuoteSchema, 'The quote, which is now EXPIRED.'],

@@ -107,7 +107,7 @@ export const QuoteSchema = responseObject('Quote', {
   transactionId: id('Transaction', 'The payment that was created together with the quote.'),
   paymentInstructions: listOf(PaymentInstructionSchema)
     .optional()
-    .describe('The ways to fund the quote. Use any one of them. Absent if the quote is paid from an account.'),
+    .describe('The ways to fund the quote; absent if it is paid from an account. Use any one of them.'),
   rateDetails: RateDetailsSchema.optional(),
   description: string('A note for the payment, given by its sender.').optional(),
   metadata,
