@@ -36,7 +36,7 @@ test('package.json requires the Node version that the README names', () => {
 });
 
 test('npm warns on the oldest supported Node version, but not on the later one that the README names', () => {
-  const silent = named(/a Node older than ([\d.]+), npm warns/);
+  const silent = named(/a Node version older than ([\d.]+), npm warns/);
   expect(refusing(`${silent}.0`)).toEqual([]);
   expect(refusing(`${named(/Node ([\d.]+) or newer/)}.0`)).not.toEqual([]);
 });
