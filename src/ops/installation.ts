@@ -138,7 +138,8 @@ async function retireKey({ database, config, webhooks, operator }: Acting, id: s
   const endpoints = isSecret ? await reencryptSecrets(webhooks, id) : 0;
   const connections = isSecret ? await openConnections(database, config).reencrypt(id) : 0;
   await inTransaction(database, async (act) => {
-    await act.prisma.keyInUse.delete({ where: { setting_keyId: { setting: key.setting, keyId: id } } });
+    const { count } = await act.prisma.keyInUse.deleteMany({ where: { setting: key.setting, keyId: id } });
+    if (count === 0) throw new Failure(`The key ${id} has been retired in the meantime.`);
     const before = { setting: key.setting, keyId: id, lost: lost === true };
     await recordAct(act, operator, { platformId: null, before });
   });

@@ -228,7 +228,8 @@ describe('an agent', () => {
     const { confirmation } = await call(client, 'PayBill', args);
     const ofOther = await call(await clientOf(await payingAgent()), 'PayBill', args);
     await unchanged(async () => {
-      for (const forged of ['yes', '', true, confirmation.slice(0, -2), ofOther.confirmation])
+      const others = [confirmation.slice(0, -2), ofOther.confirmation, [confirmation], { toString: 1 }];
+      for (const forged of ['yes', '', true, ...others])
         expect(await call(client, 'PayBill', { ...args, confirmation: forged })).toMatchObject({ isError: true });
       for (const other of [{ amount: '11.00' }, { payee: payees[1] }, { key: 'another' }])
         expect(await call(client, 'PayBill', { ...args, ...other, confirmation })).toMatchObject({ isError: true });
@@ -368,6 +369,8 @@ describe('a request', () => {
     expect(await statusOf({ body: JSON.stringify([ping, ping]) })).toBe(400);
     expect(await statusOf({ body: '{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}' })).toBe(400);
     expect(await statusOf({ body: '{' })).toBe(400);
+    for (const method of [{ toString: 1 }, ['ping'], 5, null])
+      expect(await statusOf({ body: JSON.stringify({ ...ping, method }) })).toBe(400);
     expect(await statusOf({ body: JSON.stringify(ping), headers: { 'content-type': 'text/plain' } })).toBe(415);
     expect(await statusOf({ body: JSON.stringify({ ...ping, params: 'x'.repeat(200_000) }) })).toBe(413);
     expect([await statusOf({ method: 'GET' }), await statusOf({ method: 'DELETE' })]).toEqual([405, 405]);

@@ -6,6 +6,7 @@ import { makeServingLogin, servingUrl } from '../../src/infra/database/embedded/
 import { checkKeys, listKeysInUse } from '../../src/server/start/keys-in-use.ts';
 import { emptyDatabase } from '../setup/database.ts';
 import { connect, type Data, ownClient, testGateway } from '../setup/gateway.ts';
+import { waitForLocks } from '../setup/locks.ts';
 import { askOps, type OpsResult, runOps, typeIn } from '../setup/ops.ts';
 
 const [firstKey, secondKey] = [randomBytes(32), randomBytes(32)];
@@ -288,4 +289,17 @@ test('an instance that lacks a key in use does not start, and a replaced key can
   expect(await refusal(['rails', 'connect', 'test'], { SECRET_KEY: firstKey.toString('hex') })).toBe(
     `SECRET_KEY has the id ${firstId}, but instances on this database use the key with the id ${secondId}: set that key, or add it to SECRET_KEY_FALLBACKS. If it is no longer needed: npm run ops -- keys retire ${secondId}`,
   );
+});
+
+test('of two operators who retire a key at the same time, the second is told that it has been retired', async () => {
+  const holder = await ownClient(t.databaseUrl);
+  await holder.query("insert into key_in_use (setting, key_id) values ('CLIENT_TOKEN_KEY', 'deadbeef')");
+  await holder.query('begin; lock table key_in_use in share mode');
+  const both = Promise.all([1, 2].map(() => ops(['keys', 'retire', 'deadbeef'])));
+  await waitForLocks(holder, 2);
+  await holder.query('commit');
+  expect((await both).map(({ code, err }) => `${code} ${err}`).sort()).toEqual([
+    '0 ',
+    '1 The key deadbeef has been retired in the meantime.',
+  ]);
 });

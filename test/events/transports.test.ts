@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 import { connect, ownGateway, startTestGateway, testGateway } from '../setup/gateway.ts';
 import { startLoadBalancer } from '../setup/load-balancer.ts';
 import { lockedCustomers } from '../setup/locks.ts';
@@ -25,6 +27,20 @@ test('a client that vanishes is dropped even if no event is sent, on every trans
   for (const vanish of [() => raw.socket.terminate(), one?.cut, other?.cut]) vanish?.();
   await subscribed(t, 0);
   expect(t.gateway.sessions.size).toBe(0);
+});
+
+test('a client that offers several protocols gets graphql-transport-ws, and one that does not offer it is closed', async () => {
+  const accepted = async (...offered: string[]) => {
+    const socket = new WebSocket(`${t.url.replace('http', 'ws')}/graphql`, offered);
+    const closed = once(socket, 'close').then(([code]) => Number(code));
+    const protocol = once(socket, 'open').then(() => socket.protocol);
+    if (offered.includes('graphql-transport-ws')) protocol.then(() => socket.terminate());
+    return [await protocol, await closed];
+  };
+  // The Python client gql offers the older protocol first.
+  expect(await accepted('graphql-ws', 'graphql-transport-ws')).toEqual(['graphql-transport-ws', 1006]);
+  expect(await accepted('graphql-transport-ws', 'graphql-ws')).toEqual(['graphql-transport-ws', 1006]);
+  expect(await accepted('graphql-ws')).toEqual(['graphql-ws', 4406]);
 });
 
 test('a half-open socket is closed when a ping goes unanswered', async () => {

@@ -80,6 +80,7 @@ const malicious: Record<string, string | Params> = {
   },
   'a circular introspection in disguise': `{ s: __type(name: "Query") { fields { type ${nest('{ ofType { fields { type', 10, '{ name }', '} } }')} } } }`,
   'an introspection of very deep types': getIntrospectionQuery({ typeDepth: 60 }),
+  'the fields of the types of all fields, fifteen times': `{ ${repeat(15, (i) => `s${i}: __schema { types { name description possibleTypes { name description } fields { name description type { name description fields { name description args { name description defaultValue } } } } } }`)} }`,
 };
 
 describe('the gateway', () => {

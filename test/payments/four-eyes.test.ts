@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { between, fundedIn, moving, refusal, tokenInput, usdToEur } from '../setup/acts.ts';
-import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { type Data, inTurn, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { passApproval, passExpiry } from '../setup/passing-time.ts';
 import { restClient } from '../setup/rest.ts';
 import type { Bearer, Scene } from '../setup/scene.ts';
@@ -133,6 +133,19 @@ describe('a quote to be executed by a deposit', () => {
     const { id } = await offer(await clerkWith(always));
     await reject(boss, id);
     expect(await shown(platform, id)).toMatchObject({ status: 'REJECTED', quote: { status: 'FAILED' } });
+  });
+
+  test('no longer awaits a decision if it is canceled after its rejection was planned', async () => {
+    const { quoteId, id } = await offer(await clerkWith(always));
+    const [canceled, rejected] = await inTurn(
+      t,
+      ['quote', quoteId],
+      () => platform.succeed('cancelQuote', { quoteId }, 'quote { status }'),
+      () => reject(boss, id),
+    );
+    expect(canceled.quote).toMatchObject({ status: 'EXPIRED' });
+    const message = 'the quote has expired';
+    expect(rejected).toMatchObject({ code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL', message });
   });
 
   test('expires even while it waits for its approval', async () => {

@@ -133,6 +133,10 @@ async function decide(
     plan: () => planDecision(payments, caller, uuidOf(input.transactionId, 'Transaction'), decision),
     path: at('transactionId'),
     conflict: { code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL', reason: 'the payment does not await a decision' },
+  }).catch((error: unknown) => {
+    // The payment's quote has ended, and the payment with it, since the plan was made.
+    const hasEnded = error instanceof Refusal && error.code === 'QUOTE_EXPIRED';
+    throw hasEnded ? notPending({ status: 'EXPIRED' }, 'the quote has expired') : error;
   });
   if (result.replayed) return result;
   const { database, log } = payments;
@@ -175,7 +179,7 @@ async function planDecision(payments: Payments, caller: Caller, id: string | und
   };
 }
 
-const notPending = ({ status }: Transaction, why: string) =>
+const notPending = ({ status }: Pick<Transaction, 'status'>, why: string) =>
   new Refusal('TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL', why, { path: at('transactionId'), status });
 
 /** Plans a second person's decision on a payment that a policy holds. */

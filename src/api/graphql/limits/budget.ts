@@ -5,7 +5,7 @@ import type { CostlyPath, DocumentSize, Measure } from './document-size.ts';
 
 /**
  * The limits on a document, for all transports. Each operation and fragment must be within them. They allow the
- * introspection query of graphql-js with its default `typeDepth`. `__schema` counts like any other field.
+ * introspection query of graphql-js with its default `typeDepth`.
  */
 export const documentBudget = {
   tokens: 2000,

@@ -153,6 +153,8 @@ const nothing: Expansion = {
 const uncounted: Expansion = { ...nothing, depth: 1 };
 
 const costOfUnknown = { own: 1, rows: undefined, isVariable: false };
+/** Introspection reads no rows, but a few fields select thousands of values, all on the service's single thread. */
+const costOfIntrospection = { ...costOfUnknown, rows: 100 };
 
 /** One pass through a document. */
 class Measurement {
@@ -269,9 +271,11 @@ class Measurement {
     const name = field.name.value;
     const alias = field.alias === undefined ? 0 : 1;
     this.#aliasesWritten += alias;
-    if (name === '__schema' || name === '__type') this.#schemaField ??= field;
+    const isIntrospection = name === '__schema' || name === '__type';
+    if (isIntrospection) this.#schemaField ??= field;
     const definition = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
-    const { own, rows, isVariable } = definition ? costOfField(this.#argumentValue, field, definition) : costOfUnknown;
+    const ofUndefined = isIntrospection ? costOfIntrospection : costOfUnknown;
+    const { own, rows, isVariable } = definition ? costOfField(this.#argumentValue, field, definition) : ofUndefined;
     if (definition && isVariable) this.variableFields.push([field, definition]);
     // Of a connection's fields, only `edges` and `nodes` count once per row.
     const isOnce = definition !== undefined && name !== 'edges' && name !== 'nodes' && isConnection(parent);

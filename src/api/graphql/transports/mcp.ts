@@ -71,9 +71,9 @@ export function createMcpEndpoint(options: McpOptions): McpEndpoint {
 
 function messageIn(body: Buffer) {
   const json = readJson(body);
-  if (!isJsonObject(json) || !('method' in json))
+  if (!isJsonObject(json) || typeof json.method !== 'string')
     throw badRequest('a request must be one JSON-RPC message; batches are not supported');
-  return { ...json, method: String(json.method) };
+  return { ...json, method: json.method };
 }
 
 interface ToolCaller extends McpOptions {
@@ -205,7 +205,8 @@ async function pay(
       [`${places.idempotencyKey.join('.')} is required: 1 to 255 printable ASCII characters without spaces`],
       true,
     );
-  const [until, validated] = (cursors.read('confirmation', platformId, String(confirmation)) ?? '').split(':');
+  const sealed = typeof confirmation === 'string' ? confirmation : '';
+  const [until, validated] = (cursors.read('confirmation', platformId, sealed) ?? '').split(':');
   const isConfirmed = validated === digest && Number(until) >= Date.now();
   const { result, isValid } = await run(tool, withValueAt(given, places.validateOnly, !isConfirmed));
   if (!isValid) return result;

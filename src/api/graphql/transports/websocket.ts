@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ExecutionResult, GraphQLError } from 'graphql';
-import type { ServerOptions } from 'graphql-ws';
+import { handleProtocols, type ServerOptions } from 'graphql-ws';
 import { isAsyncIterable } from 'graphql-yoga';
 import { WebSocketServer } from 'ws';
 import { inTurn, type WorkSlot } from '../../../core/outside-wait.ts';
@@ -61,6 +61,8 @@ const tooManyOperations = rateLimited(
 export function serveWebSockets(server: Server, options: SocketOptions) {
   const sockets = new WebSocketServer({
     noServer: true,
+    // Some clients also offer the older graphql-ws, and offer it first. A client without our protocol is told 4406.
+    handleProtocols: (offered) => handleProtocols(offered) || ([...offered][0] ?? false),
     maxPayload: socketLimits.frameBytes,
     perMessageDeflate: options.compresses && compression,
   });
