@@ -1033,7 +1033,7 @@ as $$
   select to_jsonb(t) || (
     '{"failure_reason": null, "refund_reference": null, "refund_amount": null, "refund_initiated_at": null, "refund_settled_at": null,
       "counterparty_information": {}, "approval_due_at": null, "decided_by_id": null}'
-    -- Until the quote is executed, no token has begun its payment.
+    -- Until the quote is executed, no token has requested its payment.
     || case when t.source_kind = 'ACCOUNT' and t.quote_id is not null and e.status = 'PENDING' then '{"created_by": null}'::jsonb else '{}' end
     || case when t.type = 'INCOMING' then '{"destination_account_id": null, "destination_name": null, "destination_number": null,
          "requested_information": null}'::jsonb else '{}' end
@@ -1551,7 +1551,7 @@ begin
       m.change, m.coming, m.bound
     from (
       select l.account, sum(l.amount) as change,
-        -- Exempt legs count only if there is no new money: if new money fits, they stay far below their higher bound.
+        -- Exempt legs count only if there is no new money: if new money fits, the higher bound is still far away.
         coalesce(sum(l.amount) filter (where l.amount > 0 and l.exempt is not true), sum(l.amount) filter (where l.amount > 0)) as coming,
         case when bool_or(l.amount > 0 and l.exempt is not true) then 9000000000000000 else 9000000000000000000 end as bound
       from jsonb_to_recordset(jsonb_path_query_array(p_journals, '$[*].legs[*] ? (exists (@.account))'))
@@ -2409,7 +2409,7 @@ begin
     or (old.type = 'OUTGOING' and (new.destination_account_id, new.requested_information)
         is distinct from (old.destination_account_id, old.requested_information))
     -- The approval of an outgoing payment changes only when its status changes to or from CREATED. The token that
-    -- began a payment and the token that decided on it are written only once.
+    -- requested a payment and the token that decided on it are written only once.
     or (old.type = 'OUTGOING' and 'CREATED' not in (old.status, new.status)
         and (new.approval_due_at, new.decided_by_id) is distinct from (old.approval_due_at, old.decided_by_id))
     or (coalesce(old.created_by, new.created_by), coalesce(old.decided_by_id, new.decided_by_id))
@@ -2998,7 +2998,7 @@ begin
   if v_moved then
     return p_policy.used[p_limit] - v_sum;
   end if;
-  -- p_policy may already contain payments of the current batch, which are not stored yet.
+  -- The usage in p_policy may already include payments in the current batch, which are not stored yet.
   return v_sum + p_policy.used[p_limit]
     - coalesce((select p.used[p_limit] from policy p where p.platform_id = p_policy.platform_id and p.id = p_policy.id), 0);
 end

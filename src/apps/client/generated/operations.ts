@@ -149,7 +149,7 @@ export type CreateExternalAccountInput = {
   defaultUmaDepositAccount?: boolean | null | undefined;
   /** Makes retries safe: however often the same key is sent with the same input, the mutation takes effect once and returns the same response. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
-  /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. A client token that sets them is refused with FORBIDDEN. */
+  /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20 pairs. A client token that sets them is refused with FORBIDDEN. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** The platform's own id for the account. */
   platformAccountId?: string | null | undefined;
@@ -171,9 +171,9 @@ export type CreateQuoteInput = {
   lockedCurrencySide: LockedCurrencySide;
   /** The lookup that found the receiver (`Lookup:…`); required for a UMA destination. */
   lookupId?: string | null | undefined;
-  /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. A client token that sets them is refused with FORBIDDEN. The quote's transaction also gets these pairs. */
+  /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20 pairs. A client token that sets them is refused with FORBIDDEN. The quote's transaction also gets these pairs. */
   metadata?: Array<MetadataInput> | null | undefined;
-  /** Information about the sender. A UMA destination requires PURPOSE_OF_PAYMENT and all mandatory fields in the lookup's `requiredPayerFields`. An external account requires PURPOSE_OF_PAYMENT. At most 30. */
+  /** Information about the sender. A UMA destination requires PURPOSE_OF_PAYMENT and all mandatory fields in the lookup's `requiredPayerFields`. An external account requires PURPOSE_OF_PAYMENT. At most 30 fields. */
   senderCustomerInfo?: Array<InformationFieldInput> | null | undefined;
   /** Where the money comes from: set exactly one field. */
   source: PaymentSourceInput;
@@ -191,7 +191,7 @@ export type CustomerFilter = {
   customerType?: CustomerType | null | undefined;
   /** Whether to include deleted customers. */
   isIncludingDeleted?: boolean | null | undefined;
-  /** Customers whose identity check has any of these statuses. At most 100. */
+  /** Customers whose identity check has any of these statuses. At most 100 entries. */
   kycStatus?: Array<KycStatus> | null | undefined;
   /** Customers whose full or legal name begins with this string (case-insensitive). */
   name?: string | null | undefined;
@@ -230,9 +230,9 @@ export type Environment =
 export type EventFilter = {
   /** Events that concern this customer (`Customer:…`). */
   customerId?: string | null | undefined;
-  /** Events that concern this transaction or its quote (`Transaction:…`). */
+  /** Events that concern this transaction (`Transaction:…`) or its quote. */
   transactionId?: string | null | undefined;
-  /** Events of any of these types. At most 100. */
+  /** Events of any of these types. At most 100 entries. */
   types?: Array<EventType> | null | undefined;
 };
 
@@ -386,7 +386,7 @@ export type FollowedTransactionsInput =
   customerId: string; transactionId?: never; transactionIds?: never; }
   |  { customerId?: never;   /** A single transaction (`Transaction:…`). */
   transactionId: string; transactionIds?: never; }
-  |  { customerId?: never; transactionId?: never;   /** One or more transactions (`Transaction:…`). At most 100. */
+  |  { customerId?: never; transactionId?: never;   /** One or more transactions (`Transaction:…`). At most 100 entries. */
   transactionIds: Array<string>; };
 
 /** A bank account in the United Kingdom. */
@@ -485,7 +485,7 @@ export type LedgerParty =
   | 'CLEARING'
   /** The difference between what a provider moved and what was agreed; the service's operator bears it. */
   | 'DIFFERENCES'
-  /** Fees of the service. */
+  /** The service's fees. */
   | 'FEES'
   /** The other side of a currency conversion. */
   | 'LIQUIDITY'
@@ -493,7 +493,7 @@ export type LedgerParty =
   | 'OTHER_ACCOUNT'
   /** Anything outside the service: the source of money coming in, or the destination of money going out. */
   | 'OUTSIDE'
-  /** Money that was neither delivered nor returned, until an operator resolves the case. */
+  /** Money that was neither delivered nor returned. It stays here until an operator resolves the case. */
   | 'SUSPENSE';
 
 /** A Lightning destination, specified by exactly one of an invoice, an offer or an address. */
@@ -786,9 +786,9 @@ export type SandboxReceiveUmaInput = {
   idempotencyKey?: string | null | undefined;
   /** The customer who receives the payment. */
   receiver: CustomerReferenceInput;
-  /** The names of further fields about the receiver that the sender requires, such as TAX_ID. At most 30. */
+  /** The names of additional receiver fields that the sender requires, such as TAX_ID. At most 30 names. */
   requestedReceiverFields?: Array<string> | null | undefined;
-  /** How the payment turns out once it is approved. */
+  /** How the payment turns out; its `approval` simulates the platform's decision. */
   sandboxScenario?: SandboxScenarioInput | null | undefined;
   /** The sender's UMA address; any address is accepted. On the sandbox.uma.money domain, payments from $pending.long.usd take a long time, and those from $fail.compliance.usd and $fail.timeout.usd fail after approval. */
   senderUmaAddress: string;
@@ -800,7 +800,7 @@ export type SandboxScenarioInput = {
   approval?: SandboxApproval | null | undefined;
   /** The duration of `step` in milliseconds, 0 to 3600000. If omitted, the step takes its usual time. */
   delayMs?: number | null | undefined;
-  /** How the deposit arrives. For sandboxSend, and for createQuote with a real-time funded source. */
+  /** How the deposit arrives. For sandboxSend, and for createQuote with real-time funding. */
   deposit?: SandboxDeposit | null | undefined;
   /** Makes the payment fail with this reason after the delay. If the payment is funded by a deposit, only QUOTE_EXPIRED and QUOTE_EXECUTION_FAILED are possible. */
   failureReason?: FailureReason | null | undefined;
@@ -860,9 +860,9 @@ export type TransactionFilter = {
   currency?: string | null | undefined;
   /** Transactions of this customer (`Customer:…`). */
   customerId?: string | null | undefined;
-  /** If true, all payments except those whose quote has not been executed or funded, which are PENDING or EXPIRED; if false, only those payments. */
+  /** If false, only payments whose quote has been neither executed nor funded, which are PENDING or EXPIRED; if true, all other payments. */
   executed?: boolean | null | undefined;
-  /** Transactions that failed for any of these reasons. At most 100. */
+  /** Transactions that failed for any of these reasons. At most 100 entries. */
   failureReason?: Array<FailureReason> | null | undefined;
   /** Transactions of the customer with this `platformCustomerId`. */
   platformCustomerId?: string | null | undefined;
@@ -872,9 +872,9 @@ export type TransactionFilter = {
   reference?: string | null | undefined;
   /** Transactions with this source: an account id or a UMA address. */
   senderAccountIdentifier?: string | null | undefined;
-  /** Transactions with any of these statuses. At most 100. */
+  /** Transactions with any of these statuses. At most 100 entries. */
   status?: Array<TransactionStatus> | null | undefined;
-  /** Transactions in any of these directions. At most 100. */
+  /** Transactions in any of these directions. At most 100 entries. */
   type?: Array<TransactionType> | null | undefined;
   /** Transactions last changed at this time or later. */
   updatedAfter?: ScalarText<'DateTime'> | null | undefined;
@@ -918,7 +918,7 @@ export type TransferInInput = {
   destinationAccountId: string;
   /** Makes retries safe: however often the same key is sent with the same input, the mutation takes effect once and returns the same response. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey: string;
-  /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. A client token that sets them is refused with FORBIDDEN. */
+  /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20 pairs. A client token that sets them is refused with FORBIDDEN. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** The account to pull from (`ExternalAccount:…`). */
   sourceAccountId: string;
@@ -936,7 +936,7 @@ export type TransferOutInput = {
   destinationAccountId: string;
   /** Makes retries safe: however often the same key is sent with the same input, the mutation takes effect once and returns the same response. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey: string;
-  /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20. A client token that sets them is refused with FORBIDDEN. */
+  /** Your own key-value pairs to store with the object, visible to apps and in webhooks. At most 20 pairs. A client token that sets them is refused with FORBIDDEN. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** The account to debit (`InternalAccount:…`). */
   sourceAccountId: string;
@@ -950,9 +950,9 @@ export type TronWalletInput = {
   address: string;
 };
 
-/** A UMA address as the destination of a payment. It must be looked up first (`lookupId`). */
+/** A UMA address as the destination of a payment. The quote's `lookupId` must refer to a lookup of this address. */
 export type UmaDestinationInput = {
-  /** The currency that the receiver gets; if omitted, the first that the receiver accepts. */
+  /** The currency that the receiver gets; if omitted, the receiver's preferred currency. */
   currency?: string | null | undefined;
   /** The receiver's UMA address: $name@domain. */
   umaAddress: string;
@@ -985,7 +985,7 @@ export type ViewerKind =
 
 /** Conditions on webhook deliveries. */
 export type WebhookDeliveryFilter = {
-  /** Webhook deliveries with any of these statuses. At most 100. */
+  /** Webhook deliveries with any of these statuses. At most 100 entries. */
   status?: Array<WebhookDeliveryStatus> | null | undefined;
 };
 
