@@ -95,7 +95,7 @@ async function fill(
   }
   await client.query(balances);
   await client.query('commit');
-  // Leaves out empty tables: once Postgres has analyzed a table as empty, it plans full scans of it.
+  // Leaves out empty tables: if Postgres analyzes a table while it is empty, it later plans full scans of it.
   await client.query('vacuum analyze customer, account, transaction, journal, posting');
   await client.query('checkpoint');
 }

@@ -39,8 +39,8 @@ export interface ModelQuote {
 }
 
 /**
- * The first three pay from A's dollars: to A's external euro account, to B's euros and to B's UMA address. The last two
- * pay to A's external euro account: from a deposit and from A's external dollar account.
+ * The first three pay from A's dollar account: to A's external euro account, to B's euro account and to B's UMA address.
+ * The last two pay into A's external euro account: from a deposit and from A's external dollar account.
  */
 export type QuoteKind = 'outside' | 'other' | 'uma' | 'funded' | 'pulled';
 

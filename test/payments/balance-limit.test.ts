@@ -206,7 +206,7 @@ describe('a refund', () => {
     expect(await t.platform.balanceOf(scene.usd)).toBe(most);
   });
 
-  test('is held in suspense if it would exceed even a thousand times the maximum, and is released once there is room', async () => {
+  test('is held in suspense while the balance is a thousand times the maximum, and is released once there is room', async () => {
     const heaped = 1000n * most;
     const scene = await t.platform.makeScene(10_000n);
     const failed = await sendOut(scene, 10_000n, { sandboxScenario: failing });

@@ -30,7 +30,7 @@ function checked({ accountType, details }: GeneratedAccount) {
   return checkAccountInfo({ accountType, details, currency: currencies[0] ?? '' }, 'PRODUCTION', now);
 }
 
-test('an account of any type, in any printed spelling, is accepted in PRODUCTION and stored canonically', {
+test('an account of any type, in any printed format, is accepted in PRODUCTION and stored canonically', {
   timeout,
 }, () => {
   const both = generatedAccount.chain((account) => respelled(account).map((spelled) => ({ account, spelled })));

@@ -215,7 +215,7 @@ describe.runIf(trouble === undefined)('a new machine', { timeout: 1_800_000 }, (
     expect(await alerts()).toEqual([]);
   });
 
-  test('loses one part after another: payments continue, and none is lost or duplicated', async () => {
+  test('payments continue while its parts fail one after another, and none is lost or duplicated', async () => {
     await platform.fund(scene.usd, 100_000_000n);
     let during = 'nothing';
     const load = startLoad({

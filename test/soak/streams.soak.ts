@@ -9,7 +9,7 @@ import { startSequencers } from '../setup/sequencers.ts';
 import { torture } from '../setup/torture.ts';
 
 const minutes = 60_000;
-/** How long the clients are disturbed: SOAK_SECONDS, by default ten minutes. */
+/** How long the clients' connections are repeatedly cut: SOAK_SECONDS, by default ten minutes. */
 const seconds = Number(process.env.SOAK_SECONDS ?? 600);
 /** The interval at which an instance and a process that sequences the feed are killed. */
 const killMs = 15_000;

@@ -247,7 +247,7 @@ test('one endpoint is asked and the others are notified; payments over bank rail
   expect(await lastQuestion()).toMatchObject({ status: 'DELIVERED', attempts: [{}, {}] });
 });
 
-test('the response to a resent approval request decides only if there was none before', async () => {
+test('the response to a resent approval request counts only if there was no earlier response', async () => {
   // This trigger delays approval requests by an hour.
   await t.owner.query(`
     create function hold_question() returns trigger language plpgsql as $$

@@ -12,7 +12,7 @@ import type { Tenant } from './turns.ts';
 
 /** The default time limit for looking up credentials, in milliseconds. */
 const lookUpMs = 10_000;
-/** How long the limits trust verified credentials, in milliseconds. The APIs still authenticate every request. */
+/** How long the rate limiter reuses a successful credential check, in ms. The APIs still authenticate every request. */
 const knownMs = 1_000;
 
 interface Known {

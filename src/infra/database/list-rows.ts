@@ -6,7 +6,7 @@ import { columnName, fieldName } from './rows.ts';
 // The index on the field that restricts a list (to an account, a customer or a reference) finds the list's rows
 // quickly, even if the platform has many rows. Left to itself, Postgres may use another index, such as the one on all
 // payments by time, and read it to the end for an account with few payments. To prevent this, the other conditions are
-// wrapped in `(…) is true`, and if the index does not have the list's order, the rows are sorted after `offset 0`.
+// wrapped in `(…) is true`, and if the index is not in the list's order, the rows are sorted after `offset 0`.
 
 /** Selective fields: each value matches few of a platform's rows. True if the field's index sorts those rows by id. */
 const finders: Readonly<Record<string, Readonly<Record<string, boolean>>>> = {

@@ -41,7 +41,7 @@ export function clientIn(given: Readonly<Record<string, unknown>>): ClientFacts 
   return undefined;
 }
 
-/** Creates a request's facts. An id sent with the request is used unless it is malformed. */
+/** Creates the facts about a request. An id sent with the request is used unless it is malformed. */
 export function factsOf(given?: string | readonly string[], client?: ClientFacts): RequestFacts {
   const requestId = typeof given === 'string' && idForm.test(given) ? given : randomUUID();
   return client ? { requestId, client } : { requestId };

@@ -44,7 +44,7 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
     return { ...field, description };
   }
 
-  /** Makes a field whose value is not in its row, such as a relation, send a statement if no plan has read it. */
+  /** Reads a field, such as a relation, with a separate statement if neither its row nor a plan contains its value. */
   override onOutputFieldConfig(given: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
     const field = failingAlone(given);
     // A mutation's permission is checked before its input (schema/mutation.ts).

@@ -78,7 +78,7 @@ export class Run extends Binding {
     return this.notes.push(value) - 1;
   }
 
-  /** Adds a requirement that is checked before the statement runs. If it is not met, the run throws its refusal. */
+  /** Adds a requirement that is checked before the statement runs. If it is not met, its refusal is thrown. */
   require(requirement: Requirement): void {
     const holds = this.input.known?.get(requirement.key);
     if (holds === undefined) this.unknown.push(requirement);

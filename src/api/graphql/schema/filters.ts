@@ -58,7 +58,7 @@ export const QuoteFilter = filterInput('QuoteFilter', ['A quote', 'quotes'], (t)
     found('index', 'Quotes that are paid from this account (`InternalAccount:…` or `ExternalAccount:…`).'),
   ),
   receivingAccountId: t.id(
-    found('index', 'Quotes that pay to this account (`InternalAccount:…` or `ExternalAccount:…`).'),
+    found('index', 'Quotes that pay into this account (`InternalAccount:…` or `ExternalAccount:…`).'),
   ),
   sendingUmaAddress: t.string({
     description: 'Quotes whose sender is the customer with this UMA address (case-insensitive).',

@@ -42,7 +42,7 @@ const SandboxStep = enumOf('SandboxStep', 'A step of a simulated payment.', {
 
 const SandboxApproval = enumOf('SandboxApproval', "The platform's decision on a simulated incoming payment.", {
   APPROVE: 'The platform approves the payment immediately, with the information in the customer record.',
-  REJECT: 'The platform rejects the payment immediately, so that it becomes REJECTED.',
+  REJECT: 'The platform rejects the payment immediately, and it becomes REJECTED.',
 });
 
 export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {

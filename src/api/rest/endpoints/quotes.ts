@@ -61,7 +61,7 @@ export function quoteEndpoints(endpoints: Endpoints, payments: Payments): void {
     filters: {
       customerId: string('Only quotes whose sender is this customer.').optional(),
       sendingAccountId: string('Only quotes that are paid from this account.').optional(),
-      receivingAccountId: string('Only quotes that pay to this account.').optional(),
+      receivingAccountId: string('Only quotes that pay into this account.').optional(),
       sendingUmaAddress: string('Only quotes sent by the customer with this UMA address.').optional(),
       receivingUmaAddress: string('Only quotes that pay to this UMA address.').optional(),
       status: anyOf(QuoteStatus, 'Only quotes with any of these statuses.'),

@@ -764,7 +764,7 @@ export type RefusalCode =
 export type SandboxApproval =
   /** The platform approves the payment immediately, with the information in the customer record. */
   | 'APPROVE'
-  /** The platform rejects the payment immediately, so that it becomes REJECTED. */
+  /** The platform rejects the payment immediately, and it becomes REJECTED. */
   | 'REJECT';
 
 /** How the simulated deposit for a real-time funded quote arrives. */

@@ -27,7 +27,7 @@ const ReceiverCurrency = builder.objectRef<LookupCurrency>('ReceiverCurrency').i
 export const Lookup = builder.prismaNode('Lookup', {
   ...node(visibleLookups),
   description:
-    'The result of looking up the receiver at a UMA address. A quote that pays to the address must refer to the lookup by `lookupId`.',
+    'The result of looking up the receiver at a UMA address. A quote for a payment to the address must refer to the lookup by `lookupId`.',
   fields: (t) => ({
     ...t.columns({
       umaAddress: "The receiver's UMA address: $name@domain, in lower case.",
