@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 
-/** Waits until every event is in the feed and no payment is in flight, but for at most a minute. */
+/** Waits, for at most a minute, until every event is in the feed and no payment is in flight. */
 export async function drained(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -61,7 +61,7 @@ function cpuOfPostgres(): number | undefined {
   return own === undefined ? undefined : childrenOf(pid).reduce((sum, child) => sum + (cpuOf(child) ?? 0), own);
 }
 
-/** How long a process's main thread has run, and how long it waited for a core, in nanoseconds. */
+/** How long a process's main thread has run, and how long it has waited for a core, in nanoseconds. */
 interface Scheduling {
   readonly running: number;
   readonly waiting: number;

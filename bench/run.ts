@@ -512,7 +512,7 @@ async function measurePolicies(prepared: Prepared, timing: Timing): Promise<Fact
   };
 }
 
-/** Measures over REST the list and the transfer that are also measured over GraphQL. */
+/** Measures a list and a transfer over REST; both are also measured over GraphQL. */
 async function measureRest(gateway: Server, writes: Writes, timing: Timing, add: (row: Row) => void): Promise<void> {
   const rest = gateway.url.replace('/graphql', '/2025-10-13');
   const headers = { authorization, 'content-type': 'application/json' };

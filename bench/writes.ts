@@ -36,7 +36,7 @@ const document = (query: string, input: object) => JSON.stringify({ query, varia
 /** The number of accounts in cases with many accounts, the same as the number of subscribers in the fan-out case. */
 const accounts = 1_000;
 
-/** Builds the request bodies of the writes, for many accounts and for a single one. */
+/** Builds the request bodies for writes from many accounts and from a single one. */
 export async function writesOf(prepared: Prepared): Promise<Writes> {
   const client = new pg.Client({ connectionString: prepared.url });
   await client.connect();

@@ -1,7 +1,7 @@
 -- Creates the roles for a production database. Run this once, as a superuser or a role that may create roles, before
 -- the first `npm run migrate`. First change the passwords and the database name (docs/database-roles.md).
 
--- Owns the tables and applies migrations: DATABASE_OWNER_URL.
+-- The login in DATABASE_OWNER_URL, which owns the tables and applies migrations.
 create role payments_owner login password 'change me';
 grant create, connect on database payments to payments_owner;
 grant usage, create on schema public to payments_owner;
@@ -15,13 +15,13 @@ create role gateway_work nologin;
 revoke all on schema public from public;
 grant usage on schema public to gateway_serving, gateway_work;
 
--- Lets the role see how long other logins' transactions (for example, a dump) have been open. `doctor` and the alert
+-- Lets the role see how long other logins' transactions (for example, a dump's) have been open. `doctor` and the alert
 -- PaymentsOldSnapshot need this.
 grant pg_read_all_stats to gateway_work;
 
--- The service's login: DATABASE_URL. It has no rights of its own; each connection sets one of the two roles. Behind a
--- connection pooler in transaction mode, `npm run migrate` sets gateway_serving as the login's default role
--- (docs/operating.md).
+-- The login in DATABASE_URL, which the service uses. It has no rights of its own; each connection sets one of the two
+-- roles. Behind a connection pooler in transaction mode, `npm run migrate` sets gateway_serving as the login's default
+-- role (docs/operating.md).
 create role payments_gateway login noinherit password 'change me';
 grant gateway_serving, gateway_work to payments_gateway;
 

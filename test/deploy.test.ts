@@ -115,7 +115,7 @@ test('Kubernetes objects use only fields that the Kubernetes API declares, and i
   expect(faultsOf(misspelt)).toMatch(/readynessProbe.* does not exist in type 'Container'/);
 });
 
-test('a graceful shutdown ends before any of these deployments would kill the process', () => {
+test('in every deployment, a graceful shutdown ends before the process would be killed', () => {
   const seconds = (pattern: RegExp, file: string) => Number(pattern.exec(read(file))?.[1]);
   // The maximum time for a shutdown after SHUTDOWN_DELAY_MS: deadlinesMs in src/server/stop.ts plus half a second.
   const stopSeconds = 7;

@@ -5,7 +5,7 @@ import { makePgService } from 'postgraphile/adaptors/pg';
 import { grafserv } from 'postgraphile/grafserv/node';
 import { PostGraphileAmberPreset } from 'postgraphile/presets/amber';
 
-/** PostGraphile in its production configuration on the tables of DATABASE_URL, with the gateway's pool size. */
+/** PostGraphile in its production configuration, serving the database at DATABASE_URL, with the gateway's pool size. */
 const instance = postgraphile({
   extends: [PostGraphileAmberPreset],
   pgServices: [

@@ -51,7 +51,7 @@ const titles: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /**
  * Handles one webhook.
  * @param body the raw body, as it arrived
- * @returns the status of the response; unless it is 2xx, the service sends the webhook again later
+ * @returns the response status; unless it is 2xx, the service sends the webhook again later
  */
 export async function handleWebhook(
   server: PushServer,
@@ -66,8 +66,8 @@ export async function handleWebhook(
   }
   const { type, webhookId, version, transaction } = event;
   const title = transaction && titles[type]?.[transaction.status];
-  // TEST webhooks, payments in progress and the platform's own payments cause no notification. If the webhook requests
-  // approval of an incoming payment, 202 leaves the decision to approveTransaction or rejectTransaction.
+  // TEST webhooks, payments in progress and the platform's own payments trigger no notification. If the webhook
+  // requests approval of an incoming payment, 202 leaves the decision to approveTransaction or rejectTransaction.
   if (!title || transaction.platformCustomerId === null) return 202;
   if (!(await server.isNewer(transaction.id, version))) return 202;
   const { id: transactionId, platformCustomerId } = transaction;

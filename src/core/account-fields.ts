@@ -141,7 +141,7 @@ function exchanged(value: string, isRight: (value: string) => boolean): string |
     );
   };
   const digits = [...rightWith('O', '0'), ...rightWith('I', '1')];
-  // Letters are typed in place of digits more often than the reverse.
+  // Letters are typed in place of digits more often than digits in place of letters.
   const found = digits.length > 0 ? digits : [...rightWith('0', 'O'), ...rightWith('1', 'I')];
   return found.length === 1 ? found[0] : undefined;
 }

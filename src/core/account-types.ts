@@ -198,7 +198,7 @@ export interface AccountIdentity {
   readonly bank: string | null;
 }
 
-/** Returns an account's identity. Two accounts with the same identity are the same account. */
+/** Returns an account's identity. Details with the same type and identity describe the same account. */
 export function identityOf(type: ExternalAccountType, details: AccountDetails): AccountIdentity {
   const { fields, identifier, bank } = accountTypes[type];
   const compared = (names: readonly string[]) =>
@@ -257,7 +257,7 @@ function ibanFault(value: string, details: AccountDetails): string | undefined {
 /** The countries that joined SEPA in 2024 and 2025 (EPC409-09), which ibantools does not know yet. */
 const newInSepa: ReadonlySet<string> = new Set(['AL', 'MD', 'ME', 'MK', 'RS']);
 
-/** Returns the reason why an IBAN requires a BIC, if it does: outside SEPA, the BIC identifies the bank. */
+/** Returns why an IBAN requires a BIC, or undefined if it does not. Outside SEPA, the BIC identifies the bank. */
 function bicNeeded({ iban }: AccountDetails): string | undefined {
   const country = field.ibanForm.canonical(iban ?? '').slice(0, 2);
   // A value that is not an IBAN is refused elsewhere, so no BIC is requested for it.

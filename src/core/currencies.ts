@@ -134,7 +134,7 @@ function moneyFormat(currency: Currency, locale: string): Intl.NumberFormat | Ra
 }
 
 function isKnownLocale(locale: string): boolean {
-  // RFC 5646 requires support only for tags of up to 35 characters. Meaningless subtags can make one far longer.
+  // RFC 5646 requires support only for tags of up to 35 characters. Meaningless subtags can make a tag far longer.
   if (locale.length > 100) return false;
   try {
     return Intl.NumberFormat.supportedLocalesOf([locale]).length > 0;

@@ -133,7 +133,7 @@ function withoutZeros(decimal: string): string {
   return decimal.replace(/\.?0+$/, '');
 }
 
-/** Returns whether a decimal with at most the given numbers of significant digits and places can express the value. */
+/** Returns whether the value has at most the given numbers of significant digits and decimal places. */
 function isExactWithin(value: Fraction, digits: number, places?: number): boolean {
   return value.minus(parseDecimal(value.toDecimal(digits, places))).numerator === 0n;
 }

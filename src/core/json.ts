@@ -46,8 +46,8 @@ const maxDepth = 64;
 /**
  * Parses untrusted JSON exactly as it is written. `JSON.parse` alone keeps the last of several members with the same
  * name, and rounds numbers, so other software that signed, checked or forwarded the text may have read a different
- * value. For most JSON, a quick check rules out both problems: the text has as many names as its value, and all numbers
- * are short integers. Otherwise the text is parsed once more to find any problem.
+ * value. For most JSON, a quick check rules out both problems: the text contains as many names as the parsed value, and
+ * all numbers are short integers. Otherwise the text is parsed once more to find any problem.
  * @throws SyntaxError for a string that is not JSON
  * @throws InexactJson for a duplicate member or one named `__proto__`, a number that JavaScript cannot represent, or
  *   more than 64 levels of nesting
@@ -144,7 +144,7 @@ function checkExact(json: string): void {
         const { MAX_SAFE_INTEGER: most } = Number;
         if (value > most) throw new InexactJson([...pathOf()], `must be at most ${most} as a JSON number`, true);
         if (value < -most) throw new InexactJson([...pathOf()], `must be at least -${most} as a JSON number`);
-        const reason = `would be read as ${value}: integers are exact up to 2^53, other numbers with ${exactDigits} digits`;
+        const reason = `would be read as ${value}: integers are exact up to 2^53, other numbers to ${exactDigits} digits`;
         throw new InexactJson([...pathOf()], reason);
       },
     },

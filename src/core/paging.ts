@@ -31,7 +31,7 @@ export interface OrderedRow {
 
 export interface RowOrder<Key> {
   readonly fields: readonly string[];
-  /** Returns the key that a position contains; undefined if the position belongs to another order. */
+  /** Returns the key encoded in a position, or undefined if the position belongs to another order. */
   readonly keyOf: (position: string) => Key | undefined;
   readonly textOf: (row: OrderedRow) => string;
   within(bound: KeyBound<Key>): object;

@@ -184,13 +184,13 @@ export function checkAll<Checks extends readonly (() => unknown)[]>(
     try {
       results.push(check());
     } catch (error) {
-      // An error without a path is not about a field, and stops the remaining checks.
+      // An error without a path is not about a field, so the remaining checks are skipped.
       if (!(error instanceof Refusal) || !error.details.path) throw error;
       found.push(error);
     }
   }
   const [first] = found;
-  // No check has failed, so `results` has one entry per check.
+  // If no check has failed, `results` has one entry per check.
   if (!first) return results as { [Position in keyof Checks]: ReturnType<Checks[Position]> };
   throw found.length === 1 ? first : joinRefusals(first, found);
 }
@@ -205,7 +205,7 @@ export function invalidFieldsOf({ code, message, details }: Refusal): readonly I
   return details.errors ?? (details.path ? [{ path: details.path, code, message }] : []);
 }
 
-/** Joins refusals into one, with their common code if they have one, and INVALID_INPUT otherwise. */
+/** Joins refusals into one. Its code is theirs if they all have the same one, and INVALID_INPUT otherwise. */
 function joinRefusals(first: Refusal, found: readonly Refusal[]): Refusal {
   const errors = found.flatMap(invalidFieldsOf);
   const code = errors.every((error) => error.code === first.code) ? first.code : 'INVALID_INPUT';

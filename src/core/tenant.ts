@@ -9,7 +9,7 @@ export interface Tenant {
 
 const lockStatement = statement<object>('lock_platform', 'select from platform where id = $1 for no key update');
 
-/** Locks the platform's row, for changes that depend on it, until the transaction ends. Prisma cannot lock a row. */
+/** Locks the platform's row until the transaction ends, for changes that depend on the row. Prisma cannot lock rows. */
 export async function lockPlatform(on: Queryable, { platformId }: Tenant): Promise<void> {
   await lockStatement(on, platformId);
 }

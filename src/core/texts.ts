@@ -33,9 +33,9 @@ export function nameOfCharacter(character: string): string {
 }
 
 /**
- * Returns why a string in canonical form is refused, as the end of a sentence; undefined if it is valid. Control,
- * format, private-use and unassigned characters are refused, except for joiners that a script needs. At least one
- * character must be visible.
+ * Returns the reason why a string in canonical form is refused, as the end of a sentence, or undefined if it is valid.
+ * Control, format, private-use and unassigned characters are refused, except for joiners that a script needs. At least
+ * one character must be visible.
  * @param isKey whether programs compare the string; if so, joiners and all other blank glyphs are also refused
  */
 export function textFault(text: string, maxLength: number, isKey = false): string | undefined {

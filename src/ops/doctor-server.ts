@@ -22,7 +22,7 @@ export interface Patient {
   readonly limits: Limits;
 }
 
-/** How long a transaction may be open, in seconds: any transaction, and one that blocks other sessions. */
+/** The maximum age of any transaction, and of one that blocks other sessions, in seconds. */
 export type Limits = Readonly<Record<'transactionSeconds' | 'lockSeconds', number>>;
 
 /** The result of a check: a fault, a single verdict, one verdict per finding, or none if the check does not apply. */
@@ -120,7 +120,7 @@ export const serverChecks: Checks<Patient> = {
     ({ mighty }) =>
       mighty === null
         ? ['ok', "the service's roles have only the rights that they need"]
-        : `more rights than the service needs: ${mighty}. No role of the service may have SUPERUSER, BYPASSRLS or CREATEROLE, own tables, or be a member of another role, except pg_read_all_stats`,
+        : `more rights than the service needs: ${mighty}. No service role may have SUPERUSER, BYPASSRLS or CREATEROLE, own tables, or be a member of another role, except pg_read_all_stats`,
   ),
   durability: oneRow<{ off: string | null; missing: string }>(
     `select (select string_agg(name, ', ' order by name) from pg_settings

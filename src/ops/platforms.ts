@@ -73,7 +73,7 @@ async function create({ payments, operator }: Acting, name: string, { sandbox }:
   return secretOnce({ id, name, environment }, `Platform ${name} (${environment}), ${id}`, { clientId, secret });
 }
 
-/** Returns the credentials of a newly created token. */
+/** Shows a new token's credentials. Its secret is never shown again. */
 function secretOnce(about: object, head: string, credentials: { clientId: string; secret: string }): Answer {
   const authorization = basicAuthorization(credentials);
   const { clientId, secret } = credentials;

@@ -156,7 +156,7 @@ export interface LockRequest {
   readonly amount: bigint;
   /** The external account to pay; undefined if the converted money stays in an internal account. */
   readonly account: RailAccount | undefined;
-  /** The payment, if its receiver was found by `lookUp`. `sending` and `receiving` may then be the same. */
+  /** Set for a payment whose receiver was found by `lookUp`. Then `sending` and `receiving` may be the same. */
   readonly uma?: UmaPayment | undefined;
 }
 
@@ -201,7 +201,7 @@ export type LockAnswer =
 /** The domain of the receivers and senders that a sandbox simulates. No platform uses it. */
 export const simulatedDomain = 'sandbox.uma.money';
 
-/** A simulation of the outside world. A rail for real money has none, so operations that need one are FORBIDDEN. */
+/** A simulation of the outside world. If a rail has none, operations that need one are FORBIDDEN. */
 export interface Simulation {
   /** Returns what is wrong with a caller's scenario (the field and the reason), or undefined if it is usable. */
   scenarioFault(scenario: Scenario): ScenarioFault | undefined;
@@ -216,7 +216,7 @@ export interface Simulation {
   senderInformation(umaAddress: string): Readonly<Record<string, string>>;
 }
 
-/** How a simulated payment should proceed. Stored as JSON with the order. Only rails with a simulation get it. */
+/** How a simulated payment should proceed. Stored as JSON with the order. Only rails with a simulation receive it. */
 export type Scenario = {
   /** The step to which the scenario applies: SETTLEMENT if omitted. */
   readonly step?: RailStep | undefined;

@@ -25,7 +25,10 @@ export interface Rail {
    */
   lockRate?(request: parts.LockRequest): Promise<parts.LockAnswer>;
 
-  /** Returns all payment instructions for a quote or account. Each is exclusive to it, or carries its reference. */
+  /**
+   * Returns all payment instructions for a quote or account. Each of them is either exclusive to that quote or account
+   * or contains a reference that identifies it.
+   */
   paymentInstructions?(request: FundingRequest): Promise<PaymentInstruction[]>;
 
   /** Returns how the receiver at a UMA address can be paid, or undefined if there is none. */
@@ -39,7 +42,7 @@ export interface Rail {
    */
   payOut?(order: RailOrder): Promise<RailOutcome>;
 
-  /** Collects money from an account or a UMA address. It is called like `payOut`. Requires `giveBack`. */
+  /** Collects money from an account or a UMA address. Called in the same way as `payOut`. Requires `giveBack`. */
   collect?(order: RailOrder): Promise<RailOutcome>;
 
   /**
@@ -112,8 +115,8 @@ export interface Rail {
   receiveWebhook?(webhook: parts.RailWebhook): Promise<parts.ReceivedWebhook | undefined>;
 
   /**
-   * Returns what a stored webhook is about. Called at least once for each webhook, in any order, even after a crash.
-   * After an exception, the method is called again later.
+   * Returns what a stored webhook is about. Called at least once for each webhook, even if the gateway crashes, and in
+   * any order. After an exception, the method is called again later.
    */
   readWebhook?(body: Uint8Array): Promise<readonly parts.RailNews[]>;
 
@@ -175,7 +178,7 @@ export interface AccountToCheck extends parts.RailAccount {
   readonly beneficiary: Readonly<Record<string, unknown>> | null;
   /**
    * The owner's name; undefined for a wallet. For an account that is paid through SEPA or ACH, the name contains only
-   * characters that the network can carry. `carriedText` converts other strings.
+   * characters that the network can carry. To convert other text in the same way, use `carriedText`.
    */
   readonly carriedName: string | undefined;
 }
@@ -208,11 +211,11 @@ export type RailOutcome =
   | { readonly kind: 'pending'; readonly checkInMs: number }
   | {
       readonly kind: 'settled';
-      /** For how long the money may still come back, in milliseconds. After that, the rail is queried once more. */
+      /** How long the money may still come back, in milliseconds. After that, the rail is queried once more. */
       readonly watchMs?: number | undefined;
-      /** The amount that arrived, in smallest units. If it differs from the order's, an operator decides. */
+      /** The amount that arrived, in smallest units. If it differs from the order's, an operator decides what to do. */
       readonly amount?: bigint | undefined;
-      /** The amount that a payout took; by default `amount`. Required with a lock, and then in the sending currency. */
+      /** The amount a payout took; by default `amount`. With a lock, it is required and in the sending currency. */
       readonly sent?: bigint | undefined;
       /** For a UMA payment, the receiving institution's information about the receiver, keyed by field name. */
       readonly information?: Readonly<Record<string, string>> | undefined;
@@ -230,7 +233,7 @@ export type RailOutcome =
   | { readonly kind: 'rejected'; readonly explanation: string }
   /** The order had settled, and its money has been returned. */
   | { readonly kind: 'returned'; readonly explanation: string }
-  /** The provider contradicts an earlier report (`failed` after `settled`). Nothing changes: an operator decides. */
+  /** The provider contradicts an earlier report: `failed` after `settled`. Nothing changes; an operator gets a case. */
   | { readonly kind: 'contradiction'; readonly explanation: string };
 
 /** The receiver at a UMA address, as described by its institution. */

@@ -124,7 +124,7 @@ export const settings = {
     ),
     [],
   ).describe(
-    'standbys that serve reads of nodes and lists, separated by semicolons, with the same login. A read always includes everything written before it ([docs/operating.md](operating.md#read-replicas))',
+    'the addresses of standbys that serve reads of nodes and lists, separated by semicolons and with the same login. A read always includes everything written before it ([docs/operating.md](operating.md#read-replicas))',
   ),
   DATA_DIR: text('.data').describe(
     'the folder of the embedded Postgres and, outside production, of the keys generated on first startup. Not needed if `DATABASE_URL`, `CLIENT_TOKEN_KEY` and `SECRET_KEY` are set',
@@ -145,7 +145,7 @@ export const settings = {
     "how many requests are processed at the same time, 1 to 100000. A request counts from the arrival of its whole body until its response is ready, except while it waits for an external service, such as the receiver of a webhook test. A request beyond the limit gets 503 with Retry-After, unless its platform uses less than its share: a platform's requests are never refused because another platform sends too many. While answers take longer than 200 ms on average, the limit is an eighth of this value",
   ),
   MAX_ANSWER_BYTES: wholeNumber(1_024, 100_000_000, 8_388_608).describe(
-    'how many bytes one read of a GraphQL operation may return, 1024 to 100000000. A larger response is refused with COST_LIMIT_EXCEEDED and never leaves the database',
+    'how many bytes one read in a GraphQL operation may return, 1024 to 100000000. A larger response is refused with COST_LIMIT_EXCEEDED and never leaves the database',
   ),
   RATE_LIMIT_PLATFORM: withDefault(rate, { perSecond: 20_000, burst: 40_000 }).describe(
     'how many requests a platform may send to this instance: requests per second and burst, each 1 to 1000000, or `off`. A request beyond that gets 429 with Retry-After. [docs/limits.md](limits.md) lists all limits, and explains how to set the limits of a single platform',
@@ -249,7 +249,9 @@ export const settings = {
   RAILS: optional(parsed(parseRailSettings), 'the sandbox for sandbox platforms').describe(
     'the rails: JSON such as `{"PRODUCTION": {"module": "./acme-rail.ts", "settings": {…}}}`, or the path of a JSON file ([docs/rails.md](rails.md))',
   ),
-  SANDBOX_QUOTE_SECONDS: wholeNumber(1, 86_400, 300).describe('how many seconds a quote locks its rate, 1 to 86400'),
+  SANDBOX_QUOTE_SECONDS: wholeNumber(1, 86_400, 300).describe(
+    'for how many seconds a quote locks its rate, 1 to 86400',
+  ),
   SANDBOX_PACE_MS: wholeNumber(0, 600_000, 500).describe(
     'how many milliseconds one settlement step takes in the sandbox, 0 to 600000',
   ),

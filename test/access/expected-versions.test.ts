@@ -11,7 +11,7 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
 const t = await testGateway({ PAYMENT_APPROVAL_MS: 60_000, SANDBOX_PACE_MS: 600_000 }, undefined, { pace: patient });
 const { platform } = t;
 
-/** Mutations that change no existing record. They create one, or move money, which the ledger checks. */
+/** Mutations that change no existing record. Most create one, or move money under the ledger's own checks. */
 const others: readonly Operation[] = [
   ...(['createCustomer', 'createExternalAccount', 'createQuote', 'createClientToken', 'createApiToken'] as const),
   // A token can be rotated only once.

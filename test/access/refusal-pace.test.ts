@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { RefusalPace } from '../../src/domain/access/limits/rate-limits.ts';
 
-// Tests how long refusals of concurrent requests are delayed, in milliseconds.
+// Tests how long refusals of concurrent requests are delayed. Times are in milliseconds.
 
 const pace = () => new RefusalPace(() => 0);
 const waits = (count: number, of = pace(), source = 'platform') => Array.from({ length: count }, () => of.next(source));

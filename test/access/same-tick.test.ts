@@ -11,7 +11,7 @@ import { selection } from '../setup/selection.ts';
 import { sequenced } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
-// The data that a request reads never depends on concurrent requests by other platforms. To test this, the requests of
+// The data that a request reads never depends on concurrent requests from other platforms. To test this, requests from
 // two platforms are sent to the server in a single write.
 
 /** A platform's objects, for use in paths and arguments. */
@@ -101,7 +101,7 @@ function graphQlRequest(authorization: string, content: object): string {
   return `POST /graphql HTTP/1.1\r\n${headers}\r\n${body}`;
 }
 
-test('every REST read returns the same response when another platform sends it in the same tick', async () => {
+test('every REST read returns the same response even when another platform sends the same read in the same tick', async () => {
   const reads = Object.entries<Data>(paths).filter(([, { get }]) => get);
   expect(reads.length).toBeGreaterThan(15);
   for (const [path, { get }] of reads) {
@@ -126,7 +126,7 @@ const neededArguments: Readonly<Record<string, (things: Things) => string>> = {
     `ids: ${JSON.stringify(Object.values(named))}`,
 };
 
-test('every query field returns the same data when another platform requests it in the same tick', async () => {
+test('every query field returns the same data even when another platform requests the same field in the same tick', async () => {
   const fields = Object.values(schema.getQueryType()?.getFields() ?? {});
   const needing = fields.filter(({ args }) => args.some(isRequiredArgument)).map(({ name }) => name);
   expect(needing.sort()).toEqual(Object.keys(neededArguments).sort());
@@ -169,7 +169,7 @@ function dryRun(name: string, authorization: string, things: Things): string {
 }
 
 describe.each(Object.keys(dryRuns))('%s', (name) => {
-  test('returns the same result when another platform sends it in the same tick', async () => {
+  test('returns the same result even when another platform sends the same command in the same tick', async () => {
     const alone = await sameAlone((authorization, things) => dryRun(name, authorization, things));
     expect(alone.map(({ body }) => body)).toEqual(alone.map(() => expect.stringContaining('sentAmount')));
   });

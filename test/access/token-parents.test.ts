@@ -61,9 +61,7 @@ const revocations = {
   },
 };
 
-/**
- * Creates three generations of tokens: `parent` creates `child` and an app, `child` creates `grandchild` and an app.
- */
+/** Creates three generations of tokens: `parent`, `child` and `grandchild`. The first two also create an app each. */
 async function family(platform: TestPlatform) {
   const customerId = await platform.newCustomer();
   const parent = await server(platform);

@@ -262,7 +262,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     const editor = page.locator('.lab-query .graphiql-editor');
     await editor.focus();
     expect(await editor.evaluate((element) => getComputedStyle(element).outlineOffset)).toBe('-3px');
-    // Without the id, the operation can be neither sent nor copied. All of the copied text is visible.
+    // Without the endpoint's id, the operation can be neither sent nor copied. All of the copied text is visible.
     expect(await lab.copied('Copy as curl')).toContain('The variable $endpoint has no value yet');
     await page.keyboard.press('Escape');
     await lab.open('Fail on purpose');

@@ -572,7 +572,7 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     await quote('1.00');
     const read = page.waitForResponse((response) => /PayeePicker/.test(response.request().postData() ?? ''));
     await pay.getByRole('button', { name: 'Pay $1.00' }).click();
-    // After a payment, the first page is read again.
+    // After a payment, the first page of payees is read again.
     await (await read).finished();
     await pay.getByRole('status').filter({ hasText: 'COMPLETED' }).waitFor();
     expect(await options.count()).toBe(all);

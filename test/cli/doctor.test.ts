@@ -101,7 +101,7 @@ const session = (...texts: readonly string[]): Broken => ({
     return () => client.end();
   },
 });
-/** Changes a row, bypassing triggers and foreign keys. */
+/** Inserts a row, bypassing triggers and foreign keys. */
 const row = (text: string): Broken => ({ sql: ['set session_replication_role = replica', text] });
 const id = "'01990000-0000-7000-8000-000000000001'";
 const waitingEvent = row(

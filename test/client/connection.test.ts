@@ -124,7 +124,7 @@ test('when several requests are refused with the same token, only one new token 
   expect(minted).toBe(2);
 });
 
-test('the store ends with the newest cursor, even if the saving of an older one takes longer', async () => {
+test('the store ends up with the newest cursor, even if saving an older one takes longer', async () => {
   let next: (result: object) => void = () => undefined;
   const client = {
     subscribe(_request: object, sink: { next: (result: object) => void }) {

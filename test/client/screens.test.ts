@@ -45,7 +45,7 @@ const text1 = expect.stringMatching(/./);
 const cursor = text1;
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
 
-/** Pays 10 dollars to the external euro account with a quote, as an app does. Returns the finished transaction's id. */
+/** Pays 10 dollars to the external euro account using a quote, as an app does. Returns the finished payment's id. */
 async function payQuote(by: TestPlatform, rest: object = {}): Promise<string> {
   const { createQuote } = await show(by, 'create-quote', { input: usdToEur(scene, rest) });
   const { executeQuote } = await show(by, 'execute-quote', { input: { quoteId: createQuote.quote.id } });

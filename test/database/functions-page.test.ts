@@ -102,7 +102,7 @@ test('the page lists the expressions', () => {
 
 const client = await testClient({ databaseUrl: (await testDatabase()).url });
 
-describe('the page, compared with a database that the migrations created,', () => {
+describe('the page, compared with a migrated database,', () => {
   test('says what each trigger calls', async () => {
     const { rows } = await client.query<{ trigger: string }>(
       `select distinct tgfoid::regproc || ' ' || tgrelid::regclass || ' ' || case when tgtype & 2 > 0 then 'before' else 'after' end || ' '

@@ -89,7 +89,7 @@ test.each(leasedRows)(
     const take = async (on: Queryable, limit: number) =>
       (await lease(on, limit, lengthMs)).map((row) => Reflect.get(row, field));
     await inTransaction(database, async ({ client }) => {
-      // The first worker's statement is not committed yet, but this does not delay the other workers.
+      // The first worker's transaction has not committed yet, but this does not delay the other workers.
       expect(await take(client, 1)).toEqual([keys[0]]);
       expect(await take(database.pool, 1)).toEqual([keys[1]]);
       expect(await take(database.pool, 10)).toEqual([keys[2]]);

@@ -51,7 +51,7 @@ test('plain commands and reads also fail with "the database is busy", over both 
   });
 });
 
-test('the log reports once that a session blocks others, with the table and the statement, and once that the blocking has ended', async () => {
+test('the log reports once when a session blocks others, with the table and the statement, and once when the blocking ends', async () => {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) });
   const look = lockWatch(t.gateway.payments.database, log, 0);

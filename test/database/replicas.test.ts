@@ -92,7 +92,7 @@ const seen = (state: { readonly isUsable: boolean; readonly keepsUp: boolean }) 
     }
   }, 60_000);
 
-test('an operator command that only the primary can run says so in one sentence on a standby', async () => {
+test('on a standby, an operator command that only the primary can run fails with a one-sentence error', async () => {
   const { code, err } = await runOps(servers.standbys[0]?.server.url, ['audit']);
   expect([code, err]).toEqual([1, 'The database cannot be used: recovery is in progress.']);
 });

@@ -6,7 +6,7 @@ import { type Data, ownGateway, type TestPlatform } from '../setup/gateway.ts';
 import type { Scene } from '../setup/scene.ts';
 import { nextOf, openEventStream } from '../setup/streams.ts';
 
-/** A stream of one payment completes once the payment is terminal (or, if requested, final), wherever it starts. */
+/** A payment's stream completes once the payment is terminal (or, if requested, final), wherever the stream starts. */
 
 const streams = {
   untilFinal: `subscription ($id: ID!, $after: String) {

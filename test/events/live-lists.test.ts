@@ -126,7 +126,7 @@ test('a row that enters, leaves and enters again within `waitMs` is sent as ENTE
   expect(isListed).toBe(true);
 });
 
-test('the error names a filter that streams do not support or whose id does not exist', async () => {
+test('the error names a filter that streams do not support or that has an unknown id', async () => {
   const nobody = 'Customer:00000000-0000-7000-8000-000000000000';
   const refusals = [
     ['transactionChanges', 'TransactionFilter', { senderAccountIdentifier: '$ada@example.com' }, 'INVALID_INPUT'],

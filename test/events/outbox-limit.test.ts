@@ -51,7 +51,7 @@ test('a step does not reread rows that were already moved, even while an old sna
   await write(sequencer, 3);
   const slow = await step();
   expect([slow.count, slow.pages > 400]).toEqual([3, true]);
-  // The first round moves the limit past only the rows of the first step, and the second round moves it past almost all
+  // In the first round, the limit moves only past the rows of the first step; in the second, it moves past almost all
   // rows. An open transaction in another database on this server can hold the limit back.
   for (;;) {
     await waitLongEnough();

@@ -136,7 +136,7 @@ test('a cursor expires only if the stream has missed an event that is too old to
   const ofTransaction =
     'subscription ($id: ID!, $after: String) { transactionUpdates(of: { transactionId: $id }, after: $after) { cursor } }';
   const expired = async (query: string, variables: object) => {
-    // Streams of earlier tests may not have closed yet.
+    // Streams from earlier tests may not have closed yet.
     await subscribed(t, 0);
     const raw = await openRawSocket(t.url, t.platform.authorization);
     raw.send({ id: '1', type: 'subscribe', payload: { query, variables: { ...variables, after: before } } });

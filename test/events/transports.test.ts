@@ -29,7 +29,7 @@ test('a client that vanishes is dropped even if no event is sent, on every trans
   expect(t.gateway.sessions.size).toBe(0);
 });
 
-test('a client that offers several protocols gets graphql-transport-ws, and one that does not offer it is closed', async () => {
+test('a client that offers several protocols gets graphql-transport-ws, and one that does not offer it is disconnected', async () => {
   const accepted = async (...offered: string[]) => {
     const socket = new WebSocket(`${t.url.replace('http', 'ws')}/graphql`, offered);
     const closed = once(socket, 'close').then(([code]) => Number(code));

@@ -137,7 +137,7 @@ test.each([
   ['transactionUpdates', 'of', 'FollowedTransactionsInput'],
   ['accountUpdates', 'of', 'FollowedAccountsInput'],
   ['customerUpdates', 'customerId', 'ID'],
-])('%s is refused if its %s is null, and follows everything if it is omitted', async (field, name, type) => {
+])('%s is refused if its %s is null, and follows everything if the argument is omitted', async (field, name, type) => {
   const query = `subscription ($subject: ${type}) { ${field}(${name}: $subject) { cursor } }`;
   const refused = { errors: [{ extensions: { code: 'INVALID_INPUT', field: name } }] };
   const literal = `subscription { ${field}(${name}: null) { cursor } }`;

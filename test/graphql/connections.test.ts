@@ -110,9 +110,9 @@ async function whole(list: List, asked: Pick<Asked, 'filter' | 'sortOrder'>): Pr
 }
 
 /**
- * Applies the specification's pagination algorithm to the entire list. Cursors are positions in the unfiltered list, so
- * a cursor has a position even if its row does not match the filter. `after` removes the cursor's own row and all
- * earlier ones, and `before` removes the cursor's own row and all later ones.
+ * Applies the specification's pagination algorithm to the entire list. A cursor marks a position in the unfiltered
+ * list, so it is valid even if its row does not match the filter. `after` removes the cursor's own row and all earlier
+ * ones, and `before` removes the cursor's own row and all later ones.
  */
 function bySpecification(unfiltered: readonly Edge[], matching: readonly Edge[], asked: Asked): Data {
   const placeOf = (cursor: string) => unfiltered.findIndex((edge) => edge.cursor === cursor);

@@ -6,8 +6,8 @@ const world = await openWorld();
 afterAll(() => world.close());
 
 /**
- * How many random documents to try. Setting `ORACLE_SEED` repeats a run. If several processes share the work, each
- * tries fewer documents, with its own seed.
+ * How many random documents to try. To repeat a run, set `ORACLE_SEED` to its seed. If several processes share the
+ * work, each tries fewer documents, with its own seed.
  */
 const documents = Number(process.env.ORACLE_DOCUMENTS ?? 2_000);
 

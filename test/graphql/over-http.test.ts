@@ -243,7 +243,7 @@ const methods: readonly Row[] = [
   ['OPTIONS', { method: 'OPTIONS' }, { status: 204, headers: { ...allowed, 'accept-query': json } }],
 ];
 
-/** Sends a row's request, by default a POST with a query. Omits the response headers that always differ. */
+/** Sends a row's request, by default a POST with a query. The result omits the headers that always differ. */
 async function send(
   url: string,
   { method = 'POST', accept = response, headers, search, body = { query: kind } }: Sent,

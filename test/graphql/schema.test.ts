@@ -164,7 +164,7 @@ test("no name clashes with names that Apollo's generators for iOS and Kotlin res
   for (const type of own) {
     if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) continue;
     const names = Object.keys(type.getFields());
-    // A field with subfields becomes a type with the field's name, capitalized.
+    // The generators turn a field with subfields into a type with the field's name, capitalized.
     const wrong = names.filter(
       (name) => reservedFields.has(name) || reservedTypes.has(`${name.charAt(0).toUpperCase()}${name.slice(1)}`),
     );

@@ -17,7 +17,7 @@ async function subscribed(count: number, refused: () => readonly unknown[] = () 
   }
 }
 
-/** A client's next step. `which` is the id of the operation that it starts, or selects the one that it ends. */
+/** A client's next step. `which` is the id of the operation to start, or selects the operation to end. */
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ does: fc.constant('subscribe' as const), which: fc.nat(24) }) },
   { weight: 6, arbitrary: fc.record({ does: fc.constant('complete' as const), which: fc.nat(24) }) },

@@ -132,7 +132,7 @@ describe('the statement for the rows also reads', () => {
 
   test('the timelines of all transactions in a list', async () => {
     const query = '{ transactions(first: 20) { edges { node { id version timeline { status } } } } }';
-    // After this read, all events are sequenced, so the next read need not wait and be repeated.
+    // After this read, all events are sequenced, so the next read does not have to be repeated.
     await t.platform.ask(query);
     const data = await inOne(query);
     expect(data.transactions.edges).toHaveLength(20);

@@ -110,7 +110,7 @@ const used = connectAs(full.url, t.platform.platformId, t.platform.authorization
 expect((await used.send(good)).status).toBe(200);
 expect((await used.send(good)).status).toBe(429);
 
-describe('a request with two faults gets the refusal of the earlier check: address, form, credentials, limits, content', () => {
+describe('a request with two faults gets the refusal from the earlier check: address, form, credentials, limits, content', () => {
   const long = 'x'.repeat(101 * 1024);
   const paths: readonly [string, string, string][] = [
     ['POST', '/graphql', posted(good)],
@@ -214,7 +214,7 @@ describe('a socket whose client breaks the protocol', () => {
     expect(await closeAfter(messages)).toBe(wanted);
   });
 
-  test('is closed with a delay once this has happened often', async () => {
+  test('is closed with a delay once many such sockets have been closed', async () => {
     let closed = 0;
     const twenty = Promise.withResolvers<void>();
     const sockets = Array.from({ length: 200 }, () => {

@@ -318,7 +318,7 @@ test('places are shared equally by the tenants with requests in flight, and boun
     Array.from({ length: 20 }, () => admit(tenant)).filter(({ request }) => request !== undefined);
   const first = admitted('a');
   expect(first).toHaveLength(8);
-  // The next tenants get a half, a third, and so on, until there are twice as many requests as the limit allows.
+  // The next tenants get half the places, a third, and so on, until there are twice as many requests as places.
   expect(['b', 'c', 'd', 'e', 'f'].map((tenant) => admitted(tenant).length)).toEqual([4, 3, 1, 0, 0]);
   for (const { response } of first) response.emit('close');
   // Once there is room again, the refused tenant is admitted.

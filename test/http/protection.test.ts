@@ -280,7 +280,7 @@ describe('the sandbox, whose credentials are public,', async () => {
     return response.statusCode;
   }
 
-  test('has a front page with its credentials, and working links', async () => {
+  test('has a front page that shows its credentials and whose links work', async () => {
     const page = await (await get('/', { accept: 'text/html' }, gateway)).text();
     expect(page).toContain('clientId <code>sandbox</code>, secret <code>sandbox</code>');
     expect(page).toContain(`curl -s -u sandbox:sandbox ${gateway.url}/graphql`);

@@ -207,7 +207,7 @@ test('responses that have started when the port closes are sent in full, however
   await stopped;
 });
 
-test('endless requests do not delay a shutdown for so long that Docker would kill the process', async () => {
+test('endless requests do not delay shutdown long enough for Docker to kill the process', async () => {
   const child = await startChild({ NODE_ENV: 'production', ALLOW_UNSAFE: 'loopback-webhooks' });
   const receiver = await ownReceiver(() => undefined);
   await createEndpoint(t.platform, { url: receiver.url });

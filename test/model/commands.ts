@@ -107,7 +107,7 @@ const makeQuote = fc
 
 const quotesOf = ({ quotes }: Model) => quotes;
 
-/** Returns the error code with which executing a quote is refused, or undefined if it succeeds. */
+/** Returns the error code expected when the quote is executed, or undefined if the execution should succeed. */
 function obstacleOf(model: Model, quote: ModelQuote): string | undefined {
   if (quote.kind === 'funded') return 'INVALID_INPUT';
   if (quote.status !== 'PENDING') return quote.status === 'EXPIRED' ? 'QUOTE_EXPIRED' : 'CONFLICT';

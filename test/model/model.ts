@@ -29,7 +29,7 @@ export interface ModelQuote {
   readonly kind: QuoteKind;
   readonly send: bigint;
   readonly receive: bigint;
-  /** The description that identifies the payment's incoming side, if there is one. */
+  /** The payment's description, which also identifies the incoming side of a UMA payment. */
   readonly name: string;
   status: 'PENDING' | 'DONE' | 'EXPIRED';
   /**
@@ -39,8 +39,8 @@ export interface ModelQuote {
 }
 
 /**
- * The first three pay from A's dollar account: to A's external euro account, to B's euro account and to B's UMA address.
- * The last two pay into A's external euro account: from a deposit and from A's external dollar account.
+ * The first three pay from A's dollar account: to A's external euro account, B's euro account or B's UMA address.
+ * The last two pay into A's external euro account: from a deposit or from A's external dollar account.
  */
 export type QuoteKind = 'outside' | 'other' | 'uma' | 'funded' | 'pulled';
 
@@ -74,7 +74,7 @@ export const outcomes: Record<
   return: { scenario: { returnAfterMs: 0 }, status: 'REFUNDED', back: true },
 };
 
-/** Returns the outcome of a payment between internal accounts, which no bank can return. */
+/** Returns the actual outcome of a payment between internal accounts. No bank can return such a payment. */
 export function withinTheHouse(outcome: Outcome): Outcome {
   return outcome === 'return' ? 'ok' : outcome;
 }

@@ -3,7 +3,7 @@ import { type Data, setAccountStatus, type TestGateway, uuidIn } from '../setup/
 import { passApproval, passDelay, passExpiry } from '../setup/passing-time.ts';
 import { type Scene, usAccount } from '../setup/scene.ts';
 
-/** Two customers of a platform who pay each other and others. Only one sequence of commands uses them at a time. */
+/** Two customers of a platform who pay each other and third parties. Only one command sequence at a time uses them. */
 export interface Pair {
   readonly a: Scene;
   readonly b: Scene;

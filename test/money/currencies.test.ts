@@ -38,7 +38,7 @@ describe('an amount as a decimal', () => {
     expect(formatDecimal(amount, decimals)).toBe(decimal);
   });
 
-  it('keeps every digit, so that removing the decimal point gives the amount', () => {
+  it('keeps every digit, so removing the decimal point gives the amount', () => {
     fc.assert(
       fc.property(fc.bigInt(), fc.constantFrom(...currencies), (amount, { decimals }) => {
         const text = formatDecimal(amount, decimals);

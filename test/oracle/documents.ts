@@ -62,7 +62,7 @@ const rootWeights: Readonly<Record<string, number>> = {
   webhookEndpoints: 2,
 };
 
-/** Lower than the service's limits (graphql/limits/budget.ts), because the service counts some fields more heavily. */
+/** Lower than the service's limits (graphql/limits/budget.ts), because some fields cost more there than here. */
 const budget = { fields: 60, directives: 12, cost: 900, depth: 12 };
 
 /**

@@ -14,7 +14,7 @@ export class Figures {
   documents = 0;
   /** The number of documents for which at least one caller received rows. */
   withRows = 0;
-  /** The number of first responses to callers, and how many of them had rows or refused to execute the document. */
+  /** The numbers of first responses to callers, of those with rows, and of refusals to execute the document. */
   answers = 0;
   answersWithRows = 0;
   refused = 0;

@@ -220,7 +220,7 @@ async function makePayments(platform: TestPlatform, { payers, all }: Customers, 
   ];
 }
 
-/** Makes UMA payments from one platform's customer to the other's: one arrives, one is rejected, one waits. */
+/** Makes UMA payments from a customer of `from` to a customer of `to`: one arrives, one is rejected, one waits. */
 async function payBetween(from: TestPlatform, sender: Customers, to: TestPlatform, receiver: Customers): Promise<void> {
   const umaAddress = await to.umaAddressOf(receiver.payers[1].customerId);
   for (const decision of ['approveTransaction', 'rejectTransaction', undefined] as const) {

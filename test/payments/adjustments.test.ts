@@ -62,7 +62,7 @@ test('a proposal moves no money until another person approves it; the API and th
   expect(await balance()).toBe(before + 1_250n);
 });
 
-test('rejected and expired proposals move no money; a debit cannot use frozen money or go below zero', async () => {
+test('rejected and expired proposals move no money; a debit cannot take frozen money or overdraw the account', async () => {
   const before = await balance();
   const rejected = await propose('--debit', '1');
   expect(await answer('adjust', 'reject', rejected.adjustment, ...maker)).toMatchObject({ status: 'REJECTED' });

@@ -295,7 +295,7 @@ describe("a scenario's step", () => {
     expect(await t.platform.ended(slow.transaction.id)).toMatchObject({ status: 'COMPLETED' });
   });
 
-  test('is refused if the payment has no such step, or in combination with fields that apply only to the settlement', async () => {
+  test('is refused if the payment has no such step, or in combination with fields that apply only to settlement', async () => {
     const scene = await t.platform.makeScene(50_000n);
     const out = (sandboxScenario: object) => t.platform.transfer('transferOut', scene, 100, { sandboxScenario });
     const refused = { code: 'INVALID_INPUT', path: ['sandboxScenario', 'step'] };

@@ -20,7 +20,7 @@ const validated = `... on ValidatedPayment {
 const dry = (by: TestPlatform, name: Operation, input: object): Promise<Data> =>
   by.act(name, { ...input, validateOnly: true }, '', validated);
 
-/** Returns all rows of the ledger and of the other tables to which a payment writes. */
+/** Returns the row counts and content hashes of the ledger and of the other tables to which a payment writes. */
 async function everything(): Promise<unknown> {
   const rows = `count(*)::text, md5(string_agg(r::text, ' ' order by r::text))`;
   const tables = ['transaction', 'quote', 'account', 'journal', 'posting', 'rail_order', 'idempotency_record'];

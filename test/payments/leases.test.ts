@@ -16,7 +16,7 @@ const scene = await platform.makeScene(10_000n);
 
 const transfer = async (): Promise<string> => (await platform.pay(scene)).id;
 
-/** Returns the gateway's services, with the given functions in place of its rail's own. */
+/** Returns the gateway's services, with the given functions replacing those of its rail. */
 const withRail = (parts: Partial<Rail>): Payments => replaceRail(t, parts);
 
 /** Returns `work` with a database that loses the response to its next commit, although that commit takes effect. */

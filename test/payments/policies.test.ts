@@ -336,7 +336,7 @@ test.each([
   [{ limits: [{ period: 'PAYMENT', payments: 1 }] }, 'INVALID_INPUT', ['limits', 0]],
   [{ limits: [{ period: 'DAY', payments: -1 }] }, 'INVALID_INPUT', ['limits', 0, 'payments']],
   [{ limits: [usd('DAY', 1), usd('DAY', 2)] }, 'INVALID_INPUT', ['limits', 1]],
-  // An empty list is refused, because a program could send one by mistake and so allow payments to everyone.
+  // An empty list is refused, because a program could send one by mistake and thereby lift the restriction.
   [{ kinds: [] }, 'INVALID_INPUT', ['kinds']],
   [{ receiverAccountIds: [] }, 'INVALID_INPUT', ['receiverAccountIds']],
   [{ receiverCountries: [] }, 'INVALID_INPUT', ['receiverCountries']],

@@ -121,7 +121,7 @@ describe('the rate details', () => {
   });
 });
 
-/** test/proof/theorems.ts states further properties of all quotes, which test/proof/pricing.test.ts evaluates. */
+/** test/proof/theorems.ts states further properties of all quotes. test/proof/pricing.test.ts evaluates them. */
 describe('for every pair, amount and fee', () => {
   it('the locked side is exactly the locked amount, and both sides stay within their bounds', () => {
     everyQuote(anyRequest, (asked, quote) => {

@@ -7,7 +7,7 @@ const t = await testGateway();
 
 const quoteFields = `id status transaction { id } paymentInstructions { __typename }
   source { ... on AccountSource { account { __typename id } } }`;
-/** Creates a quote that sends 100 in the source's currency. */
+/** Creates a quote that sends 10,000 of the source currency's smallest units. */
 async function createQuote(from: string, to: string, rest: object = {}): Promise<Data> {
   const made = await t.platform.act('createQuote', between(from, to, 10_000, rest), `quote { ${quoteFields} }`);
   return made.quote ?? made;

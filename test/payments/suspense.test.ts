@@ -60,14 +60,14 @@ describe('money in suspense', () => {
     const id = uuidIn(transaction.id);
     const plan: Plan = { transactions: [{ id, from: ['FAILED'], to: 'FAILED', reason: 'again', paysRefund: true }] };
     expect(await releaseSuspense(database, transaction.id, tester)).toMatchObject({ kind: 'paid' });
-    // The release is refused by the check under the lock. The table's constraints are only a second safeguard.
+    // The check made under the lock refuses the release. The table's constraints are only a second safeguard.
     const refusal = { code: 'CONFLICT', type: 'Transaction', id, status: 'FAILED' };
     const outcome = await commitPlanOn(database.pool, t.platform.platformId, plan);
     expect(outcome).toEqual({ kind: 'refused', replayed: false, refusal });
     expect(await t.platform.balanceOf(scene.usd)).toBe(50_000n);
   });
 
-  test('is returned in the original currency, with the fees; pulled money goes to the owner’s internal account', async () => {
+  test('is returned in the original currency, with the fees; if it was pulled, it goes to the owner’s internal account', async () => {
     const scene = await t.platform.makeScene(50_000n);
     const sandboxScenario = { failureReason: 'OFFRAMP_FAILED', refundFails: true };
     const pay = async (accountId: string) => {

@@ -37,7 +37,7 @@ describe('receiver lookup', () => {
     expect(await t.platform.lookUp('nobody')).toMatchObject({ code: 'INVALID_UMA_ADDRESS' });
   });
 
-  test('its sender must be an existing customer of the platform, given by id or by address', async () => {
+  test('the sender must be an existing customer of the platform, given by id or by address', async () => {
     const [one, gone] = [await t.platform.makeScene(0n), await t.platform.makeScene(0n)];
     const addressOfOne = await t.platform.umaAddressOf(one.customerId);
     const addressOfGone = await t.platform.umaAddressOf(gone.customerId);

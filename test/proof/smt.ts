@@ -2,8 +2,8 @@ import { type Fraction, parseDecimal, whole } from '../../src/core/fraction.ts';
 
 /**
  * Reads definitions in SMT-LIB and evaluates them exactly for given numbers, so that the solver and the tests use the
- * same text. From src/core/fraction.ts, it uses only the arithmetic, which pricing.test.ts checks separately, and not
- * the rounding functions, which the definitions serve to check.
+ * same text. It uses the arithmetic in src/core/fraction.ts, which pricing.test.ts checks separately, but not the
+ * rounding functions there, because the definitions serve to check those.
  */
 
 /** An S-expression: an atom or a list. */

@@ -1,8 +1,8 @@
 /**
  * The laws of price rounding, as theorems about all amounts, rates and fees. `npm run soak -- proofs` has the solver
  * prove each one by showing that no numbers satisfy its assumptions and violate its claim. `npm test` evaluates each
- * one with the results of priceQuote and of src/core/fraction.ts. The expressions are SMT-LIB and use the definitions
- * in pricing.smt2.
+ * one with the results of priceQuote and of src/core/fraction.ts. The expressions are in SMT-LIB and use the
+ * definitions in pricing.smt2.
  */
 export interface Theorem {
   readonly name: string;
@@ -41,7 +41,7 @@ export const roundings: readonly Theorem[] = [
   ],
 ].map(([name = '', claim = '']) => ({ ...fraction, name, claim }));
 
-/** These link integer numerators and denominators to exact values, so that the other theorems need only the latter. */
+/** Theorems linking integer numerators and denominators to exact values, so that the others need only exact values. */
 export const bridges: readonly Theorem[] = [
   ...(
     [

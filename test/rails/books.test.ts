@@ -3,7 +3,7 @@ import { type OrderHere, totalsOf } from '../../src/domain/reconciliation/differ
 import { agrees } from '../../src/domain/reconciliation/reconciliation.ts';
 import type { RailMovement } from '../../src/rails/rail-parts.ts';
 
-// Tests the totals for a period on both sides, and which balances count as equal.
+// Tests a period's totals in the books here and at the provider, and which balances count as equal.
 
 const period = { from: new Date('2026-01-01T00:00:00.000Z'), to: new Date('2026-01-02T00:00:00.000Z') };
 const beside = (moment: Date, ms: number) => new Date(moment.getTime() + ms);

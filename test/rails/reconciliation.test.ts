@@ -193,7 +193,7 @@ test('if the provider cannot be reached, earlier findings are kept, and the reas
   expect(wrong.err).toContain('The period must not end before it begins.');
 });
 
-test('no command shows the credentials of a connection, not even after a failure', async () => {
+test("no command shows a connection's credentials, not even after a failure", async () => {
   const { secret } = credentialsIn(account.authorization);
   expect(secret.length).toBeGreaterThan(20);
   await answer('rails', 'check', 'books');

@@ -100,7 +100,7 @@ test('deposits without a webhook are found, including one that stays pending for
   await askNow();
   await untilStatus(later, 'CREDITED');
   expect(await depositOf(transaction.id)).toBe(undefined);
-  // The period of the next query still includes the pending payment.
+  // The next query's period still includes the pending payment.
   await vi.waitFor(async () => {
     const { rows } = await two.gateway.owner.query(
       "select deposits_from from rail_connection where deposits_due_at > clock_timestamp() + interval '10 seconds'",

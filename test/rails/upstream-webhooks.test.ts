@@ -100,7 +100,7 @@ test('a webhook stored by a process that then died is processed by another proce
   await untilReported(order.id, 'COMPLETED');
   relay.answer = passOn;
   const [webhook] = ofOrder(order.id).slice(-1);
-  // Inserts a webhook as a process that died would leave it, with its lease expired.
+  // Inserts a webhook as a process that died would have left it: attempted once, with its lease expired.
   await two.gateway.owner.query(
     `insert into rail_webhook (platform_id, webhook_id, body, attempts, due_at) values ($1, $2, $3, 1, clock_ms())`,
     [shop.platform.platformId, webhook?.id, Buffer.from(webhook?.raw ?? '')],
@@ -230,7 +230,7 @@ test("strangers who share a provider's address do not block its webhooks", async
   for (let count = 0; count < 7; count += 1) wrong.push((await from({})).status);
   expect(wrong).toEqual([401, 401, 401, 401, 401, 401, 401]);
   expect((await from(signed(raw))).status).toBe(200);
-  // Invalid signatures still count for a platform that has never received a valid one from this address.
+  // Invalid signatures still count toward the limit if the platform has never received a valid one from this address.
   const other = await two.connected('a neighbor of the provider');
   expect((await give({ raw, headers: { 'x-forwarded-for': '198.51.100.3' } }, other.webhookUrl)).status).toBe(429);
   await untilWorkedOn();

@@ -127,7 +127,7 @@ async function railAccount(id: string): Promise<RailAccount> {
 test('a settled order that the upstream service no longer has is not sent again: its outcome is unknown', async () => {
   await account.fund(await account.ownAccount('USD'), 10_000n);
   const before = await held();
-  // As if the upstream database had been restored to a time before this order.
+  // Simulates restoring the upstream database to a time before this order.
   const order = {
     ...({ id: randomUUID(), step: 'SETTLEMENT', amount: 2_000n, currency: 'USD', umaAddress: undefined } as const),
     ...{ account: await railAccount(scene.outsideUsd), settled: true },

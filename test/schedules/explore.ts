@@ -59,7 +59,7 @@ export async function playOne(
     await check(played);
     expect(world.errors.splice(0), 'errors of background work').toEqual([]);
     await checkFeed(world, transactions);
-    // Completes all work, so that the actors of the next schedule find none.
+    // Completes all work, so that none is left for the next schedule's actors.
     await world.pass(0, 301);
     await world.expireAll();
     await world.settleAll();

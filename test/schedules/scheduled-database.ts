@@ -40,7 +40,7 @@ const schema = `
     if v_actor is null then
       return;
     end if;
-    -- A sequence, because its numbers are not reused after a rollback.
+    -- Uses a sequence, because its numbers are not reused after a rollback.
     v_stop := nextval('schedules.stop_' || v_actor);
     raise notice 'stopped % at %', v_stop, p_point;
     perform pg_advisory_lock(1000 + v_actor, (v_stop % 2)::int);
@@ -95,7 +95,7 @@ export async function connectOwner(url: string): Promise<pg.Client> {
 export function connectionOf(url: string, actor: number) {
   const settings = [
     'search_path=schedules,public,pg_catalog',
-    // Long timeouts, because an actor waits while the scheduler lets others run.
+    // The timeouts are long because an actor waits while the scheduler lets others run.
     'lock_timeout=60000',
     'statement_timeout=60000',
     ...(actor > 0 ? [`schedules.actor=${actor}`] : []),

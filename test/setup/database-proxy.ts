@@ -119,7 +119,7 @@ export async function databaseProxy(databaseUrl: string) {
     },
     /** Returns the open connections whose first message matches. */
     of: (application: RegExp) => [...pairs].filter(({ hello = '' }) => application.test(hello)),
-    /** Makes each connection of the given application freeze at its next message, until called with undefined. */
+    /** From now until called with undefined, freezes each connection of the given application at its next message. */
     freezeNew(application: RegExp | undefined) {
       freezing = application;
     },

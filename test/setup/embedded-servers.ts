@@ -94,7 +94,7 @@ export async function query<Row extends object = Record<string, unknown>>(url: s
 /** Expects that nothing is listening at this URL any longer. */
 export const isDown = (url: string) => expect(query(url, 'select 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 
-/** Returns whether this user may mount a file system in a separate namespace. */
+/** Returns whether the current user may mount a file system in a separate namespace. */
 export function canMount(): boolean {
   return spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
 }

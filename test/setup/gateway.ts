@@ -175,7 +175,7 @@ export async function whileLocked<T>(
   });
 }
 
-/** Runs `first` and then `second` while another connection has locked a row. Unlocks it once both are waiting. */
+/** Starts `first` and then `second` while another connection holds a row lock. Releases it once both are waiting. */
 export async function inTurn<A, B>(
   { databaseUrl, owner }: TestGateway,
   [table, id]: readonly [table: string, id: string],

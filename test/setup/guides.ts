@@ -11,7 +11,7 @@ const run = promisify(execFile);
 export const guides = globSync('docs/guides/*.md', { cwd: root });
 export const readGuide = (guide: string) => readFileSync(path.join(root, guide), 'utf8');
 
-/** Returns the JavaScript blocks of a guide, which together form one program. */
+/** Returns a guide's JavaScript blocks, which together form one program. */
 export const programOf = (guide: string) =>
   [...readGuide(guide).matchAll(/^```js\n(.*?)^```$/gms)].map(([, code = '']) => code).join('\n');
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { heardOn, openConnection } from './raw-http.ts';
 
-/** A request whose head has been read but whose body does not arrive. */
+/** A request whose head has been read but whose body never fully arrives. */
 export type HangingUpload = Awaited<ReturnType<typeof hangingUpload>>;
 
 /** Begins a request with a 50-byte body, sends the first byte, and waits until the gateway has read it. */

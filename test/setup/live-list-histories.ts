@@ -72,7 +72,7 @@ export class LiveList {
     await promise;
   }
 
-  /** Drops the connection. Messages that have not arrived yet are received after the next `follow`. */
+  /** Drops the connection. The next `follow` receives the messages that have not arrived yet. */
   cut(): void {
     this.#cut();
   }

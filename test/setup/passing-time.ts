@@ -65,7 +65,7 @@ export function passHours({ databaseUrl }: TestGateway, hours: number): Promise<
   });
 }
 
-/** Makes the approval deadline pass, on both sides, for one payment or, without an id, for all that await approval. */
+/** Makes a payment's approval deadline pass on both sides. Without an id, does so for all that await approval. */
 export async function passApproval(
   { databaseUrl }: Pick<TestGateway, 'databaseUrl'>,
   transactionId?: string,

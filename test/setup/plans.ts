@@ -118,8 +118,8 @@ export async function makePlanScene({ platform }: TestGateway) {
 }
 
 /**
- * How to fill a table: the row to copy, and the columns that differ, in SQL, where `i` is the copy's number. Each rare
- * value occurs in one of every `:rare` rows.
+ * How to fill a table: the row to copy, and SQL expressions for the columns that differ, in which `i` is the copy's
+ * number. Each rare value occurs once in every `:rare` rows.
  */
 interface Filling {
   readonly table: FilledTable;
@@ -165,7 +165,7 @@ function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, 
         refund_settled_at: 'now()',
         source_account_id: rareOr(8, 'null', source),
         destination_account_id: destination,
-        // The rows were last changed at different times, and in a different order than they were created.
+        // The rows were last changed at different times, and not in the order in which they were created.
         updated_at: changedAt,
         description: `'filler'`,
       },
@@ -286,8 +286,8 @@ export async function emptyTables(t: TestGateway): Promise<void> {
 }
 
 /**
- * Sends a GraphQL query or a REST request twice, and describes the plan that its statement gets in the gateway's role:
- * the indexes, the number of table rows read (including those that a filter removed), and the kind of plan.
+ * Sends a GraphQL query or a REST request twice, and describes the plan that its statement gets under the gateway's
+ * role: the indexes, the number of table rows read (including those that a filter removed), and the kind of plan.
  */
 export async function planOf(t: TestGateway, { query, table }: Pick<PlanCase, 'query' | 'table'>, variables: object) {
   const { serving } = t.gateway;

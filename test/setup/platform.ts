@@ -9,7 +9,7 @@ import { mutationDocument, mutationName, mutationVariables } from './documents.t
 import type { Answer, Data } from './gateway.ts';
 import { type Scene, usAccount } from './scene.ts';
 
-/** A socket that can be terminated while connecting. It ignores the resulting error, which could crash the test. */
+/** A socket that can be terminated while connecting. The resulting error, which could crash the test, is ignored. */
 class CuttableSocket extends WebSocket {
   constructor(...options: ConstructorParameters<typeof WebSocket>) {
     super(...options);

@@ -53,7 +53,7 @@ export async function openCatalog() {
     other,
     scene,
     quoteId: quoteId as string,
-    /** Credentials of tokens with a single permission. */
+    /** The `Authorization` headers for tokens that have a single permission. */
     viewOnly: (await t.platform.serverOf('VIEW')).authorization,
     transactOnly: (await t.platform.serverOf('TRANSACT')).authorization,
     endpoints: endpointsOf(rest.document, {

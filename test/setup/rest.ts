@@ -4,7 +4,7 @@ import { composeIBAN } from 'ibantools';
 import { expect } from 'vitest';
 import type { Data } from './gateway.ts';
 
-/** A response from the REST API: `text` is its body as received; in `body`, JSON is parsed. */
+/** A response from the REST API. `text` is its body as received; `body` is parsed if JSON, undefined if empty. */
 export interface RestAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -164,7 +164,7 @@ export function usAccount(suffix = '000') {
   };
 }
 
-/** Builds the request body for a quote. The amount, in the smallest unit, is by default the sending amount. */
+/** Builds the request body for a quote. By default, the amount (in the smallest unit) is the sending amount. */
 export const restQuote = (from: string, to: string, lockedCurrencyAmount: number, rest: object = {}) => ({
   source: { sourceType: 'ACCOUNT', accountId: from },
   destination: { destinationType: 'ACCOUNT', accountId: to },

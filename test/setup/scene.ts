@@ -30,7 +30,7 @@ export async function chargeFees(
   });
 }
 
-/** Returns the platform with a new token, which the gateway has just verified and so caches for a second. */
+/** Returns the platform with a new token, which the gateway has just verified and will keep cached for a second. */
 export async function withNewCredentials(platform: TestPlatform, url: string): Promise<TestPlatform> {
   const renewed = await platform.at(url).serverOf('VIEW', 'TRANSACT', 'MANAGE');
   await renewed.ask('{ viewer { kind } }');

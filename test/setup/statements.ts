@@ -65,7 +65,7 @@ export class Statements {
   }
 }
 
-/** Starts a second gateway on a database, for one test file. It runs no workers, so only requests are counted. */
+/** Starts a second gateway on the database, for a test file. It runs no workers, so only requests' statements count. */
 export async function countedGateway(beside: TestGateway, overrides: Parameters<typeof testGateway>[0] = {}) {
   const { url, gateway } = await testGateway({ ROLE: 'serve', ...overrides }, beside.databaseUrl);
   const { platformId, authorization } = beside.platform;

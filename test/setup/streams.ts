@@ -131,7 +131,7 @@ export async function quiet({ owner }: Pick<TestGateway, 'owner'>): Promise<void
   }
 }
 
-/** For the gateway's platform, commits test events that are `daysOld` days old. */
+/** Commits test events for the gateway's platform, dated `daysOld` days ago. */
 export async function commitEvents({ owner, platform }: TestGateway, count = 1, daysOld = 0): Promise<void> {
   await owner.query(
     `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)

@@ -42,7 +42,7 @@ export async function torture(
 
   const over = new AbortController();
   const cutting = followers.map(async ({ count, cut }) => {
-    // If nothing arrived on a connection, the next one is given twice the time, because a busy machine may need it.
+    // If nothing arrives on a connection, the next one gets twice the time, because a busy machine may need it.
     for (let patience = 1; !over.signal.aborted; ) {
       const before = count();
       await delay((200 + Math.random() * 1_800) * patience, undefined, { signal: over.signal }).catch(() => undefined);

@@ -100,8 +100,7 @@ async function startMachine(release: string) {
 /** Succeeds once the machine has booted, even if some units have failed. */
 const isUp = 'case "$(systemctl is-system-running)" in running | degraded) ;; *) exit 1 ;; esac';
 
-// Follows docs/production.md to the letter on a new Debian machine. Under load, the machine then loses one part after
-// another.
+// Follows docs/production.md to the letter on a new Debian machine, whose parts then fail one after another under load.
 
 const trouble = machineTrouble();
 if (trouble) console.log(`skipped: ${trouble}`);

@@ -239,7 +239,7 @@ describe('listen', () => {
     expect(receiver.received.map(({ raw }) => raw)).toEqual(events.edges.map(({ node }: Data) => node.webhookBody));
   });
 
-  test('signs with the secret of an endpoint, and continues when a receiver fails or is down', async () => {
+  test('signs with an endpoint’s secret, and continues when a receiver fails or is down', async () => {
     const platform = await t.newPlatform('fails');
     const { usd } = await platform.makeScene(0n);
     const receiver = await ownReceiver(answer(500));

@@ -86,14 +86,14 @@ test('a late failure does not count if the endpoint has since succeeded or chang
   await updateEndpoint(serving.platform, { endpointId: moved.id, url: silent.url });
   slow.answer = answer(200);
   await serving.platform.succeed('sendTestWebhook', { endpointId: healthy.id }, 'delivered');
-  // The endpoint records the success a moment after the delivery.
+  // The success is recorded a moment after the delivery.
   const recorded = 'select from webhook_endpoint where id = $1 and failures_after is not null';
   while ((await serving.owner.query(recorded, [uuidIn(healthy.id)])).rowCount === 0);
 
   for (const response of late) response.writeHead(410).end();
   for (const { id } of [healthy, moved])
     await endpointUntil(serving.platform, id, ({ deliveries }) => deliveries[0].status === 'FAILED');
-  // A FAILED delivery's attempts have been recorded. Stopping the gateway aborts the open request to the new URL.
+  // The failed attempts have now been recorded. Stopping the gateway aborts the open request to the new URL.
   await silent.until((received) => received.length === 1);
   await working.gateway.stop();
   for (const { id } of [healthy, moved]) {

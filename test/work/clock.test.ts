@@ -95,7 +95,7 @@ describe('a backward step of the clock', () => {
     ['1 second', '4 seconds', 0],
     ['8 seconds', '4 seconds', 0.1],
   ])(
-    'moves a row due in %s (step: %s) by %s minutes; a row due within both 10 seconds and half the step stays',
+    'moves a row due in %s (step: %s) by %s minutes; a row due within 10 seconds and within half the step stays',
     async (due, step, moved) => {
       expect(await movedBy('account_check', due, step)).toBe(moved);
     },

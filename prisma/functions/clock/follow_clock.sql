@@ -1,11 +1,11 @@
 -- If the database's clock has stepped back by more than a second, moves due times back by the same step. Otherwise,
 -- work that was due soon by the old clock would be delayed by the whole step. Returns the step in milliseconds, or
--- null. Any number of processes may call this repeatedly: one of them locks the row, and the others return immediately.
+-- null. Any number of processes may call this: one locks the last epoch's row, and the others return immediately.
 -- A due time counts as set by the old clock if it is more than half the step or more than ten seconds in the future.
 -- This is nearly always right, because the function is called every second. A due time that was set that far ahead by
 -- the new clock in the meantime is moved by mistake. That is harmless: the work is merely done early. For example, a
--- rail is queried again, or a receiver gets an event early. The ten-second limit also helps if the clock was set
--- back twice between two calls. Setting the clock forward and back again between two calls is not detected.
+-- rail is queried again, or a receiver gets an event early. The ten-second limit also helps if the clock is set back
+-- twice between two calls. Setting the clock forward and back again between two calls is not detected.
 create or replace function follow_clock() returns double precision
   language plpgsql
   security definer set search_path = public, pg_temp

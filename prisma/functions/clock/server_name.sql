@@ -1,6 +1,6 @@
--- Returns a name that distinguishes this database from its earlier states: the server, its timeline and the database. A
--- new timeline begins when a backup is restored to a point in time, and when a standby is promoted. Null if the server
--- does not provide these values.
+-- Returns a name that distinguishes this database from its earlier states. It consists of the ids of the server, its
+-- timeline and the database. A new timeline begins when a backup is restored to a point in time or a standby is
+-- promoted. Returns null if the server does not provide these values.
 create or replace function server_name() returns text
   language plpgsql
 as $$

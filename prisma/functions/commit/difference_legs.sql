@@ -1,7 +1,7 @@
--- Compares the amounts promised for an order with those that the provider has moved on the platform's account (decision
--- 95), and returns legs for the difference. p_out is what was taken from that account; p_in is what it received. If
--- more money was taken than promised, the excess is debited to DIFFERENCES; if more was received, the excess is
--- credited. Returns an empty list if both amounts are as promised.
+-- Compares the amounts promised for an order with those that the provider has taken from the platform's account (p_out)
+-- and paid into it (p_in), and returns legs for the difference (decision 95). If more money was taken than promised,
+-- the excess is debited to DIFFERENCES; if more was received, the excess is credited. Returns an empty list if both
+-- amounts are as promised.
 create or replace function difference_legs(p_platform uuid, p_order uuid, p_out bigint, p_in bigint) returns jsonb
   language sql stable
 as $$

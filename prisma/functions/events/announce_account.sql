@@ -1,6 +1,6 @@
 -- Runs after each insert or update of an account. Writes an event for the new version. A new balance and a new status
 -- or verification have their own event types; any other change is an ACCOUNT_CHANGE, which appears only in the feed.
--- The event stores the account's mutable columns (account_state); most balance changes leave nothing to store.
+-- The event's snapshot contains the account's mutable columns (account_state). For most balance changes, it is null.
 create or replace function announce_account() returns trigger
   language plpgsql
 as $$

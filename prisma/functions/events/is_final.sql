@@ -1,5 +1,5 @@
--- Returns whether this version of a payment is its last: its status is terminal, a bank can no longer return it, and no
--- refund of it is pending.
+-- Returns whether the given version of a payment is its last: its status is terminal, a bank can no longer return it,
+-- and no refund of it is pending.
 create or replace function is_final(p_platform uuid, p_id uuid, p_status transaction_status, p_version integer)
   returns boolean
   language sql stable parallel safe

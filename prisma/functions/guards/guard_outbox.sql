@@ -1,4 +1,4 @@
--- Runs before inserts into the outbox that do not come from a trigger, such as those of test events. Checks that the
+-- Runs before inserts into the outbox that do not come from a trigger, such as those for test events. Checks that the
 -- rows that an event refers to belong to its platform. Triggers need no check: they take the ids from the changed row.
 create or replace function guard_outbox() returns trigger
   language plpgsql

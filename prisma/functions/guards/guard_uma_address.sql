@@ -1,5 +1,5 @@
--- Runs before each insert of a customer with a UMA address and each update of the address. The address must be in a
--- domain of the customer's platform.
+-- Runs before each insert of a customer with a UMA address and each update of the address. The address must be in one
+-- of the platform's domains.
 create or replace function guard_uma_address() returns trigger
   language plpgsql
 as $$

@@ -1,6 +1,6 @@
 -- The check constraint on account: returns whether an account's columns are consistent and its balance is not negative.
 -- The constraint passes the row to a function, because Postgres parses a plain check constraint again in every
--- statement. That parsing took a quarter of the time for writing a transaction. A function is parsed once.
+-- statement. That parsing took a quarter of the time needed to write a transaction. A function is parsed once.
 create or replace function is_sound_account(a account) returns boolean
   language plpgsql immutable parallel safe
 as $$

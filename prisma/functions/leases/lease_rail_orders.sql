@@ -1,7 +1,7 @@
 -- Leases up to p_limit due orders for p_lease_ms, and returns them with all the data that their outcomes may need. No
--- other worker takes them meanwhile. The statement is planned once per connection. It joins tables by key, in the
--- sequence given: an order needs about twenty rows out of millions, and choosing a sequence took far longer than
--- joining.
+-- other worker takes them meanwhile. The statement is planned once per connection. It joins the tables by key, in the
+-- sequence in which they are written: an order needs about twenty rows out of millions, and letting the planner choose
+-- the sequence took far longer than the joins.
 create or replace function lease_rail_orders(p_limit int, p_lease_ms bigint) returns table (
   platform_id uuid, id uuid, kind rail_order_kind, attempts int, scenario jsonb, environment environment, new_id uuid,
   leased_until text, age_ms float8, transaction json, platform_fee bigint, sender_information jsonb,

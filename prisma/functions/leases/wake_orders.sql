@@ -1,6 +1,6 @@
--- Makes the order that is waiting for a decision on this incoming transaction due immediately. It is the transaction's
--- own order, or that of the OUTGOING transaction behind it, which may belong to another platform. Runs with the owner's
--- privileges, because the serving role sees one platform at a time.
+-- Makes the order that is waiting for a decision on the given incoming transaction due immediately. It is the
+-- transaction's own order, or that of the OUTGOING transaction behind it, which may belong to another platform. Runs
+-- with the owner's privileges, because the serving role sees one platform at a time.
 create or replace function wake_orders(p_platform uuid, p_transaction uuid) returns void
   language plpgsql
   security definer set search_path = public, pg_temp

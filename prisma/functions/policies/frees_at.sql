@@ -1,6 +1,6 @@
--- Returns the time at which p_much (an amount or a number of payments) becomes available again under a policy's limit
--- number p_limit: the end of the calendar day or month, or the moment when enough payments have left a rolling window.
--- Null for a limit on a single payment, or if the window contains less than p_much.
+-- Returns the time at which p_much (an amount or a number of payments) becomes available again under limit number
+-- p_limit of a policy: the end of the calendar day or month, or the moment when enough payments have left a rolling
+-- window. Returns null for a limit on a single payment, or if the window contains less than p_much.
 create or replace function frees_at(p_policy policy, p_limit int, p_at timestamptz, p_much bigint) returns timestamptz
   language plpgsql stable
 as $$

@@ -1,4 +1,4 @@
--- Returns policies in their current state, which includes the payments counted by earlier batches of this transaction.
+-- Returns policies in their current state, which includes payments counted by earlier batches in this transaction.
 create or replace function policies_now(p_policies policy[]) returns policy[]
   language sql stable
 as $$

@@ -4,7 +4,7 @@ import { dotted, type FieldPath, Refusal, type RefusalCode } from '../../core/re
 import { invalidInput } from './failure.ts';
 
 /**
- * Marks a value that its scalar cannot parse. GraphQL would reject the whole document with an error and no data.
+ * Marks a value that its scalar cannot parse. If the scalar threw an error, GraphQL would reject the whole document.
  * Instead, a mutation refuses the value like any other invalid field, and any other field reports it as its own error.
  */
 export class WrongValue {

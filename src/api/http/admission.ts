@@ -16,7 +16,7 @@ export interface Admission {
   readonly inFlight: InFlight;
   readonly callers: Callers;
   readonly connections: Connections;
-  /** How long an admitted request may take until its response begins, in milliseconds, including all waits. */
+  /** How long an admitted request may take before its response begins, in milliseconds, including all waits. */
   readonly requestMs: number;
 }
 

@@ -49,8 +49,8 @@ export function openCallers({ credentials, limits, pace, addressOf, now }: Calle
   }
 
   /**
-   * Returns the tenant whose share of the capacity a request uses. This is its platform if its credentials were
-   * verified recently, or earlier on the same connection; otherwise, it is the client's address.
+   * Returns the tenant whose share of the capacity a request uses. This is the request's platform if its credentials
+   * were verified recently, or earlier on the same connection; otherwise, it is the client's address.
    */
   function tenantOf(request: IncomingMessage, caller: Viewer | undefined): Tenant {
     const known = bySocket.get(request.socket);
@@ -86,8 +86,8 @@ export function openCallers({ credentials, limits, pace, addressOf, now }: Calle
       return isPlatform ? key : undefined;
     },
     /**
-     * Looks up a request's platform in the database. Returns undefined if its credentials are wrong, and removes them
-     * from the request, as `identify` does.
+     * Looks up a request's platform in the database. If the request's credentials are wrong, removes them from it, as
+     * `identify` does, and returns undefined.
      * @throws RateLimited if the address has sent too many wrong credentials
      */
     lookUp: async (request: IncomingMessage) => (await authenticate(request, lookUpMs))?.platformId,

@@ -22,7 +22,7 @@ const sharedMs = 1_000;
 
 /**
  * Lets the requests of several tenants take turns. While several platforms are active, only a few of each tenant's
- * requests are processed at a time, so that the event loop soon gets to the others' requests and database connections
+ * requests are processed at a time, so that the event loop soon gets to the others' requests, and database connections
  * remain free for them. If only one platform is active, it has a much higher limit.
  */
 export class Turns {
@@ -37,7 +37,7 @@ export class Turns {
   #sharedUntil = 0;
   readonly #now: Clock;
 
-  /** Processes up to `most` requests of each tenant at a time, but up to `mostAlone` of the only active platform. */
+  /** Processes up to `most` requests of a tenant at a time, or up to `mostAlone` of the only active platform. */
   constructor(most: number, mostAlone: number, now: Clock = () => performance.now()) {
     this.#most = most;
     this.#mostAlone = mostAlone;
@@ -124,7 +124,7 @@ export class Turns {
     if (own.count === 0) this.#atWork.delete(key);
   }
 
-  /** Begins waiting work, one piece per turn of the event loop, so that other tenants' requests are read in between. */
+  /** Begins work that has waited, one piece per event-loop turn, so that other tenants' requests are read meanwhile. */
   #beginSoon(next: () => void): void {
     if (this.#beginning.push(next) === 1) setImmediate(this.#beginNext);
   }

@@ -196,7 +196,7 @@ function excerptOf(text: string, pattern: RegExp) {
   const first = words.findIndex((word) => pattern.test(word));
   const [from, to] = [Math.max(0, first - 12), Math.max(0, first) + 24];
   const shown = [...(from > 0 ? ['…'] : []), ...words.slice(from, to), ...(to < words.length ? ['…'] : [])].join(' ');
-  // The pattern has a capturing group, so every second part is a match.
+  // The pattern has a capturing group, so every other part is a match.
   return shown.split(pattern).map((part, index) => (index % 2 ? html`<mark>${part}</mark>` : part));
 }
 
@@ -249,7 +249,7 @@ function renderMarkdown(text: string, file: string, known: ReadonlyMap<string, u
   rules.text = breakable(/(?<=\w[_/])(?=[\w{])/g);
   const code = breakable(/(?<=\w[_./:-])(?=[\w{])|(?<=[a-z])(?=[A-Z])/g);
   rules.code_inline = (tokens, index) => `<code>${code(tokens, index)}</code>`;
-  // For each link that is still open, whether it is rendered as a link.
+  // For each Markdown link that has not been closed yet, whether it is rendered as a link.
   const leads: boolean[] = [];
   rules.link_open = (tokens, index, options, _env, renderer) => {
     const link = String(tokens[index]?.attrGet('href') ?? '');

@@ -20,7 +20,7 @@ export function frontLinks({ sandbox, lab, documents, metricsUrl }: Shown) {
     [documents, 'PAGE', 'docs', docsPath, 'Docs', 'How to start, and how everything works.'],
     [true, 'API', 'graphql', '/graphql', 'GraphQL', 'Queries, mutations and streams, over HTTP and WebSocket.'],
     [true, 'API', 'rest', restPath, 'REST', 'The same domain, for servers.'],
-    [documents, 'DATA', 'openapi', `${restPath}/openapi.json`, 'OpenAPI', 'The REST API, for programs.'],
+    [documents, 'DATA', 'openapi', `${restPath}/openapi.json`, 'OpenAPI', 'The REST API in machine-readable form.'],
     [true, 'DATA', 'health', '/health/ready', 'Health', 'Whether this instance can do its work.'],
     [metricsUrl !== undefined, 'DATA', 'metrics', `${metricsUrl}/metrics`, 'Metrics', 'Figures for Prometheus.'],
   ] as const;
@@ -82,7 +82,7 @@ const starts: Readonly<Record<string, readonly [about: string, pages: Readonly<R
     { Guide: 'docs/mobile.md', Screens: 'docs/screens.md', Errors: 'docs/guides/errors.md' },
   ],
   Server: [
-    'A backend that quotes, pays and receives webhooks.',
+    'A backend that gets quotes, pays and receives webhooks.',
     { Guide: 'docs/guides/server.md', REST: 'docs/rest.md', Webhooks: 'src/api/webhooks/README.md' },
   ],
   Operator: [

@@ -25,7 +25,7 @@ export interface RestEnvironment {
 
 // Implements entity tags (RFC 9110, 8.8.3) for records with versions, and If-Match (13.1.1).
 
-/** The header with the entity tag of the record to change, spelled as in error messages. */
+/** The header that contains the entity tag of the record to change. Error messages use this spelling. */
 export const ifMatch = 'If-Match';
 
 /** Sets the response's strong entity tag. */

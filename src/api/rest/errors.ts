@@ -212,7 +212,7 @@ function asRestError(thrown: unknown, log: Logger): RestError {
     return new RestError('INVALID_REQUEST_FORMAT', 'a request body must be application/json', { status: 415 });
   }
   if (thrown instanceof UnrepresentableAmount) {
-    // An amount above `maxAmount` is outside the contract of this API, and a retry would not help.
+    // This API does not support amounts above `maxAmount`, so a retry would not help.
     return new RestError('AMOUNT_OUT_OF_RANGE', thrown.message, { facts: { accountId: thrown.of } });
   }
   log.error({ err: thrown }, 'an endpoint failed');
@@ -240,7 +240,7 @@ function inRestTerms({ details }: Refusal): RefusalDetails {
   };
 }
 
-/** Converts a domain refusal. A header marks refusals that are replayed. */
+/** Converts a domain refusal to a REST error. A header marks replayed refusals. */
 function fromRefusal(refusal: Refusal): RestError {
   const { path, retryAfter, errors: _errors, ...facts } = inRestTerms(refusal);
   const { code, message } = refusal;

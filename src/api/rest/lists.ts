@@ -109,7 +109,7 @@ export const orderParameters = {
       type: 'string',
       enum: ['created', 'updated'],
       default: 'created',
-      description: 'The sort key. A cursor is valid only with the sort key under which it was returned.',
+      description: 'The sort key. A cursor is valid only for the sort key with which it was obtained.',
     }),
   sortOrder: z.enum(['asc', 'desc']).default('desc').describe('Newest first by default, oldest first with asc.'),
 };

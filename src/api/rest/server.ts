@@ -205,7 +205,10 @@ const streamedTypes = /^(text\/csv|application\/xml)\b/;
 /** How long to wait for a client that reads nothing from a stream, in milliseconds. */
 const drainMs = 60_000;
 
-/** Sends a body as fast as the client reads it. If it fails or is not read for `drainMs`, the connection ends early. */
+/**
+ * Sends a body as fast as the client reads it. The connection is closed early if reading the body fails or the client
+ * reads nothing for `drainMs`.
+ */
 async function sendStream(body: ReadableStream<Uint8Array>, response: ServerResponse): Promise<void> {
   const closing = new AbortController();
   response.once('close', () => closing.abort());

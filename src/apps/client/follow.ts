@@ -27,7 +27,7 @@ export interface FollowOptions<Result, Variables> {
   readonly variables: Variables;
   /**
    * Receives each message once and in order. In the app's next run, the last ones are repeated if `store` had not saved
-   * their cursors: compare `version`.
+   * their cursors. Compare `version` to recognize them.
    */
   readonly onMessage: (data: Result) => void;
   /**
@@ -91,7 +91,7 @@ async function run<Result, Variables>(
   const request = { ...sentAs(options.document), variables, extensions: resuming };
   const next = (data: unknown) => {
     failures = 0;
-    // The service's response follows its schema, from which the types of the document are generated.
+    // The response conforms to the service's schema, from which the document's types are generated.
     options.onMessage(data as Result);
     void save();
   };

@@ -23,8 +23,8 @@ export class Newest {
   #requests = 0;
 
   /**
-   * Notes that a query is being sent. Returns a function to call with its result, which returns whether the query must
-   * be sent again because a newer version of an object or the response to a later request has arrived in the meantime.
+   * Notes that a query is being sent. Call the returned function with the query's result: it returns whether the query
+   * must be sent again because a newer version of an object or the response to a later request has arrived meanwhile.
    */
   sent(query: string): (data: unknown) => boolean {
     const request = ++this.#requests;
@@ -49,7 +49,7 @@ export class Newest {
     return older;
   }
 
-  /** Returns a `fetch` for one operation. It resends a query (never a mutation) if outdated, at most three times. */
+  /** Returns a `fetch` for one operation. It resends an outdated query (never a mutation), at most three times. */
   fetchFor(kind: string, query: string, send: typeof fetch): typeof fetch {
     const attempt = async (repeats: number, ...request: Parameters<typeof fetch>): Promise<Response> => {
       const isOutdated = this.sent(query);

@@ -115,7 +115,7 @@ export function openPayments({ url, token, fetch: send = fetch, ...options }: Pa
       const response = await authorized(url, { ...request, ...(signal && { signal }) });
       const body = await bodyOf(response);
       if (!body.data || body.errors?.length) throw new RequestError(response, body);
-      // The service's response follows its schema, from which the types of the document are generated.
+      // The response conforms to the service's schema, from which the document's types are generated.
       return body.data as never;
     },
     follow(followed) {

@@ -138,7 +138,7 @@ export function useLiveList<Result, Variables, R extends Row>(
 
 /**
  * Returns the number of whole seconds until a time, or 0 once it has passed. Re-renders every second. A wrong clock on
- * the device does not matter, because `serverTime` (`viewer.serverTime` of the same response) corrects it.
+ * the device does not matter, because `serverTime` (`viewer.serverTime` in the same response) corrects it.
  */
 export function useCountdown(expiresAt: string | undefined, serverTime: string | undefined): number | undefined {
   const [seconds, setSeconds] = useState<number>();

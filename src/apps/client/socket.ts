@@ -157,7 +157,7 @@ export class PaymentsSocket {
     else this.#client?.terminate();
   }
 
-  /** Waits before the next attempt, but not after `reconnect`. */
+  /** Waits before the next attempt. `reconnect` ends the wait. */
   async #wait(failures: number): Promise<void> {
     await backoff(failures, AbortSignal.any([this.#options.signal, this.#hurry.signal])).catch(() => undefined);
     if (!this.#hurry.signal.aborted) return;

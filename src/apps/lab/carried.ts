@@ -19,7 +19,7 @@ export class CarriedValues {
     if (value !== undefined && value !== this.#newest(name)) this.#collected.push([name, value]);
   }
 
-  /** Returns a tab's variables (JSON) with values that the tab has not yet taken, or undefined if nothing changes. */
+  /** Returns a tab's variables (JSON), updated with values it has not yet taken; undefined if nothing changes. */
   fill(tabId: string, variables: string): string | undefined {
     const added = Object.fromEntries(this.#collected.slice(this.#taken.get(tabId)));
     this.#taken.set(tabId, this.#collected.length);

@@ -154,7 +154,7 @@ const furtherSteps: readonly WrittenStep[] = [
   {
     title: 'Deliveries',
     about:
-      'What was sent to the newest endpoints (first a test, then the payments that you make), and how they responded.',
+      'What was sent to the newest endpoints (first a test event, then events about the payments that you make), and how they responded.',
     docs: 'src/api/webhooks/README.md',
     query: `query Deliveries {
   webhookEndpoints(first: 5) ${selection(`edges { node {

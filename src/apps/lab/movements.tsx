@@ -42,7 +42,7 @@ function movementsOf(entries: readonly Entry[]) {
       if (other.entry.kind !== entry.kind || other.code !== code || one.left * other.left >= 0n) continue;
       const [from, to] = one.left < 0n ? [one, other] : [other, one];
       const sum = one.left + other.left;
-      // If this movement uses up both entries, it shows the formatted amount of the entry that it moves in full.
+      // A movement that uses up both entries shows the formatted amount of an entry that it moves in full.
       const isFrom = sum === 0n ? -BigInt(from.entry.amount?.amount ?? '') === to.left : sum > 0n;
       const [less, more] = isFrom ? [from, to] : [to, from];
       movements.push({

@@ -49,7 +49,7 @@ export function Session({ settings, authorization, carried, operations, linked, 
     tab?.response?.includes('Request not sent') ? undefined : operations.answer(tab?.id),
   );
   useOpenTab(tab, {
-    // Variables from a link or in a tab that the user has added stay as they are.
+    // In a tab that the user has added or opened from a link, the variables stay as they are.
     carried: tab && stepIn(tab, tabs) ? carried : undefined,
     ...{ operations, picked: picked?.operation === step?.operation ? picked : undefined },
   });

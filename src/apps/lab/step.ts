@@ -23,7 +23,7 @@ export function missingIn(variables: Readonly<Record<string, unknown>>): string 
   return name && `The variable $${name} has no value yet: run ${tab} first, or enter a value`;
 }
 
-/** The `data` of a response. Its shape follows the document. */
+/** The `data` of a response. */
 // biome-ignore lint/suspicious/noExplicitAny: a query's result depends on its document
 export type Data = any;
 

@@ -78,7 +78,7 @@ async function prettified(document: string): Promise<string> {
 
 /**
  * Removes the last document and variables, which GraphiQL stores in addition to its tabs. Because it stores the
- * document only after an edit, it might find variables without a document and would then open a new, empty tab.
+ * document only after an edit, it might otherwise find variables without a document and open a new, empty tab.
  */
 function forgetLast(): void {
   for (const key of ['query', 'variables', 'headers']) localStorage.removeItem(`graphiql:${key}`);

@@ -134,7 +134,7 @@ async function testWebhook({ service, endpoint }: Stage) {
   return { id, status: delivered ? 'DELIVERED' : `answered ${responseStatus ?? 'nothing'}` };
 }
 
-/** The command's and the program's own options. All other options are fields of a scenario. */
+/** The options of `trigger` and of the program itself. All other options are fields of a scenario. */
 interface TriggerOptions extends SandboxScenarioInput {
   readonly url?: string;
   readonly json?: true;

@@ -15,7 +15,7 @@ export interface Screen {
 
 export interface Job {
   readonly screen: Screen;
-  /** Whether to print for machines: one JSON value or, for continuous output, one value per line. */
+  /** Whether to print JSON: a single value or, for continuous output, one value per line. */
   readonly json: boolean;
 }
 

@@ -57,7 +57,7 @@ export class Service {
     if (!data && !errors) throw new Failure(`${this.#graphql} answers with ${status}: it is not this service.`);
     const [error] = errors ?? [];
     if (error || !data) throw refused(error?.extensions?.code ?? String(status), error?.message);
-    // The service's response follows its schema, from which the document's types are generated.
+    // The response conforms to the service's schema, from which the document's types are generated.
     return data as Result;
   }
 
@@ -74,7 +74,7 @@ export class Service {
     throw new Failure(`${message} (${code}${field ? `, ${field.path.join('.')}` : ''})`, code);
   }
 
-  /** Reads the caller and the end of the feed, which also verifies the credentials. */
+  /** Reads who the caller is and where the feed ends. This also verifies the credentials. */
   async whoami() {
     return (await this.execute(Whoami, {})).viewer;
   }

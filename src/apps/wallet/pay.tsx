@@ -323,7 +323,10 @@ function QuoteCard({ quoted, available, limits, payee, onEnd }: QuoteCardProps) 
   const input = { quoteId: quote.id, idempotencyKey: key.current };
   const execute = () => isOver || executeQuote({ variables: { input, locale } });
 
-  /** Cancels the quote, unless it may have been paid already. If this fails, the quote will expire. */
+  /**
+   * Cancels the quote or, if it has already been paid from this card, shows the payment. If the request fails, an
+   * unpaid quote will expire.
+   */
   async function cancel() {
     const isPressed = loading || isUnclear;
     if (!isPressed) onEnd();

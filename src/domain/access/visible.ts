@@ -10,7 +10,7 @@ import type { Caller, Viewer } from './caller.ts';
 
 export type Scope = Pick<Caller, 'platformId' | 'bound'>;
 
-/** For each kind of bound, the field of a row that must match it; null if a caller with that bound sees no rows. */
+/** For each kind of bound, the row field that must match it, or null if a caller with that bound sees no rows. */
 interface Rule<Field extends string = string> {
   readonly CUSTOMER: Field | null;
   readonly PAYMENT: Field | null;
@@ -99,7 +99,7 @@ export function maySee(noun: Noun, { bound }: Pick<Scope, 'bound'>, row: Readonl
   return field !== null && row[field] === idOf(bound);
 }
 
-/** Returns whether a caller with this kind of bound can see any records of this kind. */
+/** Returns whether a caller with the given kind of bound can see any records of the given kind. */
 export function seesAny(noun: Noun, { bound }: Pick<Scope, 'bound'>): boolean {
   return bound.kind === 'PLATFORM' || rules[noun][bound.kind] !== null;
 }

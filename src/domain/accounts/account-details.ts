@@ -59,8 +59,8 @@ interface WarnedAccount extends Pick<GivenAccount, 'accountType' | 'details'> {
 }
 
 /**
- * Returns warnings for those who are about to pay an accepted account: that its rail alters the owner's name and, in
- * the sandbox, that PRODUCTION would refuse certain details.
+ * Returns warnings for those who are about to pay into an accepted account: that its rail alters the owner's name and,
+ * in the sandbox, that PRODUCTION would refuse certain details.
  * @param createdAt when the account was created
  */
 export function accountWarnings(account: WarnedAccount, environment: Environment, createdAt: Date): InvalidField[] {

@@ -46,9 +46,9 @@ type DecisionInput<Kind extends 'approve' | 'reject'> = Named & Omit<Extract<Dec
 const at = pathsIn<DecisionInput<'approve'> & DecisionInput<'reject'>>();
 
 /**
- * Approves a payment that a policy holds, as a second person (requires APPROVE), or an incoming payment, on behalf of
- * the receiving platform (requires TRANSACT). An incoming payment fails with MISSING_MANDATORY_PAYEE_DATA if mandatory
- * receiver information is neither given nor in the customer's record.
+ * Approves either a payment that a policy holds, as a second person (requires APPROVE), or an incoming payment, on
+ * behalf of the receiving platform (requires TRANSACT). An incoming payment fails with MISSING_MANDATORY_PAYEE_DATA if
+ * mandatory receiver information is neither given nor in the customer's record.
  * @throws Refusal TRANSACTION_NOT_FOUND, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL, INVALID_INPUT,
  *   IDEMPOTENCY_MISMATCH, FORBIDDEN (also for the payment's requester), and the refusals of the command that requested
  *   a held payment
@@ -310,7 +310,7 @@ function planApproval(caller: Caller, found: PendingApproval & Waiting, expected
   const owners = new Set([transaction, ...accounts].map(({ customerId }) => customerId).filter((one) => one !== null));
   const approved: Plan = {
     requireActive: {
-      // The platform's own account can receive money from any customer.
+      // The platform's own account can receive money even from a customer who is not allowed to move money.
       customers: isBetween && destination.customerId === null ? [] : [...owners],
       accounts: kind('EXTERNAL'),
       unfrozen: kind('INTERNAL'),

@@ -136,7 +136,7 @@ function conflictWords(status: string): string {
     : `is already ${status}`;
 }
 
-/** Freezes customers and accounts. Only operators can do this, with a command. */
+/** Freezes customers and accounts. Only operators can do this, by running a command. */
 
 interface Freezing {
   readonly frozen: boolean;

@@ -54,7 +54,7 @@ export interface Payments {
 /** What a rolled-back command would have done. */
 export interface Validated {
   readonly row: SnapshotRows[ResultType];
-  /** The limits that would count the payment, in their state after it; only those that the caller may see. */
+  /** The limits that would count the payment, as they would be after it. Includes only those the caller may see. */
   readonly limits: readonly LimitState[];
   readonly approvalDueAt: Date | null;
 }

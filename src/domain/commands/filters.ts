@@ -23,7 +23,7 @@ import {
 import { normalUmaAddress } from './uma-addresses.ts';
 
 /**
- * List filters, which are the same in every API. Given fields are combined with AND, a list accepts any of its values,
+ * List filters, which are the same in every API. Given fields are combined with AND, a list matches any of its values,
  * and date ranges include both ends. A malformed id, or an id that belongs to another platform, matches nothing.
  * A condition on data that the caller may not see also matches nothing, because a match would reveal the data.
  */

@@ -98,7 +98,7 @@ export function refundOf({ id, sentAmount }: Pick<Transaction, 'id' | 'sentAmoun
 
 /**
  * Credits external money to an internal account. `times` is the number of deposits of this amount in the plan. They
- * share a journal, because the auditor reports a second journal of this kind for a payment as a double credit.
+ * share a journal, because the auditor would report a second journal of this kind for a payment as a double credit.
  */
 export function deposit(
   accountId: string,

@@ -22,7 +22,7 @@ export class Channel<T> implements AsyncIterableIterator<T> {
   #ended = false;
   #error: unknown;
 
-  /** @param onOverflow called when the reader falls too far behind, because it may have stopped reading */
+  /** @param onOverflow called when the reader falls too far behind; it may have stopped reading altogether */
   constructor(limit: number, onClose: () => void, onOverflow: () => void = () => undefined) {
     this.#limit = limit;
     this.#onClose = onClose;

@@ -122,7 +122,7 @@ function headsIn(payload: string) {
   });
 }
 
-/** The number of events that a subscriber may fall behind before it is dropped. */
+/** How many events a subscriber may fall behind before it is dropped. */
 const maxBacklog = 1_000;
 /** The interval at which the feed polls for new events, in milliseconds. It polls because notifications may be lost. */
 const pollMs = 1_000;
@@ -281,7 +281,7 @@ export class Feed {
     }
   }
 
-  /** Abandons the hub if a database restore has removed its last dispatched event. Returns whether it continues. */
+  /** Abandons the hub and returns false if a database restore has removed the hub's last dispatched event. */
   async #continues(hub: Hub): Promise<boolean> {
     const continues = await hasPosition(this.#reads.pool, hub.platformId, { sequence: hub.head, epoch: hub.epoch });
     if (!continues) this.#abandon(hub);

@@ -20,7 +20,7 @@ export const newestEvents = 2_000;
 
 /** The number of replay pages that this process reads concurrently. */
 const replayConnections = 3;
-/** A few are enough, because live reads are short and run one at a time per platform. */
+/** A few connections are enough, because live reads are short and run one at a time per platform. */
 const liveConnections = 2;
 
 const columns = columnsOf('Event', 'e');

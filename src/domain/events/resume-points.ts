@@ -94,7 +94,7 @@ const seenMs = 900_000;
 /** Streams opened within this time, in milliseconds, share a statement. */
 const collectMs = 3;
 const maxBatch = 500;
-/** After how many new streams a subject's keys are counted, as a fraction of the maximum number of keys. */
+/** How many new streams cause a subject's keys to be counted, as a fraction of the maximum number of keys. */
 const countedPart = 0.1;
 
 /** The resume points of this process's streams. Streams that open together share a statement, as do updates. */
@@ -235,7 +235,7 @@ export class ResumePoint {
   readonly #store: ResumePoints;
   readonly #found: Found | undefined;
   state: 'open' | 'closed' | 'ended' = 'open';
-  /** The position after which the stream began; null if the stream resumes an earlier one. */
+  /** The position after which the stream began; null if it resumes an earlier one or would start over if reopened. */
   begun: bigint | null = null;
   #isBegun: boolean;
   #acknowledged: FeedPosition | null = null;

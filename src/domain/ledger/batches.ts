@@ -109,7 +109,7 @@ function addMoves(keys: ConflictKeys, { quotes = [], expired = [], transactions 
   }
 }
 
-/** Whether a plan or its alternative may end a payment in a way some policies do not count (release_payments.sql). */
+/** Whether a plan or its alternative may end a payment and make a policy stop counting it (release_payments.sql). */
 function endsUndelivered({ transactions = [], otherwise }: Alternative): boolean {
   return transactions.some(({ to }) => undelivered.has(to)) || (otherwise !== undefined && endsUndelivered(otherwise));
 }

@@ -16,7 +16,7 @@ export class LockTimeout extends Error {
 interface Waiting<Outcome> extends PlatformPlan {
   /** The first account whose balance the plan changes. */
   readonly account: string | undefined;
-  /** By `performance.now()`. */
+  /** As a value of `performance.now()`. */
   readonly deadline: number;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;

@@ -40,7 +40,7 @@ export interface Plan {
   readonly journals?: readonly Journal[];
   /** The approval of a balance correction. The plan's only journal makes the correction. */
   readonly adjustments?: readonly Approval[];
-  /** The case to settle, and the order that this concludes. The plan's only journal books the difference. */
+  /** The case to settle, and the order that settling it concludes. The plan's only journal books the difference. */
   readonly cases?: readonly SettledCase[];
   /**
    * When to query the rail again about an order, in milliseconds from now; null once the order has its outcome.

@@ -7,7 +7,7 @@ import type { Operation } from '../access/operations.ts';
 // Order ids serve as idempotency keys at providers. They are derived from values that a client sends again when it
 // retries a payment. A payment that is retried after a database restore therefore gets its previous order id.
 
-/** Returns the id of a command's order. The same idempotency key gives the same id. Without a key, it is `fresh`. */
+/** Returns the id of a command's order: the same id for the same idempotency key, or `fresh` if there is no key. */
 export function orderIdOfKey(
   caller: Caller,
   command: { readonly operation: Operation; readonly idempotencyKey: string | null | undefined },

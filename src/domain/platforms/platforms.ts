@@ -30,7 +30,7 @@ import { readProfile } from '../customers/customers.ts';
 import { commitPlanOn } from '../ledger/commit.ts';
 import { deliveryRails, type PaymentRail } from '../pricing/delivery-rails.ts';
 
-/** The maximum number of domains per sandbox platform, so that no platform can take all of them. */
+/** The maximum number of UMA domains per sandbox platform, so that no platform can hoard reserved domains. */
 const maxSandboxDomains = 20;
 
 /**

@@ -240,7 +240,7 @@ export async function nextQuoteExpiry(payments: Payments): Promise<number | unde
 }
 
 /**
- * Marks up to `limit` quotes as EXPIRED after their expiry, along with their transactions. The row lock decides a race
+ * Marks up to `limit` quotes past their expiry as EXPIRED, along with their transactions. The row lock decides a race
  * with an execution: whichever holds it first wins, and the other is refused.
  * @returns how many quotes were found, and how many of them are now EXPIRED
  */
@@ -252,7 +252,7 @@ export async function expireQuotes(payments: Payments, limit: number) {
   let done = 0;
   for (const [position, result] of results.entries()) {
     const quote = expired[position]?.id ?? '';
-    // Another process may already have expired the quote, or this one may have, but lost the response to its commit.
+    // Another process may have expired the quote, or this one may have done so but lost the response to its commit.
     if (result === null || result.code === 'QUOTE_EXPIRED') done += 1;
     else if (!loggedQuotes.has(quote)) {
       loggedQuotes.set(quote, true);
@@ -263,7 +263,7 @@ export async function expireQuotes(payments: Payments, limit: number) {
   return { found: expired.length, done };
 }
 
-/** Plans to mark an open quote and its transaction as EXPIRED, only `before` or only `after` the expiry time. */
+/** Returns changes that mark an open quote and its transaction as EXPIRED, only `before` or only `after` its expiry. */
 export function quoteEnd(
   quote: Pick<Quote, 'id' | 'transactionId'>,
   reason: string,

@@ -57,7 +57,7 @@ export interface Destination {
   /** The customers who must be able to receive money, and the accounts that must be ACTIVE. */
   readonly receivers: readonly string[];
   readonly accounts: readonly string[];
-  /** The receiving internal account; undefined if the money leaves, or if only the lookup identifies the receiver. */
+  /** The receiving internal account; undefined if the destination is an external account or a UMA address. */
   readonly internalAccountId: string | undefined;
   /** The range of amounts that can arrive, in the smallest unit; undefined if only the rate's limits apply. */
   readonly limits: { readonly min: bigint; readonly max: bigint } | undefined;

@@ -258,7 +258,7 @@ function newRows(
   return { quote, transaction };
 }
 
-/** Returns a quote's expiry, counted from the time in its id. A lock is obtained later, so it never expires earlier. */
+/** Returns a quote's expiry, counted from the time in its id. A lock is obtained later, so it outlasts the quote. */
 function expiryOf({ quoteSeconds }: Payments, quoteId: string, lock: LockedPrice | undefined): Date {
   const validMs = Math.min(quoteSeconds * 1000, Math.floor(lock?.validMs ?? Number.POSITIVE_INFINITY));
   return new Date(creationTime(quoteId).getTime() + validMs);

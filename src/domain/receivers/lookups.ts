@@ -176,7 +176,7 @@ function pricedCurrencies(
   );
 }
 
-/** Returns the limits on the amounts received for a sending currency; undefined if the rail does not convert it. */
+/** Returns the range of amounts that can arrive from a sending currency; undefined if the rail does not convert it. */
 async function sendingLimit(rail: RailWith<'rate'>, sender: SendingCurrency, receiving: Currency) {
   const sending = currencyOf(sender.code);
   const rate = sending && (await rail.rate(sending, receiving));

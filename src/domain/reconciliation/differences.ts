@@ -55,7 +55,7 @@ const ordersStatement = statement<OrderHere>(
 const laterMs = 3_600_000;
 
 /**
- * Compares a platform's orders that were created in a period with its provider's report.
+ * Compares a platform's orders in a period with the movements that its provider reports.
  * @throws Refusal SERVICE_UNAVAILABLE if the rail cannot list movements; any error that the rail throws
  */
 export async function reconcile(payments: Payments, tenant: Tenant, period: Period) {

@@ -104,9 +104,9 @@ const noteStatement = statement<object>(
 );
 
 /**
- * Stores the differences found, and marks the period's other open differences as gone. A difference in an order
- * counts as the same one, and so stays closed, as long as both sides report the same values. A difference in a balance
- * counts as the same one until it is closed.
+ * Stores the differences found, and marks the period's other open differences as gone. A difference in an order counts
+ * as one already stored, and so stays closed, as long as both sides report the same values. A difference in a balance
+ * counts as one already stored until that one is closed.
  */
 async function store(
   { client, prisma }: Transaction,
@@ -169,8 +169,8 @@ const openDays = 31;
 
 /**
  * Selects a platform's due days, oldest first, in UTC: days without a finished reconciliation and, once a day, days
- * with open differences. The previous day is due from hour `$2` on. A worker that begins a day reserves it for 15
- * minutes.
+ * with open differences. The previous day is due from hour `$2` on. A worker that starts to reconcile a day reserves it
+ * for 15 minutes.
  */
 const dueStatement = statement<{ from: Date; to: Date }>(
   'due_reconciliations',

@@ -58,7 +58,7 @@ export async function contradictionOf(
   return isOther ? otherOutcome(outcome, isPull(order) && settled ? 'the pull has settled' : status) : undefined;
 }
 
-/** Describes the contradiction between a rail's outcome and the status that a payment already has. */
+/** Describes the contradiction between the outcome that a rail reports and the status that a payment already has. */
 export function otherOutcome(outcome: RailOutcome, status: string): Contradiction {
   const explanation = 'explanation' in outcome ? ` (${outcome.explanation})` : '';
   return { kind: 'OTHER_OUTCOME', said: `${outcome.kind}${explanation}`, stands: status };
@@ -198,7 +198,7 @@ async function settle(payments: Payments, facts: ToSettle, operator: Decider) {
   const journal = difference(order.transaction.id, promisedOf(order), moved);
   const result = {
     orderId: order.id,
-    /** Whether only the payment's pull has settled, and its payout is still to come. */
+    /** Whether only the payment's pull has settled and its payout is still to come. */
     isPull: isPull(order),
     ...{ said, stands },
     /** The amounts booked to DIFFERENCES. A negative amount is the operator's loss. */

@@ -48,7 +48,7 @@ export async function withOrder<Done>(payments: Payments, id: string, work: (ord
 }
 
 /**
- * Queries the rail once more. A rail that supports lookups is not sent the order again.
+ * Queries the rail once more. If the rail has `findOrder`, the order is not sent again.
  * @param advice text to append to the refusal if the rail cannot be queried
  * @returns undefined if the provider has no such payment
  * @throws RefusedByHand
@@ -111,7 +111,7 @@ async function takeOrder({ database }: Payments, transactionId: string): Promise
 
 interface ByHand {
   readonly operator: Operator;
-  /** Whether to skip the last query to the rail, because the rail is gone or does not answer. */
+  /** Whether to skip the last query to a rail that is gone or does not answer. */
   readonly withoutAsking: boolean;
 }
 

@@ -139,7 +139,7 @@ export function planFailure(order: DueOrder, failure: Failure): PlanGroup {
   return combineSides(order.platformId, sending, incoming.transaction.platformId, { transactions: receiving });
 }
 
-/** Plans a bank's return of a delivered payment: it becomes REFUNDED, and its delivery and debit are reversed. */
+/** Plans a bank's return of a delivered payment, which becomes REFUNDED. Its delivery and debit are reversed. */
 export function planReturn(order: DueOrder, reason: string): PlanGroup {
   const { transaction, platformAccountId, canReturnFee } = order;
   // The platform returns its share of the fees if its account still holds enough. Otherwise the service bears the loss.

@@ -69,7 +69,7 @@ export async function settleDueOrders(payments: Payments, limit: number): Promis
 async function settleOrders(payments: Payments, orders: readonly DueOrder[]): Promise<void> {
   const { pool } = payments.database;
   const leases = renewLeases(pool, orders, payments.log);
-  // Announcements do not wait for rails, because the approval period starts at the time in the id created by the lease.
+  // Announcements do not wait for rails, because the approval period started when the orders were leased.
   const parts = [orders.filter(isToAnnounce), orders.filter((order) => !isToAnnounce(order))];
   const postponements = await Promise.all(parts.map((part) => settleTogether(payments, part)));
   await leases.end();

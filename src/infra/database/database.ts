@@ -135,7 +135,7 @@ export function openDatabase(options: DatabaseOptions) {
       const onPrimary = () => reads.read(read);
       return reader ? reader(read, onPrimary) : onPrimary();
     },
-    /** Connects for statements that read no rows directly and only call a ledger function. */
+    /** Returns a connection for statements that only call a ledger function. */
     connectForFunctions: () => (pool instanceof ServingPool ? pool.connectForFunctions() : pool.connect()),
     /** Opens another pool in the same role, for work that must not wait for this pool. `use` names its connections. */
     openPool: (use: string, poolSize: number): pg.Pool => openPool(connectionLikePool(use), { ...options, poolSize }),

@@ -64,7 +64,7 @@ export interface Postponement {
   readonly dueInMs: number;
 }
 
-/** Creates the function that releases leased rows or renews their leases. For a lost lease, it returns undefined. */
+/** Creates the function that releases leased rows or renews their leases. It returns undefined for each lost lease. */
 export function postponing({ table, rows, key: [key, type] = platformKey, dueAt = 'due_at' }: LeasedTable) {
   const field = fieldName(key);
   const postpone = statement<{ platformId: string; key: string; until: string }>(

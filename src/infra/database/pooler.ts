@@ -20,7 +20,7 @@ const loginSettings = () =>
     .filter(([name]) => name !== 'gateway.platform');
 
 /**
- * Stores the required session settings with the pooler's login, as its defaults for this database only. A login may
+ * Stores the required session settings as the defaults of the pooler's login, in this database only. A login may
  * change its own defaults. Connections with settings of their own, such as those for background work, are not affected.
  * @param direct the server's own address, with the same login
  * @throws OperatorError if the logins differ, or the login owns tables

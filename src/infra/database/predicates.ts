@@ -32,7 +32,7 @@ export class NotFollowable extends Error {
   }
 }
 
-/** The unchanging fields of referenced rows (guard_account, apply_owner_changes): past values equal current ones. */
+/** The fields of referenced rows whose past values equal the current ones (guard_account, apply_owner_changes). */
 const unchanging: Readonly<Record<string, readonly string[]>> = {
   Account: ['id', 'platformId', 'kind', 'currency', 'customerId'],
   Customer: ['id', 'platformId', 'platformCustomerId', 'customerType'],

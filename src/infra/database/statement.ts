@@ -26,7 +26,7 @@ export type NounsArgument<Row> = keyof NounsIn<Row> extends never ? [] : [nouns:
 
 const texts = new Map<string, string>();
 
-/** Returns the text of each statement, by name. A test compares them with docs/prisma.md. */
+/** Returns each statement's SQL, by name. A test compares these statements with docs/prisma.md. */
 export function statementTexts(): ReadonlyMap<string, string> {
   return texts;
 }

@@ -28,7 +28,7 @@ export async function inTransaction<T>(
 }
 
 interface TransactionOptions {
-  /** The statement that begins the transaction: `begin`, with an isolation level and access mode. */
+  /** The statement that begins the transaction: `begin`, optionally with an isolation level and access mode. */
   readonly begin?: `begin${string}`;
   /** Called when the connection becomes unusable because it cannot roll back. */
   readonly onBroken?: (error: Error) => void;

@@ -55,7 +55,7 @@ function isLongAddress(error: unknown): boolean {
   return code === 'HPE_HEADER_OVERFLOW' && rawPacket?.subarray(0, longAddress).includes('\r\n') === false;
 }
 
-/** Reduces a request's target to its path, and returns what is wrong with its address. */
+/** Reduces a request's target to its path, and returns what is wrong with its address, if anything. */
 function takeAddress(request: IncomingMessage): string | undefined {
   const { rawHeaders, headers, httpVersion, method, url = '' } = request;
   const { host } = headers;

@@ -27,7 +27,7 @@ const idForm = /^[\w.:/+=-]{1,128}$/;
 
 /** The format of a client's name and version. Both are written to the log and the database. */
 const clientForm = /^[\x20-\x7e]{1,64}$/;
-/** The header prefixes before `-name` and `-version`: for Apollo's clients, and for those that follow GraphQL Hive. */
+/** The prefixes of the `-name` and `-version` headers, by Apollo's convention and by GraphQL Hive's. */
 const clientHeaders = ['apollographql-client', 'graphql-client', 'x-graphql-client'];
 
 /** Returns the name and version that a client sends in its headers or, on a socket, in its connection parameters. */

@@ -33,13 +33,13 @@ const midPrices: Readonly<Record<CurrencyCode, string>> = {
   USDT: '0.9995',
 };
 
-/** The markup on the mid price, as a fraction. The sender pays it if the two currencies differ. */
+/** The markup on the mid price, as a fraction. It applies if the sending and receiving currencies differ. */
 const spread = '0.004';
 
-/** The fixed fee, in US dollars, converted to each currency and rounded down to its smallest unit. */
+/** The fixed fee in US dollars, which is converted to each currency and rounded down to its smallest unit. */
 const fixedFeeWorth = '0.05';
 
-/** The minimum amount to send, in US dollars, converted to each currency and rounded down to its smallest unit. */
+/** The minimum amount to send, in US dollars. It is converted in the same way. */
 const minSendingWorth = '0.1';
 
 const defaultVariableFeeRate = '0.003';

@@ -75,7 +75,7 @@ export async function checkAccount(upstream: Upstream, account: AccountToCheck):
   }
 }
 
-/** Finds an upstream account by identity, which is unique per owner. Its other details are those given when it was registered. */
+/** Finds an upstream account by its identity, which is unique per owner. Its other details stay as registered. */
 async function find({ client }: Upstream, { type, details }: RailAccount, currency: string) {
   const { data } = await client.get('/platform/external-accounts', api.externalAccountList, { currency });
   const key = identityKey(type, details);
@@ -228,7 +228,7 @@ export function orderIdIn(description: string | undefined): string | undefined {
   return /^order ([0-9a-f-]{36})$/.exec(description ?? '')?.[1];
 }
 
-/** Returns the memo of an upstream payment, which names its order or deposit for operators and reconciliation. */
+/** Returns the memo for an upstream payment, which names its order or deposit for operators and reconciliation. */
 export function memoOf(what: 'order' | 'return of' | 'deposit' | 'funding of' | 'unused of', id: string): string {
   return `${what} ${id}`;
 }

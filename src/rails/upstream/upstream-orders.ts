@@ -196,7 +196,7 @@ function outcomeOf(
   }
 }
 
-/** Returns whether a collection was already refunded, perhaps by a process that died right afterwards. */
+/** Returns whether a collection has already been refunded, perhaps by a process that died right afterwards. */
 async function wasGivenBack(upstream: Upstream, order: RailOrder): Promise<boolean> {
   if (order.settled || !order.account) return false;
   const receiverAccountIdentifier = await externalId(upstream, order.account, order.currency);

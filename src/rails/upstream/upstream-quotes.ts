@@ -111,7 +111,7 @@ function lockedBy(quote: api.QuoteRecord, { sending, receiving }: LockRequest): 
   };
 }
 
-/** The number of decimal places of a variable fee rate that is derived from amounts. */
+/** The number of decimal places in a variable fee rate that is derived from amounts. */
 const feePlaces = 6;
 
 interface Pair {

@@ -91,8 +91,8 @@ type Figures = Partial<Record<keyof typeof meanings, number | null>> & {
 };
 
 /**
- * Creates the gauges for the database figures, and returns a function that reads the figures for a scrape on a separate
- * connection. If the database does not return some of them in time, they are absent and `payments_database_up` is 0.
+ * Creates the gauges for the database figures, and returns a function that reads them on a separate connection for each
+ * scrape. If the database does not return some of them in time, they are absent and `payments_database_up` is 0.
  * @param database opened for background work, so that it sees all platforms
  */
 export function databaseFigures(database: Database, registers: Registry[]): () => Promise<void> {

@@ -50,7 +50,7 @@ function declareGauges({ serving, working, replicas, feed, sessions, readiness }
   gauge('pool_waiting', 'Statements waiting for a connection from a pool.', waiting, 'pool');
   gauge('stream_connections', 'Open WebSockets and event streams.', () => sessions.size);
   gauge('subscriptions', 'Open subscriptions.', () => feed.subscriptions);
-  gauge('feed_listening', 'Whether the feed listens for notifications: 1, or 0 while it polls.', () =>
+  gauge('feed_listening', 'Whether the feed listens for notifications (1) or only polls (0).', () =>
     Number(feed.listening),
   );
   gauge(

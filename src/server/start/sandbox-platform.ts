@@ -32,7 +32,7 @@ const PREPARATION_LOCK = 0x73616e64;
 
 export type LocalSandbox = Awaited<ReturnType<typeof prepareSandboxPlatform>>;
 
-/** Creates the local sandbox's platform, unless it exists, with two funded customers and external accounts to pay. */
+/** Creates the local sandbox's platform with two funded customers and external accounts to pay, unless it exists. */
 export async function prepareSandboxPlatform(payments: Payments) {
   const caller = await withAdvisoryLock(payments.database.url, PREPARATION_LOCK, () => findOrCreate(payments));
   return {
@@ -60,7 +60,7 @@ async function findPayer(payments: Payments, caller: Caller): Promise<SandboxPay
 
 const enough = 1_000_00n;
 
-/** The remaining limit that a user's first steps need: an amount in the smallest unit, or a number of payments. */
+/** What must be left of a limit for a user's first steps: an amount in the smallest unit, or a number of payments. */
 const room = { amount: 100_00n, payments: 5 };
 
 async function limitedCustomers({ database }: Payments, platformId: string): Promise<string[]> {

@@ -149,7 +149,7 @@ export function startWorkers(webhooks: Webhooks, sequencer: Sequencer, reconcile
 
 const followStatement = statement<{ backMs: number | null }>('follow_clock', 'select follow_clock() as back_ms');
 
-/** If the database clock was set back, moves due times (not quotes' expiry) back with it, and logs a warning. */
+/** If the database clock was set back, moves due times with it, except the expiry of quotes, and logs a warning. */
 async function followClock(database: Database, log: Logger): Promise<void> {
   const [row] = await followStatement(database.pool);
   if (typeof row?.backMs !== 'number') return;

@@ -49,7 +49,8 @@ export async function tryStranger(
       if (isRepeated && (meaning === 'key' || takenTwice.has(named.what))) continue;
       const refused = fresh('refused');
       const ask = async (value: string) => {
-        // Both requests use the same key. The second is not a replay, because the refusal of the first is not stored.
+        // Both requests use the same key, unless both may succeed. The second is not a replay, because the refusal of
+        // the first is not stored.
         const key = takenTwice.has(named.what) ? fresh('taken') : refused;
         const { request, ...reply } = await send(stranger.platform, value, stranger.own, key);
         return withLeaks(reply, secrets, request);
@@ -191,7 +192,7 @@ function differenceOfStatements(foreign: Sent, never: Sent): string | undefined 
   return `the statements differ: ${one.length} and ${two.length}; ${JSON.stringify([only(one, two), only(two, one)])}`;
 }
 
-/** Returns the start of the response if it treats another caller's idempotency key as used. */
+/** Returns the start of the response if it shows that another caller's idempotency key counts as used. */
 function foreignKeyUsed({ text }: Reply): string | undefined {
   return /IDEMPOTENCY_MISMATCH|"replayed":true|this idempotency key has already created|this idempotency key was used before, for/.test(
     text,

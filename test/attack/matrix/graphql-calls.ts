@@ -212,7 +212,7 @@ function namesAnything(owner: string, field: Field): boolean {
   return field.args.some((arg) => namesIn(`${owner}.${field.name}`, arg).length > 0);
 }
 
-/** Returns fields whose arguments name objects but that no call reaches: those on neither root types nor node types. */
+/** Returns fields with arguments that name objects, on types that no call reaches: neither root nor node types. */
 export function unreachedFields(): readonly string[] {
   const reached = new Set([...rootTypes, ...nodeTypes().map(({ name }) => name)]);
   return Object.values(schema.getTypeMap())

@@ -4,7 +4,7 @@ import type { Data, TestPlatform } from '../../setup/gateway.ts';
 import { usAccount } from '../../setup/scene.ts';
 import { createEndpoint } from '../../webhooks/endpoint.ts';
 
-/** A kind of object that a request can name, by its id or by another value. */
+/** The kinds of object that a request can name, by id or by another value. */
 export const kinds = [
   ...(['Customer', 'InternalAccount', 'ExternalAccount', 'Quote', 'FundedQuote', 'Transaction'] as const),
   ...(['IncomingTransaction', 'Lookup', 'Event', 'ApiToken', 'ClientToken', 'WebhookEndpoint'] as const),

@@ -148,7 +148,7 @@ test('an upstream restore explains only the payments that it undid, all of which
   ]);
 });
 
-test('a restore of the gateway explains the payments that exist only upstream, all of which must be reported', () => {
+test('a gateway restore explains the payments that exist only upstream, all of which must be reported', () => {
   const restores = { ...noRestores, undonePayments: new Set(['T-out']), undoneOrders: new Set(['O-out']) };
   const undone = {
     restores,

@@ -33,7 +33,7 @@ export interface BookedDeposit extends Amount {
 /** A payment on the gateway's upstream account. */
 export interface Movement extends Amount {
   readonly reference: string;
-  /** The gateway's order named in the payment's memo. */
+  /** The gateway order named in the payment's memo. */
   readonly orderId: string | undefined;
   /** Whether the payment is a deposit for a customer, which the gateway did not order. */
   readonly isDeposit: boolean;

@@ -55,8 +55,8 @@ export async function startSide(
       await start();
     },
     /**
-     * Kills all instances, replaces the database with the copy, records the restore, and starts them again.
-     * @param between runs while no instance uses the database that will be lost
+     * Kills all instances, replaces the database with the copy, records the restore, and starts the instances again.
+     * @param between is run before the database is replaced, while no instance is using it
      */
     async restore(between: () => Promise<void>) {
       if (!backup) throw new Error('there is no backup');

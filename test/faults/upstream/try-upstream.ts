@@ -69,8 +69,8 @@ export async function tryUpstream(trial: Trial) {
     const seconds = (performance.now() - began) / 1_000;
     const books = await gatherBooks(sides, load, before, opening);
     const { kills } = killer;
-    // `repeated` is the number of commands sent again after the gateway was restored. `seconds` is the time for which
-    // the clients made payments.
+    // `repeated` is the number of commands sent again after the gateway was restored. `seconds` is how long the clients
+    // spent making payments.
     return { books, violations: checkBooks(books), kills, troubles: troublesOf(sides), repeated, seconds };
   } finally {
     await load.stop();

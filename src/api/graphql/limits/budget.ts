@@ -4,8 +4,8 @@ import { unprocessableStatus } from '../failure.ts';
 import type { CostlyPath, DocumentSize, Measure } from './document-size.ts';
 
 /**
- * The limits on a document, for all transports. Each operation and fragment must be within them. They allow the
- * introspection query of graphql-js with its default `typeDepth`.
+ * The limits on a document, for all transports. Each operation and fragment must be within them. They allow
+ * graphql-js's introspection query with the default `typeDepth`.
  */
 export const documentBudget = {
   tokens: 2000,

@@ -153,7 +153,7 @@ const nothing: Expansion = {
 const uncounted: Expansion = { ...nothing, depth: 1 };
 
 const costOfUnknown = { own: 1, rows: undefined, isVariable: false };
-/** Introspection reads no rows, but a few fields select thousands of values, all on the service's single thread. */
+/** Introspection reads no rows, but a few fields return thousands of values, computed on the service's main thread. */
 const costOfIntrospection = { ...costOfUnknown, rows: 100 };
 
 /** One pass through a document. */

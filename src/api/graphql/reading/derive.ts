@@ -165,7 +165,7 @@ const prices: Readonly<Record<Costs | 'list', number>> = {
   rows: 10,
   /** Values from other rows, read for each of a payment's legs. */
   legs: 20,
-  /** A row as it was after a change, which Postgres reconstructs from later changes. */
+  /** A row as it was after a change, which Postgres reconstructs from the current row and the event. */
   past: 80,
   /** A read with its own plan: a field of the query type, or a field whose resolver sends statements. */
   read: 300,

@@ -104,10 +104,10 @@ export const rowSeen =
 export interface ManyOptions {
   /** The columns to sort by: a column of the first relation, followed by one of the second relation, if any. */
   readonly orderBy: readonly string[];
-  /** Limits the list to rows in which this column has one of these enum values. */
+  /** Limits the list to rows in which the given column has one of the given enum values. */
   readonly only?: readonly [column: string, values: readonly string[]];
   readonly visible?: Visible;
-  /** The list is complete if, in one of its rows, this column is at least as high as in the parent row. */
+  /** The list counts as complete if one of its rows has at least the parent row's value in the given column. */
   readonly completeBy?: string;
 }
 
@@ -165,7 +165,7 @@ export const limitsOf: MadeRead = () => ({
 export const referenceOf: MadeRead = () =>
   leaf(({ row }) => [`case when ${row}.status <> 'CREATED' then to_json(${row}.reference) end`]);
 
-/** The policy of the row, if the viewer may see it. */
+/** The row's policy, if the viewer may see it. */
 export const policyOf: MadeRead = () => ({
   kind: 'row',
   from: ({ row = '' }, alias) =>

@@ -137,7 +137,7 @@ export class PageWriter {
     return this.#planner.value(assertCompositeType(getNamedType(field.type)), below, { row: this.#row });
   }
 
-  /** Writes a list with one item for each row of the page; `item` is an expression over the table's row. */
+  /** Writes a list with one item for each row of the page; `item` is an expression over a row of the table. */
   #list(item: Sql): Sql {
     const [rows, column] = [this.#rows, `i${this.#columns.length}`];
     this.#columns.push(sql`${item} as ${column}`);

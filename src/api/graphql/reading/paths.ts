@@ -47,7 +47,7 @@ const isChoice = (path: Path): path is FirstOf => typeof path === 'object' && 'f
 export const stepsOf = (path: string | readonly string[]): readonly string[] =>
   typeof path === 'string' ? [path] : path;
 
-/** Returns the value at a path within an object; null if a step is missing. */
+/** Returns the value at a path within an object, or null if a step is missing. */
 export function valueAt(value: unknown, path: Path): unknown {
   if (isChoice(path)) return path.firstOf.map((one) => valueAt(value, one)).find((one) => one !== null) ?? null;
   // Every value along a path, except the last, is an object.
@@ -61,8 +61,8 @@ export function textAt(model: string | undefined, path: Path): (env: Env) => str
 }
 
 /**
- * Returns a function that writes the SQL for the JSON at a path. The function throws an Error if the model does not
- * have the column.
+ * Returns a function that writes the SQL for the JSON at a path. That function throws an Error if the model has neither
+ * a column nor a relation with the name of the first step.
  */
 export function jsonAt(model: string | undefined, path: Steps): (env: Env) => string {
   return (env) => at(model, stepsOf(path), env, '->');

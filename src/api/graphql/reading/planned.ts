@@ -39,7 +39,7 @@ export async function readField(parent: unknown, _args: unknown, context: Contex
 
 /**
  * Resolves a field to the row in a stream's message. If the document selects more than the row contains, everything is
- * read in one statement. If this statement fails, the row's fields read what they need and report their own errors.
+ * read in one statement. If this statement fails, the row's fields are read separately and report their own errors.
  */
 export async function readAround<Row extends object>(
   model: Model,

@@ -49,7 +49,7 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
     const field = failingAlone(given);
     // A mutation's permission is checked before its input (schema/mutation.ts).
     if (field.kind === 'Mutation' || field.kind === 'Subscription') return field;
-    // The Prisma plug-in stores a `t.relation` field's relation in this undocumented extension.
+    // The Prisma plug-in stores the relation of a `t.relation` field in this undocumented extension.
     const { pothosPrismaRelationField: relation } = (field.extensions ?? {}) as {
       readonly pothosPrismaRelationField?: { readonly name: string };
     };

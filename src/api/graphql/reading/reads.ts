@@ -51,7 +51,7 @@ export interface PageKey {
   readonly columns: readonly string[];
   readonly text: (row: string) => string;
   readonly textOf: (row: Readonly<Record<string, unknown>>) => string;
-  /** Returns the key at the position in a cursor; undefined if the position belongs to a different order. */
+  /** Returns the key for the position in a cursor, or undefined if the position belongs to a different order. */
   readonly of: (position: string, run: KeyRun, argument: CursorArgument) => unknown;
   readonly within: (bound: KeyBound<never>) => object;
   /** The sort order if no argument sets one. If undefined, the newest rows come first. */
@@ -60,14 +60,14 @@ export interface PageKey {
 
 export type KeyRun = Pick<Run, 'viewer' | 'cursors' | 'require'>;
 
-/** Returns the key in a cursor; undefined if the cursor belongs to a different list or order. */
+/** Returns the key in a cursor, or undefined if the cursor belongs to a different list or order. */
 export function keyIn({ list }: PageRead, key: PageKey, run: KeyRun, cursor: string, argument: CursorArgument) {
   const position = run.cursors.read(list, run.viewer.platformId, cursor);
   return position === undefined ? undefined : key.of(position, run, argument);
 }
 
 function orderedBy<Key>({ fields, keyOf, textOf, within }: RowOrder<Key>, text: PageKey['text']): PageKey {
-  // Every list that uses this order has rows with the order's columns.
+  // The rows of every list that uses this order have the order's columns.
   const textOfRow: PageKey['textOf'] = (row) => textOf(row as unknown as OrderedRow);
   return { columns: fields.map(columnName), text, textOf: textOfRow, of: keyOf, within };
 }

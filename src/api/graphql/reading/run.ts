@@ -106,7 +106,7 @@ interface FieldRead {
 
 /**
  * The errors with which whole queries failed, keyed by the operation's context. After such an error, the executor runs
- * the query's fields, which fail with the same error instead of sending statements.
+ * the query's fields. They fail with the same error, so no further statements are sent.
  */
 const faults = new WeakMap<Context, unknown>();
 

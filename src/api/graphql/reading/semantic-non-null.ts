@@ -32,7 +32,7 @@ export function failingAlone<Types extends SchemaTypes>(
   return { ...field, type: { ...field.type, nullable: true }, extensions: { ...field.extensions, directives } };
 }
 
-/** Prints a schema with the directive, which graphql-js's printer omits. */
+/** Prints a schema with `@semanticNonNull`, which graphql-js's printer omits. */
 export function printWithDirective(schema: GraphQLSchema): string {
   let text = printSchema(schema);
   for (const type of [schema.getQueryType(), schema.getMutationType()]) {

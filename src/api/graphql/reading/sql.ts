@@ -33,7 +33,7 @@ export class Run extends Binding {
   readonly input: RunInput;
   /** Values that are needed to complete the response, by number. */
   readonly notes: unknown[] = [];
-  /** The errors in the response: an object with `errorKey` stands for the error with that index. */
+  /** The errors in the response, where each is represented by an object with its index under `errorKey`. */
   readonly errors: GraphQLError[] = [];
   readonly unknown: Requirement[] = [];
   /** The results of `once`. In a WeakMap, they would survive V8's young-generation collections (bench/LOG.md). */
@@ -199,7 +199,7 @@ function mergeText<Other>(pieces: readonly (string | Other)[]): (string | Other)
   return result;
 }
 
-/** The maximum number of cached SQL strings per statement. They differ in paging order and in the arguments given. */
+/** The maximum number of cached SQL strings per statement, which differ in paging order and in the arguments given. */
 const maxTexts = 8;
 
 /**

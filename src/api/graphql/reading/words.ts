@@ -114,7 +114,7 @@ declare global {
         parts: readonly [name: Key, value: Value],
         options: Options & { readonly isSorted?: boolean },
       ): FieldRef<Types, unknown, Kind>;
-      /** The same row as a value of another type, whose fields may need other rows. Null if column `nullIf` is null. */
+      /** The row itself, as a value of another type whose fields may need other rows. Null if column `nullIf` is. */
       sameRow(
         type: TypeParam<Types>,
         options: Options & { readonly nullIf?: Name<ParentShape>; readonly needsOthers?: true },
@@ -167,7 +167,7 @@ type Words = PothosSchemaTypes.RootFieldBuilder<SchemaTypes, Row>;
 type Given<Name extends keyof Words> = Words[Name] extends (...given: infer Arguments) => unknown ? Arguments : never;
 
 /**
- * The part of a field builder that these methods need. It is used in place of Pothos's builder types, because the
+ * The part of a field builder that the field methods need. It is used in place of Pothos's builder types, because the
  * compiler cannot infer those through shared methods.
  */
 interface Builder {

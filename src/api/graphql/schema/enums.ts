@@ -86,7 +86,7 @@ export const JournalKind = enumOf('JournalKind', 'Why a ledger entry was posted.
   RESUMPTION: 'The rail returns money that was moved to SUSPENSE.',
   TRANSFER: 'Money moves to another internal account without a quote.',
   DEPOSIT: 'Money comes in.',
-  ARRIVAL: 'Money comes in, to be passed on to its destination.',
+  ARRIVAL: 'Money comes in on its way to an external account.',
   ADJUSTMENT: "The service's operator corrects an account's balance.",
   DIFFERENCE: 'A provider moved an amount that differs from the agreed one.',
 });
@@ -202,7 +202,7 @@ export const WebhookEndpointStatus = enumOf('WebhookEndpointStatus', 'Whether a 
   ENABLED: 'Events are delivered to the endpoint.',
   FAILING:
     'The most recent attempts failed. Retries continue on schedule until one succeeds or the endpoint is disabled.',
-  DISABLED: 'The endpoint receives nothing until it is enabled again; its `notice` says why.',
+  DISABLED: 'The endpoint was disabled for the reason in `notice`. It receives nothing until it is enabled again.',
 });
 
 export const WebhookDeliveryStatus = enumOf(
@@ -223,7 +223,7 @@ export const Permission = enumOf('Permission', 'A permission that a token can ha
   MANAGE: 'Manage customers, accounts, tokens and settings.',
 });
 
-export const ViewerKind = enumOf('ViewerKind', "Whether the caller is a platform's server or an app.", {
+export const ViewerKind = enumOf('ViewerKind', "Whether the caller is one of the platform's servers or an app.", {
   PLATFORM: "One of the platform's servers, with an API token.",
   CLIENT: 'An app, with a client token.',
 });

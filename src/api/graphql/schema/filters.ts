@@ -122,7 +122,7 @@ export const AccountFilter = filterInput('AccountFilter', ['An account', 'accoun
   beneficiaryVerificationStatus: t.field(
     anyOf(
       enums.BeneficiaryVerificationStatus,
-      "External accounts whose owner's verification has any of these statuses.",
+      'External accounts with any of these beneficiary verification statuses.',
     ),
   ),
 }));

@@ -12,8 +12,7 @@ export type RowType<Row> = ObjectRef<Types, Row> | InterfaceRef<Types, Row>;
 /** Returns the paging arguments, which every list has. */
 export const pageArgs = (t: ArgBuilder) => ({
   first: t.int({
-    description:
-      'The number of items to return from the start, 0 to 100. If neither `first` nor `last` is given, the number is 20.',
+    description: 'The number of items to return from the start, 0 to 100. The default is 20, unless `last` is given.',
   }),
   after: t.string({
     description: 'Returns items after this cursor. Together with `before`, returns the items between the two.',

@@ -23,7 +23,7 @@ export const Transaction = builder.prismaNode('Transaction', {
 export const Quote = builder.prismaNode('Quote', {
   ...node(visibleQuotes),
   description:
-    'An offer to convert and send money with a locked rate and locked fees, valid until it expires. The quote and its payment are created together.',
+    'A time-limited offer to convert and send money at a locked rate and with locked fees. The quote and its payment are created together.',
 });
 
 export const Customer = builder.prismaNode('Customer', {

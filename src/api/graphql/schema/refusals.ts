@@ -53,10 +53,7 @@ const codes: Readonly<Record<Code, readonly [member: MemberName, meaning: string
   ],
   INVALID_RECEIVER: ['InvalidInputError', 'The receiver cannot be paid.'],
   SELF_PAYMENT: ['InvalidInputError', 'The source and the destination are the same account or address.'],
-  MISSING_MANDATORY_USER_INFO: [
-    'InvalidInputError',
-    'Information about the sender that the receiver requires is missing.',
-  ],
+  MISSING_MANDATORY_USER_INFO: ['InvalidInputError', 'Sender information that the receiver requires is missing.'],
   QUOTE_REQUEST_FAILED: ['UnavailableError', 'The receiving side did not return a quote.'],
   INSUFFICIENT_BALANCE: ['InsufficientFundsError', 'The balance of the source is too low.'],
   // Only REST returns the next two codes, because its settings contain a single endpoint. In GraphQL, a test event is

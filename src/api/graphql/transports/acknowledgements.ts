@@ -15,7 +15,7 @@ export class Acknowledgements {
   /** Messages sent since the last ping. */
   #sent = new Map<ResumePoint, FeedPosition>();
   #messages = 0;
-  /** The last message of each stream that the outstanding ping covers. */
+  /** For each stream, the last message that the outstanding ping covers. */
   #asked: ReadonlyMap<ResumePoint, FeedPosition> | undefined;
   #question = 0;
   #askedAt = Number.NEGATIVE_INFINITY;

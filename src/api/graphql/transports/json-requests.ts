@@ -29,8 +29,8 @@ export function acceptedTypes({ headers }: IncomingMessage): readonly MediaType[
 }
 
 /**
- * Responds to a JSON POST whose body has been read, in the same way as Yoga. Avoids the objects of the Fetch standard,
- * because creating them takes longer than the operation.
+ * Responds to a JSON POST whose body has been read, in the same way as Yoga. Avoids Fetch API objects, because creating
+ * them takes longer than the operation.
  */
 export async function answerJsonRequest(
   { operations }: GraphqlServer,

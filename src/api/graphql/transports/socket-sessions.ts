@@ -157,8 +157,8 @@ function superviseSocket(socket: WebSocket): Connection {
 }
 
 /**
- * Takes the credentials (`authorization`, in any letter case) from a message's payload. graphql-ws keeps the payload of
- * the first message, and returns a ping's payload in the pong, where logs may record it.
+ * Removes the credentials (`authorization`, in any letter case) from a message's payload and returns them. graphql-ws
+ * keeps the payload of the first message, and returns a ping's payload in the pong, where logs may record it.
  */
 export function takeAuthorization(payload: Record<string, unknown> | undefined): string | undefined {
   let authorization: string | undefined;

@@ -61,7 +61,7 @@ const tooManyOperations = rateLimited(
 export function serveWebSockets(server: Server, options: SocketOptions) {
   const sockets = new WebSocketServer({
     noServer: true,
-    // Some clients also offer the older graphql-ws, and offer it first. A client without our protocol is told 4406.
+    // Some clients list the older graphql-ws first. A socket without graphql-transport-ws is closed with the code 4406.
     handleProtocols: (offered) => handleProtocols(offered) || ([...offered][0] ?? false),
     maxPayload: socketLimits.frameBytes,
     perMessageDeflate: options.compresses && compression,
@@ -174,8 +174,8 @@ const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$
 
 /**
  * Returns the key with which a subscription resumes when its client reconnects on another socket. This is `resumeKey`
- * in the operation's extensions or, if absent and the socket was opened with `resume: true`, the operation's id, which
- * stock clients choose at random and send again. Returns an error for a `resumeKey` that is not a UUID.
+ * in the operation's extensions. If that is absent and the socket was opened with `resume: true`, it is the operation's
+ * id, which stock clients choose at random and send again. Returns an error for a `resumeKey` that is not a UUID.
  */
 function resumeKeyOf(
   { resumes }: Extra,

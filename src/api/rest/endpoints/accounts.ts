@@ -56,7 +56,7 @@ export const InternalAccountSchema = responseObject('InternalAccount', {
   createdAt: time('When the account was created.'),
   updatedAt: time('When the account last changed.'),
 }).describe(
-  `A balance in one currency, held by this service. Deposits and payments can raise it to at most ${maxAmount} smallest units; only refunds and the platform's fees can raise it further.`,
+  `A balance in one currency, held by this service. Deposits and payments can raise it to at most ${maxAmount} of the currency's smallest units; only refunds and the platform's fees can raise it further.`,
 );
 
 /** Adds the internal account endpoints. */
@@ -80,7 +80,7 @@ interface AccountLists<Item> {
   readonly record: (row: Account) => Item;
 }
 
-/** Adds two lists of one kind of account: the customers' accounts, paginated, and all of the platform's own. */
+/** Adds the endpoints that list one kind of account: the customers' (paginated) and all of the platform's own. */
 function addAccountLists<Item>(
   endpoints: Endpoints,
   database: Database,

@@ -154,7 +154,7 @@ const CreateQuoteBody = z
     lockedCurrencyAmount: amountInput("The fixed amount, in its currency's smallest unit."),
     lookupId: id('Lookup', 'The receiver lookup; required for a UMA address.').optional(),
     sendingCurrencyCode: string(
-      "If the source is omitted, the lookup's sender pays from the account in this currency. Otherwise, it must be the source's currency.",
+      "If the source is omitted, the lookup's sender pays from the account in this currency. Otherwise, this must be the source's currency.",
       'USD',
     ).optional(),
     receivingCurrencyCode: string(

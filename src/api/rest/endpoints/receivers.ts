@@ -125,7 +125,7 @@ export function receiverEndpoints(endpoints: Endpoints, payments: Payments): voi
   });
 }
 
-/** Returns the sender's id. Throws USER_NOT_FOUND, or INVALID_INPUT if the platform's id is ambiguous. */
+/** Returns the sender's id. Throws USER_NOT_FOUND, or INVALID_INPUT if several customers have that `platformUserId`. */
 async function senderOf({ database }: Payments, viewer: Viewer, { customerId, platformUserId }: z.infer<typeof query>) {
   if (platformUserId === undefined) return customerId;
   const named = byId(customerId, (id) => ({ id }), 'Customer');

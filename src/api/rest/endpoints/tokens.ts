@@ -37,10 +37,7 @@ const TokenSchema = responseObject('Token', {
   addresses: addresses.optional(),
   documents: documents.optional(),
   replacesId: id('ApiToken', 'The token that this one replaces.').optional(),
-  replacedById: id(
-    'ApiToken',
-    'The token that replaces this one. The replaced token expires at `expiresAt`.',
-  ).optional(),
+  replacedById: id('ApiToken', 'The token that replaces this one. This one expires at `expiresAt`.').optional(),
   createdAt: time('When the token was created.'),
   updatedAt: time("Always the same as `createdAt`, because a token's permissions do not change."),
 }).describe("A credential of the platform's servers.");

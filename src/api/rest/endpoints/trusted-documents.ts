@@ -86,7 +86,7 @@ export function trustedDocumentEndpoints(endpoints: Endpoints, { trusted, proble
   endpoints.serve('deleteTrustedDocument', {
     summary: 'Delete a registered document',
     description:
-      'Within ten seconds, clients that send only the hash are refused. Deleting an unknown hash is not an error.',
+      'After at most ten seconds, clients that send only the hash are refused. Deleting an unknown hash is not an error.',
     at: 'delete /trusted-documents/{hash}',
     access: 'MANAGE',
     params: z.object({ hash }),

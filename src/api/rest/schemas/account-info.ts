@@ -30,7 +30,7 @@ const BeneficiarySchema = variants('Beneficiary', 'beneficiaryType', [
   }),
 ]).describe('The owner of a bank account.');
 
-/** An account's details in a request: its type, the fields of that type, and the owner of a bank account. */
+/** An account's details in a request: its type, the fields of that type and, for a bank account, its owner. */
 interface AccountInfoInput {
   readonly accountType: ExternalAccountType;
   readonly beneficiary?: z.infer<typeof BeneficiarySchema>;

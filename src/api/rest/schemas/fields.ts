@@ -163,7 +163,7 @@ export const AddressSchema = requestObject('Address', {
   country: countryCode('The country, as an ISO 3166-1 alpha-2 code.'),
 }).describe('A postal address.');
 
-/** The fields that customers and bank account owners have in common: first those of people, then those of companies. */
+/** The fields shared by customers and bank account owners: these for people, `companyFields` for companies. */
 export const personFields = {
   birthDate: day('Date of birth.').optional(),
   nationality: countryCode('Nationality, as an ISO 3166-1 alpha-2 code.').optional(),

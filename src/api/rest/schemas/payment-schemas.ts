@@ -111,7 +111,7 @@ export const QuoteSchema = responseObject('Quote', {
   rateDetails: RateDetailsSchema.optional(),
   description: string('A note for the payment, given by its sender.').optional(),
   metadata,
-}).describe('An offer to send money at a locked rate and with locked fees, valid until it expires.');
+}).describe('An offer to send money at a rate and with fees that are locked until it expires.');
 
 export const TransactionSchema = responseObject('Transaction', {
   id: id('Transaction', 'The id of the transaction.'),
@@ -133,9 +133,7 @@ export const TransactionSchema = responseObject('Transaction', {
     .describe('How to reconcile the payment; present in every status except CREATED.'),
   failureReason: oneOf(FailureReason, 'Why the payment failed; always present if FAILED.').optional(),
   approvalDueAt: time('The latest time at which the payment can be approved or rejected.').optional(),
-  createdById: string(
-    'The token that began the payment, through a transfer or a quote (`ApiToken:…` or `ClientToken:…`).',
-  ).optional(),
+  createdById: string('The token that requested the payment (`ApiToken:…` or `ClientToken:…`).').optional(),
   decidedById: id('ApiToken', 'The token that approved or rejected the payment.').optional(),
   refund: z
     .object({

@@ -155,7 +155,7 @@ async function applyAnswer({ payments }: Webhooks, delivery: LeasedDelivery, out
   else if (answer) await decideUnlessDecided(payments, platformItself(delivery), event.transactionId, answer);
 }
 
-/** The minimum time that a receiver has to respond, in ms. A response after the payment's deadline has no effect. */
+/** The minimum time given to a receiver to respond, in ms. A response after the payment's deadline has no effect. */
 const leastQuestionMs = 1_000;
 
 /** Returns how long a receiver may take to respond to an approval request, in ms: until the payment's deadline. */

@@ -7,9 +7,9 @@ const maxEndpoints = 200;
 const maxEvents = 500;
 
 /**
- * Inserts the deliveries. A TEST event goes only to the endpoint that it names. The event of a UMA payment that awaits
- * approval is sent as an approval request to the platform's oldest endpoint for such events, and as a plain event to
- * the others. Bank-rail payments are never sent as approval requests.
+ * Inserts the deliveries. A TEST event goes only to the endpoint that it names. If a UMA payment awaits approval, its
+ * event is sent as an approval request to the platform's oldest endpoint for such events, and as a plain event to the
+ * others. Events for bank-rail payments are never sent as approval requests.
  */
 const fanOutStatement = statement<{ count: number; moved: number }>(
   'fan_out_webhooks',

@@ -41,7 +41,7 @@ export async function sendTest(webhooks: Webhooks, caller: Caller, input: NamedE
   const places = webhooks.waitingTests.get(platformId) ?? new Slots(maxWaiting);
   webhooks.waitingTests.set(platformId, places);
   if (places.isFull) {
-    const message = `${maxWaiting} webhook tests of this platform are already waiting for responses; try again later`;
+    const message = `this platform already has ${maxWaiting} webhook tests waiting for responses; try again later`;
     throw new Refusal('RATE_LIMITED', message, { retryAfter: 1 });
   }
   return places.run(async () => {

@@ -45,7 +45,7 @@ function fieldsWith(types: readonly (GraphQLObjectType | GraphQLInputObjectType)
   return Object.fromEntries(found.map(([name, fields]) => [name, Object.fromEntries(fields)]));
 }
 
-/** Lists the parsed fields of objects, and the fields of input objects that are parsed or contain parsed fields. */
+/** Lists the object fields that are parsed, and the input object fields that are parsed or contain such fields. */
 function scalarFacts(schema: GraphQLSchema) {
   const types = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'));
   const inputs = types.filter(isInputObjectType);

@@ -122,7 +122,7 @@ export class Sessions {
     const rights = new Map(rows.map(({ id, ...now }) => [id, now]));
     for (const open of [...this.#open]) {
       const { viewer, connection } = open;
-      // A token that a connection received while the query was running was not part of that query.
+      // A token that a connection received while the query was running was not included in that query.
       if (!platformOf.has(viewer.tokenId)) continue;
       const now = rights.get(viewer.tokenId);
       if (!now) connection.forbid(endings.ended);

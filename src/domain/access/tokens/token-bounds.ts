@@ -30,7 +30,7 @@ interface Bounds {
 }
 
 /**
- * Returns a new token's bounds. Requested bounds must lie within its creator's bounds; the others default to them.
+ * Returns a new token's bounds. Requested bounds must lie within the creator's; omitted ones default to the creator's.
  * @param now the database's time
  * @throws Refusal INVALID_INPUT (expiry in the past), FORBIDDEN (beyond the creator's expiry, addresses or documents)
  */

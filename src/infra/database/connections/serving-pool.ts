@@ -11,7 +11,7 @@ import { PooledClient } from './pooled-client.ts';
 import { TextQuery } from './text-reads.ts';
 import { type Connected, inCurrentTrace } from './traced-query.ts';
 
-/** Pools connections of the serving role. Each statement runs on behalf of the current platform (platform-scope.ts). */
+/** Pools the serving role's connections. Each statement runs on behalf of the current platform (platform-scope.ts). */
 export class ServingPool extends pg.Pool {
   /** The platform of each connection; absent while it is unknown, such as after an error. */
   readonly #platforms = new WeakMap<pg.PoolClient, string>();
@@ -60,7 +60,7 @@ export class ServingPool extends pg.Pool {
     return undefined;
   }
 
-  /** Connects for statements that read no rows directly but call functions that run with their owner's privileges. */
+  /** Returns a connection for statements that only call functions that run with their owner's privileges. */
   async connectForFunctions(): Promise<pg.PoolClient> {
     const client = await super.connect();
     if (client instanceof PooledClient) client.platform = noPlatform;
@@ -103,7 +103,7 @@ interface PgQuery extends pg.Submittable {
 // This is safe because the pg version is pinned and every statement in the tests uses these members.
 const Query = pg.Query as unknown as new (config: object, values: readonly unknown[] | undefined) => PgQuery;
 
-/** pg's own query, which can set the platform first. */
+/** pg's own query, extended so that it can set the platform first. */
 class PlatformQuery extends Query implements PlatformFirst {
   platform: PlatformFirst['platform'];
   #isSetting = false;

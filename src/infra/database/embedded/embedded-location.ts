@@ -58,7 +58,7 @@ async function isFolder(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
 }
 
-/** Returns a sentence on why the data directory is unusable and what to do, or undefined for an unrelated error. */
+/** Returns a message that says why the data directory is unusable and what to do; undefined for an unrelated error. */
 export function unusableDataDirectory(dataDirectory: string, error: unknown): string | undefined {
   // Errors about files have a `path`. So do errors from starting programs, which also have `spawnargs`.
   if (!(error instanceof Error && 'path' in error) || 'spawnargs' in error) return undefined;

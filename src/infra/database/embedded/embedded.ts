@@ -107,9 +107,9 @@ async function bringBack(cluster: Cluster, { pid, port }: JoinedServer, signal: 
 }
 
 // Manages one database cluster: creates it, starts its server (or joins the running server, whoever started it), and
-// leaves the server. Each process that uses a server holds a shared advisory lock on a separate connection, which is
-// called the process's presence. The lock is released when the process ends, so a killed process leaves no stale
-// record. The last process to leave shuts the server down.
+// leaves the server. Each process that uses a server holds a shared advisory lock on an extra connection (`presence`).
+// The lock is released when the process ends, so a killed process leaves no stale record. The last process to leave
+// shuts the server down.
 
 /** Any key will do, because nothing else takes advisory locks in the database `postgres`. */
 const USE_LOCK = 1;
@@ -210,7 +210,7 @@ async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<JoinedS
   });
 }
 
-/** A server that this process uses. `ended` resolves when its connection ends. The last process to `leave` stops it. */
+/** A server that this process uses. `ended` resolves when the connection ends. The last process to `leave` stops it. */
 type JoinedServer = NonNullable<Awaited<ReturnType<typeof enter>>>;
 
 async function enter(cluster: Cluster, { pid, port }: RunningServer) {

@@ -36,7 +36,7 @@ export interface MigrateOptions {
   /** The embedded server's folder, if it holds the database. Errors name it as the folder to remove for a reset. */
   readonly dataDirectory?: string | undefined;
   readonly log?: (line: string) => void;
-  /** How long to wait for locks that other sessions hold, over all attempts, in milliseconds. For tests only. */
+  /** How long to wait, across all attempts, for locks that other sessions hold, in milliseconds. For tests only. */
   readonly patienceMs?: number;
 }
 
@@ -206,7 +206,7 @@ async function apply(client: pg.Client, migration: Migration, awaitsVacuum: bool
       [awaitsVacuum ? graceMs : lockMs, awaitsVacuum],
     );
     // The first setting ends the running statement and releases its locks if this process dies. The second puts the
-    // tables into the schema `public`, whatever search path the login, the database or PGOPTIONS may set.
+    // tables into the schema `public`, whatever search path the login, the database or PGOPTIONS sets.
     await client.query(
       `select set_config('client_connection_check_interval', '1s', true) where version() !~* 'mingw|visual c|windows';
        set local search_path = public`,

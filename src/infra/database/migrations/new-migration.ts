@@ -37,7 +37,7 @@ export async function missingSql(serverUrl: string, prismaDirectory = projectPri
   return [...before.map(({ sql }) => sql), ...tables, ...after.map(({ sql }) => sql)].filter(Boolean).join('\n\n');
 }
 
-/** Runs `work` on a temporary database that has all migrations. */
+/** Runs `work` on a temporary, fully migrated database. */
 async function ofMigrated<T>(serverUrl: string, prismaDirectory: string, work: (url: string) => Promise<T>) {
   const database = await createThrowawayDatabase(serverUrl);
   try {

@@ -38,7 +38,7 @@ export class PrimaryPosition {
 
   /**
    * Returns a position that includes every acknowledged commit; undefined if the primary does not report one, or if no
-   * standby's position can be compared with it (read_position).
+   * standby's position can be compared with it (see read_position).
    */
   now(): Promise<Position | undefined> {
     this.#next ??= this.#current.then(() => {

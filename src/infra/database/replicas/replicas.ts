@@ -79,7 +79,7 @@ export function openReplicas(
       await check();
       timer = setInterval(() => void check(), everyMs).unref();
     },
-    /** Runs a request, with its reads on a replica if one can serve them. */
+    /** Runs a request. Its reads run on a replica if one can serve them. */
     reading: <T>(work: () => T): T => currentReader.run(reader, work),
     async close(): Promise<void> {
       clearInterval(timer);

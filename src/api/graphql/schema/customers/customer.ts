@@ -182,7 +182,7 @@ function detailsOf(input: DetailsInput): Details {
   const { beneficialOwners, ...business } = input.business;
   const owners = beneficialOwners?.map(({ percentageOwnership: share, ...owner }) => ({
     ...owner,
-    // The specification requires a JSON number. Decimals that it would round off are refused (information.ts).
+    // The specification requires a JSON number. A share that would lose decimals is refused (information.ts).
     percentageOwnership: typeof share === 'string' ? Number(/\.\d{14}/.test(share) ? Number.NaN : share) : share,
   }));
   return {

@@ -8,7 +8,7 @@ import { RequiredField } from '../values/information.ts';
 import { CustomerReferenceInput } from '../values/people.ts';
 
 const bound = (extreme: 'smallest' | 'largest') => ({
-  description: `The ${extreme} amount that the receiver can be paid in this currency, regardless of which of the sender's currencies is used. If the lookup names no sender, the platform's currencies apply.`,
+  description: `The ${extreme} amount that the receiver can be paid in this currency, whichever of the sender's currencies is used. If the lookup names no sender, all of the platform's currencies are considered.`,
 });
 
 const ReceiverCurrency = builder.objectRef<LookupCurrency>('ReceiverCurrency').implement({

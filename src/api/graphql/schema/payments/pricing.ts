@@ -19,7 +19,7 @@ export const RateDetailsType = builder.objectRef<PricedRateDetails>('RateDetails
   fields: (t) => ({
     counterpartyMultiplier: t.json(['details', 'counterpartyMultiplier'], 'Decimal', {
       description:
-        "The receiving side's part of the rate: smallest units of the receiving currency per millisatoshi. All rates go through millisatoshi, whatever the currencies.",
+        "The receiving side's part of the rate: smallest units of the receiving currency per millisatoshi. All rates are computed via millisatoshis, whatever the currencies.",
     }),
     counterpartyFixedFee: t.money(['details', 'counterpartyFixedFee'], 'receiving', {
       description: "The receiving side's fixed fee, in the receiving currency.",

@@ -118,7 +118,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   createdById: t.id({
     nullable: true,
     description:
-      'The token that began the payment, through a transfer or a quote (`ApiToken:…` or `ClientToken:…`). Null for payments that began outside the service or have not begun. An app sees only its own token.',
+      'The token that requested the payment (`ApiToken:…` or `ClientToken:…`). Null if no token has requested it, for example before its quote is executed. An app sees only its own token.',
     select: { createdBy: true },
     resolve: ({ createdBy }, _args, { viewer }) =>
       viewer.kind === 'PLATFORM' || createdBy === tokenOf(viewer) ? createdBy : null,
@@ -184,7 +184,7 @@ mutation('sandboxReceiveUma', {
     }),
     sandboxScenario: t.field({
       type: SandboxScenarioInput,
-      description: "How the payment turns out; its `approval` simulates the platform's decision.",
+      description: "How the payment turns out. The scenario's `approval` simulates the platform's decision.",
     }),
   }),
   success: { row: { as: 'transaction', type: Transaction, description: 'The new payment, which is PENDING.' } },

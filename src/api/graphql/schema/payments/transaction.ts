@@ -54,7 +54,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   final: t.boolean({
     description:
       'Whether the payment can no longer change. A bank may still return a COMPLETED payment, and a FAILED or REJECTED payment may still be refunded.',
-    // Another row, the order sent to the rail, tells whether a return is still possible.
+    // Whether a return is still possible depends on another row: the order sent to the rail.
     extensions: { ...alsoInDatabase('is_final').extensions, costs: 'rows', isOnlyPlanned: true },
     select: { platformId: true, id: true, status: true, version: true },
     resolve: (row, _args, { payments }) => isFinal(payments.database, row),
@@ -99,7 +99,8 @@ builder.prismaObjectFields(Transaction, (t) => ({
   refund: t.sameRow(Refund, {
     nullIf: 'refundReference',
     nullable: true,
-    description: 'Where the money went if it was not delivered, or was returned after delivery; null otherwise.',
+    description:
+      'The refund of a payment that was not delivered or was returned after delivery; null if there is none.',
   }),
 
   source: t.sameRow(PaymentSource, {
@@ -114,7 +115,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
     description:
       "The customer whose payment this is. Null if it is the platform's own, or if the viewer may not see the customer: `owner` says which.",
   }),
-  quote: t.relation('quote', { nullable: true, description: "The payment's quote; null for transfers without one." }),
+  quote: t.relation('quote', { nullable: true, description: "The payment's quote; null if there was none." }),
   reconciliationReference: t.string({
     nullable: true,
     description: 'The reference by which both sides identify the payment; null while its status is CREATED.',

@@ -80,7 +80,7 @@ const subject = 'The subject whose payments are limited (`ApiToken:…`, `Client
 const Policy = builder.prismaNode('Policy', {
   ...node(visiblePolicies),
   description:
-    'Limits the payments of a token (and of all tokens created by it), of a customer, or of the whole platform. A payment must be allowed by every policy that applies to it, and counts toward the limits of each. A transfer counts when it is made. A quote counts when it is executed, or when it is created if it is to be funded by a deposit.',
+    'Limits the payments of a token (and of all tokens created by it), of a customer, or of the whole platform. A payment must be allowed by every policy that applies to it, and counts toward the limits of each. A transfer counts when it is made. A quote counts when it is executed or, if it is to be funded by a deposit, when it is created.',
   fields: (t) => ({
     subjectId: t.id({
       description: subject,
@@ -181,7 +181,7 @@ const PolicyApprovalInput = builder.inputType('PolicyApprovalInput', {
       required: true,
       defaultValue: true,
       description:
-        'Whether the money is taken from the account while the payment waits for approval. Otherwise the account must hold the money when the payment is approved.',
+        'Whether the money is taken from the account while the payment waits for approval. If false, the account must hold the money when the payment is approved.',
     }),
     expiresInSeconds: t.int({
       required: true,

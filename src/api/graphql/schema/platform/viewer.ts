@@ -35,7 +35,7 @@ export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
     customer: t.field({
       type: Customer,
       nullable: true,
-      description: 'The customer that a client token is bound to; null for all other tokens.',
+      description: 'The customer that the token is bound to; null if it is not bound to a customer.',
       resolve: ({ bound }, _args, context, info) =>
         bound.kind === 'CUSTOMER'
           ? readNode(publicId('Customer', bound.customerId), ['Customer'], context, info)

@@ -41,7 +41,7 @@ import { visibleId } from './visible-ids.ts';
 const referred = ['Transaction', 'Quote', 'Customer'] as const;
 type Referred = (typeof referred)[number];
 
-/** Returns the id of the given model's row to which an event refers; null if it refers to none. */
+/** For the given model, returns the id of the row that an event refers to; null if it refers to none. */
 const idIn = ({ transactionId, quoteId, customerId }: EventRow, model: Referred) =>
   ({ Transaction: transactionId, Quote: quoteId, Customer: customerId })[model];
 

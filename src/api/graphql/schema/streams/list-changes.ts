@@ -92,7 +92,7 @@ function changesType<Filter>(
       node: t.field({
         type,
         description: 'The row as it was after this change, even if it has left the list.',
-        // The node is a row of the model, as written by the database's triggers.
+        // The node is a row of the model, as written by the database triggers.
         resolve: (change, _args, context, info) => readAround(read.model, change.node, context, info) as never,
       }),
       edge: t.field({

@@ -189,7 +189,7 @@ follow('Customer', Customer, {
 
 follow('Quote', Quote, {
   description:
-    "A quote's current state, then every change to its status, including its expiry by the service's clock. The stream completes once the status is terminal.",
+    "A quote's current state, then every change to its status, including expiry, which the service's clock determines. The stream completes once the status is terminal.",
   message: "A change to a quote. The first message of a stream is the quote's current state.",
   fields: (t) => ({
     ...statuses(t, QuoteStatus, 'status', {

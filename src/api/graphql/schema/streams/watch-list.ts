@@ -87,7 +87,7 @@ function listStream(
   const over = new AbortController();
   const at = (event: Event) => placeOf(event, payments.cursors, event.platformId);
 
-  /** Returns how an event affects the list; undefined if it has no effect on it. */
+  /** Returns the effect of an event on the list; undefined if it has none. */
   async function changeOf(event: Event): Promise<ListChange | undefined> {
     const { matches, references } = predicate;
     const previous = await feed.previous.of(event);

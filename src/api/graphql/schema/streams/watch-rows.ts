@@ -63,7 +63,7 @@ export async function watchRows<Noun extends FollowedNoun>(
   }
   const { presentStates, follow } = rowsFollower(context, stream, rows, open);
 
-  // A resumed stream needs only the last events of rows that have ended.
+  // A resumed stream needs the latest event of a row only if the row has ended.
   const wanted = [...open].filter(([, { hasEnded }]) => hasEnded || resumeAfter === undefined);
   const versions = new Map(wanted.map(([id, { row }]) => [id, row.version]));
   const latest =

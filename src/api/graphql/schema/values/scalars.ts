@@ -34,7 +34,7 @@ function parsers<T>(parse: (value: unknown) => T | WrongValue, kinds: readonly K
   return { parseValue, parseLiteral };
 }
 
-/** Creates the parsers of a scalar that is sent as a string. `read` returns undefined for a malformed string. */
+/** Creates the parsers for a scalar that is sent as a string. `read` returns undefined for a malformed string. */
 function textParsers<T>(read: (text: string) => T | undefined, ...wrong: ConstructorParameters<typeof WrongValue>) {
   const parse = (value: unknown) => (typeof value === 'string' ? read(value) : undefined) ?? new WrongValue(...wrong);
   return parsers<T>(parse, [Kind.STRING]);

@@ -104,7 +104,7 @@ const endpointIdDescription = 'The webhook endpoint (`WebhookEndpoint:…`).';
 
 mutation('createWebhookEndpoint', {
   description:
-    'Creates a webhook endpoint. A test event is sent to its URL immediately, followed by all events from then on.',
+    'Creates a webhook endpoint. A test event is sent to its URL immediately, followed by all later events of its types.',
   input: (t) => ({
     url: t.string({
       required: true,
