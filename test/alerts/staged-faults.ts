@@ -86,7 +86,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     ({ ops }) => ops('restored', '--yes'),
   ),
   'forgotten transaction': whileOpen(
-    'a person leaves a transaction open after a write',
+    'someone leaves a transaction open after a write',
     ['PaymentsOldSnapshot'],
     'set idle_in_transaction_session_timeout = 0; set transaction_timeout = 0',
     'begin; create table forgotten ()',
@@ -134,7 +134,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
   ),
   // Faults that affect only certain requests. The load's requests use other tables.
   'locked table': {
-    staged: 'a person locks a table by hand, and 31 requests at a time try to read it',
+    staged: 'someone locks a table manually, and 31 requests at a time try to read it',
     alerts: ['PaymentsSessionsBlocked', 'PaymentsRequestsSlow', 'PaymentsPoolWaits'],
     async stage(stage) {
       const read = await readingLookups(stage);
@@ -154,7 +154,7 @@ const ofInstances: Readonly<Record<string, StagedFault>> = {
     },
   },
   'wrong index': {
-    staged: 'a person creates a unique index that commands violate',
+    staged: 'someone creates a unique index that commands violate',
     alerts: ['PaymentsRacesLost'],
     async stage({ other, own }) {
       await other.lookUp(address('eur'));
