@@ -31,8 +31,8 @@ export function advance(resuming: Resuming, result: unknown): void {
 /**
  * Makes a graphql-ws or graphql-sse client resume: after a reconnect, each subscription continues after its last
  * message instead of showing the current state again. If it cannot resume yet because of a limit or because the service
- * is busy, it tries again. Pass the client to Apollo's GraphQLWsLink or urql's subscriptionExchange, or use it directly.
- * Documents need no changes.
+ * is busy, it tries again. Pass the client to Apollo's GraphQLWsLink or urql's subscriptionExchange, or use it
+ * directly. Documents need no changes.
  */
 export function resumingClient<Client extends SubscribingClient>(client: Client): Client {
   const subscribe = client.subscribe.bind(client) as Subscribe;
