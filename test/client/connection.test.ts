@@ -1,8 +1,13 @@
-import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { WebSocket } from 'ws';
+import { WebSocket, WebSocketServer } from 'ws';
 import { follow } from '../../src/apps/client/follow.ts';
-import { FollowTransaction, FollowTransactions } from '../../src/apps/client/generated/operations.ts';
+import {
+  FollowTransaction,
+  FollowTransactions,
+  type FollowTransactionsSubscription,
+} from '../../src/apps/client/generated/operations.ts';
 import { openPayments, type Payments } from '../../src/apps/client/payments.ts';
 import type { SubscribingClient } from '../../src/apps/client/resume.ts';
 import { listen } from '../setup/free-port.ts';
@@ -25,9 +30,15 @@ function open(url: string, source = token): Payments {
 /** Starts a balancer that sends the first connection to a server that never responds, and the next to the gateway. */
 async function behindHangingServer() {
   let connections = 0;
+  let open = 0;
   const hanging = createServer((socket) => {
     connections += 1;
-    socket.on('error', () => undefined);
+    open += 1;
+    // Without being read, a socket would not report its end.
+    socket.resume().on('error', () => undefined);
+    socket.on('close', () => {
+      open -= 1;
+    });
   });
   const balancer = await startLoadBalancer();
   onTestFinished(async () => {
@@ -36,7 +47,7 @@ async function behindHangingServer() {
   });
   balancer.add(`http://127.0.0.1:${await listen(hanging)}`);
   balancer.add(t.url);
-  return { url: balancer.url, hasHung: () => connections > 0 };
+  return { url: balancer.url, hasHung: () => connections > 0, isHanging: () => open > 0 };
 }
 
 test('reconnecting ends every wait: for a token, for the beginning of a stream, and for a connection that hangs', async () => {
@@ -70,12 +81,54 @@ test('reconnecting ends every wait: for a token, for the beginning of a stream, 
 test('a connection that does not open in time is abandoned', async () => {
   const { url, hasHung } = await behindHangingServer();
   const { setTimeout } = globalThis;
-  const hasty = (act: () => void, ms?: number) => setTimeout(act, ms === 20_000 ? 200 : ms);
-  vi.stubGlobal('setTimeout', hasty);
+  const giveUp = Promise.withResolvers<() => void>();
+  vi.stubGlobal('setTimeout', (act: () => void, ms?: number) => {
+    if (ms === 20_000) giveUp.resolve(act);
+    return setTimeout(act, ms);
+  });
   onTestFinished(() => void vi.unstubAllGlobals());
   const { id } = await t.platform.ended((await t.platform.pay(scene)).id);
-  await open(url).follow({ document: FollowTransaction, variables: { id }, onMessage: () => undefined }).done;
-  expect(hasHung()).toBe(true);
+  const { done } = open(url).follow({ document: FollowTransaction, variables: { id }, onMessage: () => undefined });
+  await expect.poll(hasHung).toBe(true);
+  (await giveUp.promise)();
+  await done;
+});
+
+test('stopping everything ends a connection that hangs', async () => {
+  const { url, hasHung, isHanging } = await behindHangingServer();
+  const payments = open(url);
+  payments.follow({ document: FollowTransactions, variables: {}, onMessage: () => undefined });
+  await expect.poll(hasHung).toBe(true);
+  payments.stop();
+  // Far less than the time after which a connection that does not open is given up.
+  await expect.poll(isHanging, { timeout: 10_000 }).toBe(false);
+});
+
+test('a connection is replaced if the service sends pings but does not answer them', async () => {
+  const { setTimeout } = globalThis;
+  // Makes the wait for an answer short.
+  vi.stubGlobal('setTimeout', (act: () => void, ms?: number) => setTimeout(act, ms === 5_000 ? 200 : ms));
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  onTestFinished(() => void server.close());
+  let connections = 0;
+  server.on('connection', (socket) => {
+    connections += 1;
+    socket.on('message', (message) => {
+      const { type } = JSON.parse(String(message));
+      if (type === 'connection_init') socket.send(JSON.stringify({ type: 'connection_ack' }));
+      if (type === 'ping') socket.send(JSON.stringify({ type: 'ping' }));
+    });
+  });
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const payments = openPayments({
+    url: `http://127.0.0.1:${port}/graphql`,
+    ...{ token: async () => ({ token: 'token', expiresAt: null }), webSocketImpl: WebSocket, pingIntervalMs: 10 },
+  });
+  onTestFinished(() => payments.stop());
+  payments.follow({ document: FollowTransactions, variables: {}, onMessage: () => undefined });
+  await expect.poll(() => connections).toBeGreaterThan(1);
 });
 
 test('a message that a dropped connection delivers late is not shown a second time', async () => {
@@ -84,22 +137,30 @@ test('a message that a dropped connection delivers late is not shown a second ti
   balancer.add(t.url);
   const payments = open(balancer.url);
   const seen: string[] = [];
-  const following = payments.follow({
-    document: FollowTransactions,
-    variables: {},
-    onMessage: ({ transactionUpdates: { status, transaction } }) => seen.push(`${transaction.id} ${status}`),
-  });
+  // Unlike `follow`, graphql-ws itself uses the same id on the next connection.
+  const stop = payments.socket.client.subscribe<FollowTransactionsSubscription>(
+    { query: FollowTransactions, variables: {} },
+    {
+      next({ data }) {
+        if (data) seen.push(`${data.transactionUpdates.transaction.id} ${data.transactionUpdates.status}`);
+      },
+      error: () => undefined,
+      complete: () => undefined,
+    },
+  );
   await subscribed(t, 1);
   const pay = async () => `${(await t.platform.ended((await t.platform.pay(scene)).id)).id} COMPLETED`;
   await expect.poll(() => seen).toContain(await pay());
-  balancer.delay(1_500);
+  const release = balancer.hold();
   const late = await pay();
   payments.socket.reconnect();
   await expect.poll(() => seen).toContain(late);
-  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  release();
+  // Together with the late messages, the service gets the end of the dropped connection.
+  await subscribed(t, 1);
   await expect.poll(() => seen).toContain(await pay());
   expect(seen).toEqual([...new Set(seen)]);
-  following.stop();
+  stop();
 });
 
 test('when several requests are refused with the same token, only one new token is requested', async () => {
@@ -149,10 +210,7 @@ test('the store ends up with the newest cursor, even if saving an older one take
   const turn = () => new Promise((resolve) => setTimeout(resolve));
   await turn();
   for (const cursor of ['1', '2', '3']) next({ data: {}, extensions: { cursor } });
-  while (saves.length > 0) {
-    saves.pop()?.();
-    await turn();
-  }
+  for (await turn(); saves.length > 0; await turn()) saves.pop()?.();
   expect(stored).toBe('3');
   following.stop();
   await following.done;

@@ -197,6 +197,26 @@ test('on every transport, a message has its cursor if the request asks for it, a
   await subscribed(t, 0);
 });
 
+test('a stream that is stopped while it is being refused does not resume', () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const attempts: Data[] = [];
+  const client = {
+    subscribe(_request: object, to: Data) {
+      attempts.push(to);
+      return () => to.complete();
+    },
+  };
+  const ended: unknown[] = [];
+  const to = { ...sink(() => undefined), complete: () => ended.push('complete') };
+  const stop = resumingClient(client as unknown as Client).subscribe({ query, extensions: { after: 'cursor' } }, to);
+  // The refusal of a stream is a message without data, and then its completion.
+  attempts[0]?.next({ errors: [{ extensions: { code: 'RATE_LIMITED', retryAfter: 1 } }] });
+  stop();
+  vi.runAllTimers();
+  expect([attempts.length, ended]).toEqual([1, ['complete']]);
+});
+
 test('a stream that cannot resume at once because of a limit resumes later', async () => {
   const limited = await ownGateway({ STREAMS_PER_API_TOKEN: 1 });
   const { authorization } = limited.platform;
@@ -225,7 +245,7 @@ test('a stream that cannot resume at once because of a limit resumes later', asy
   await refused.promise;
   await limited.platform.pay(own);
   other.socket.close();
-  await expect.poll(() => seen.length, { timeout: 15_000 }).toBe(4);
+  await expect.poll(() => seen.length).toBe(4);
   expect(seen.map(({ errors, data }) => errors ?? data.transactionUpdates.status)).toEqual([
     ...['PENDING', 'COMPLETED', 'PENDING', 'COMPLETED'],
   ]);

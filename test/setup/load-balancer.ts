@@ -42,12 +42,13 @@ export async function startLoadBalancer() {
     add: (url: string) => void instances.push(url),
     /** Removes an instance. Its open connections are kept. */
     remove: (url: string) => void instances.splice(instances.indexOf(url), 1),
-    /** Delays everything that is in transit on open connections. */
-    delay(ms: number) {
-      for (const socket of open) {
-        socket.pause();
-        setTimeout(() => socket.resume(), ms);
-      }
+    /** Holds back everything that is in transit on the open connections. Returns the function that lets it pass. */
+    hold() {
+      const held = [...open];
+      for (const socket of held) socket.pause();
+      return () => {
+        for (const socket of held) socket.resume();
+      };
     },
     /** From now on, silently drops everything that is sent on the open connections, so that neither end notices. */
     halfOpen() {

@@ -279,7 +279,7 @@ const disturbances: Readonly<Record<string, (fleet: Fleet) => unknown>> = {
   },
 };
 const hardships: readonly ((fleet: Fleet) => unknown)[] = [
-  ({ balancer }) => balancer.delay(3_000),
+  ({ balancer }) => void setTimeout(balancer.hold(), 3_000),
   ({ balancer }) => balancer.halfOpen(),
   ({ balancer }) => balancer.halfClose(),
 ];

@@ -1551,7 +1551,8 @@ begin
       m.change, m.coming, m.bound
     from (
       select l.account, sum(l.amount) as change,
-        -- Exempt legs count only if there is no new money. A balance within the bound for new money is far below theirs.
+        -- Exempt legs count only if there is no new money. Otherwise, the lower bound applies, and a balance within it
+        -- is far below the bound for exempt legs.
         coalesce(sum(l.amount) filter (where l.amount > 0 and l.exempt is not true), sum(l.amount) filter (where l.amount > 0)) as coming,
         case when bool_or(l.amount > 0 and l.exempt is not true) then 9000000000000000 else 9000000000000000000 end as bound
       from jsonb_to_recordset(jsonb_path_query_array(p_journals, '$[*].legs[*] ? (exists (@.account))'))

@@ -32,19 +32,15 @@ export function newestVersions(): ApolloLink.RequestHandler {
 
 /** Emits a mutation's result, and then restores the objects of which the cache has newer versions. */
 function keepingNewer(cache: ApolloCache, result: ApolloLink.Result): Observable<ApolloLink.Result> {
+  const stored = cache.extract() as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   const newer = [...versionedIn(result.data)].flatMap((object) => {
-    const id = cache.identify({ ...object });
-    const known = new Map<string, unknown>();
-    const note = (value: unknown, { storeFieldName }: { readonly storeFieldName: string }) => {
-      known.set(storeFieldName, value);
-      return value;
-    };
-    if (id !== undefined) cache.modify({ id, fields: note });
-    return id !== undefined && Number(known.get('version')) > object.version ? [{ id, known }] : [];
+    const id = cache.identify({ ...object }) ?? '';
+    const known = stored[id];
+    return known && Number(known.version) > object.version ? [{ id, known }] : [];
   });
   const restore = defer(() => {
     for (const { id, known } of newer)
-      cache.modify({ id, fields: (value, { storeFieldName }) => known.get(storeFieldName) ?? value });
+      cache.modify({ id, fields: (value, { storeFieldName }) => known[storeFieldName] ?? value });
     return EMPTY;
   });
   return concat(of(result), restore);

@@ -95,19 +95,18 @@ async function run<Result, Variables>(
     options.onMessage(data as Result);
     void save();
   };
-  let saving: Promise<void> | undefined;
+  let saved: string | null = null;
+  let saving = Promise.resolve();
   // One at a time, because an older cursor that is saved late would replace a newer one.
   const save = () => {
-    saving ??= saveNewest().finally(() => {
-      saving = undefined;
-    });
+    saving = saving.then(saveNewest).catch(() => undefined);
     return saving;
   };
   const saveNewest = async () => {
-    for (let saved: string | null = null; resuming.after !== saved && resuming.after !== null && !signal.aborted; ) {
-      saved = resuming.after;
-      await options.store?.save(saved).catch(() => undefined);
-    }
+    const { after } = resuming;
+    if (after === null || after === saved || signal.aborted) return;
+    await options.store?.save(after);
+    saved = after;
   };
   let failures = 0;
   for (let isLoaded = false; ; failures += 1) {

@@ -121,10 +121,9 @@ export function openPayments({ url, token, fetch: send = fetch, ...options }: Pa
     follow(followed) {
       const signal = followed.signal ? AbortSignal.any([control.signal, followed.signal]) : control.signal;
       const following = follow(socket.client, { ...followed, signal });
-      const release = socket.onReconnect(following.resumeNow);
-      following.done.then(release, release);
+      const done = following.done.finally(socket.onReconnect(following.resumeNow));
       // Always reconnects, because a request sent over a dead socket would get no response.
-      return { ...following, resumeNow: socket.reconnect };
+      return { ...following, done, resumeNow: socket.reconnect };
     },
     stop() {
       control.abort();

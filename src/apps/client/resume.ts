@@ -39,11 +39,13 @@ export function resumingClient<Client extends SubscribingClient>(client: Client)
   const resuming: Subscribe = (request, sink, ...rest) => {
     const extensions: Resuming & Record<string, unknown> = { after: null, ...request.extensions };
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let isStopped = false;
     let unsubscribe = () => {};
     const attempt = () => {
       let retryIn: number | undefined;
-      const retry = (ms: number) => {
-        timer = setTimeout(attempt, ms);
+      const endOrRetry = (end: () => void) => {
+        if (retryIn === undefined || isStopped) end();
+        else timer = setTimeout(attempt, retryIn);
       };
       const advancing: Sink = Object.assign(Object.create(sink), {
         next(result: { readonly data?: unknown; readonly errors?: unknown }) {
@@ -53,16 +55,16 @@ export function resumingClient<Client extends SubscribingClient>(client: Client)
           sink.next(result);
         },
         error(error: unknown) {
-          const ms = retryMs(extensions, error);
-          if (ms === undefined) sink.error(error);
-          else retry(ms);
+          retryIn = retryMs(extensions, error);
+          endOrRetry(() => sink.error(error));
         },
-        complete: () => (retryIn === undefined ? sink.complete() : retry(retryIn)),
+        complete: () => endOrRetry(() => sink.complete()),
       });
       unsubscribe = subscribe({ ...request, extensions }, advancing, ...rest);
     };
     attempt();
     return () => {
+      isStopped = true;
       clearTimeout(timer);
       unsubscribe();
     };

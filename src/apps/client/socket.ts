@@ -1,4 +1,4 @@
-import { type Client, createClient } from 'graphql-ws/client';
+import { type Client, type ClientOptions, createClient } from 'graphql-ws/client';
 import { resumingClient } from './resume.ts';
 import type { Tokens } from './tokens.ts';
 import { backoff } from './waiting.ts';
@@ -21,14 +21,42 @@ export interface SocketOptions {
   readonly signal: AbortSignal;
 }
 
-/** Ends the connection of a client whose ping is not answered. The library itself would keep it. */
-export function endIfSilent(client: Client): Client {
+/**
+ * Creates a graphql-ws client that gives up a connection that does not open in time or does not answer a ping, and
+ * ignores what a connection delivers after it was given up.
+ */
+export function createSteadyClient({ webSocketImpl, ...options }: ClientOptions): Client {
+  let socket: WebSocket | undefined;
+  let opening: ReturnType<typeof setTimeout>;
   let missingPong: ReturnType<typeof setTimeout>;
+  const opens = (next: WebSocket) => {
+    socket = next;
+    // `terminate` takes away graphql-ws's own listener. Without one, `ws` throws if a socket is closed too early.
+    socket.addEventListener('error', () => undefined);
+    opening = setTimeout(() => client.terminate(), openingMs);
+  };
+  // An app's own class has the interface of the global one.
+  class OpeningSocket extends ((webSocketImpl ?? WebSocket) as typeof WebSocket) {
+    constructor(address: string, protocols: string) {
+      super(address, protocols);
+      opens(this);
+    }
+  }
+  const client = createClient({ keepAlive: 10_000, ...options, webSocketImpl: OpeningSocket });
+  client.on('connected', () => clearTimeout(opening));
   // A phone that has changed networks does not report that its socket is dead. Only a missing pong shows it.
   client.on('ping', (received) => {
     if (!received) missingPong = setTimeout(() => client.terminate(), 5_000);
   });
-  for (const event of ['pong', 'closed'] as const) client.on(event, () => clearTimeout(missingPong));
+  client.on('pong', (received) => received && clearTimeout(missingPong));
+  // After an error, the end of a hanging socket may be reported only when the next one is open.
+  for (const event of ['error', 'closed'] as const)
+    client.on(event, () => {
+      clearTimeout(opening);
+      clearTimeout(missingPong);
+      // Otherwise, messages that arrive late would be delivered twice: by this connection and by the next.
+      if (socket) socket.onmessage = null;
+    });
   return client;
 }
 
@@ -42,10 +70,8 @@ export class PaymentsSocket {
   readonly #hurried = new Set<() => void>();
   #state: ConnectionState = 'IDLE';
   #client: Client | undefined;
-  #socket: WebSocket | undefined;
   /** The `authorization` header that contains the open socket's token. */
   #authorization = '';
-  #opening: ReturnType<typeof setTimeout> | undefined;
   #renewal: ReturnType<typeof setTimeout> | undefined;
   #hurry = new AbortController();
 
@@ -81,14 +107,16 @@ export class PaymentsSocket {
   readonly reconnect = (): void => {
     if (this.#state !== 'IDLE') {
       this.#hurry.abort();
-      this.#drop();
+      this.#client?.terminate();
     }
     for (const act of this.#hurried) act();
   };
 
   dispose(): void {
-    this.#clearTimers();
-    // The client's `dispose` rejects if the socket failed to open, which no longer matters.
+    clearTimeout(this.#renewal);
+    // Otherwise, `dispose` would wait until the socket opens.
+    if (this.#state === 'CONNECTING') this.#client?.terminate();
+    // It rejects if the socket has failed to open, which no longer matters.
     Promise.resolve(this.#client?.dispose()).catch(() => undefined);
   }
 
@@ -96,21 +124,10 @@ export class PaymentsSocket {
     const { url, tokens, webSocketImpl, pingIntervalMs = 10_000, signal } = this.#options;
     if (webSocketImpl === undefined && typeof WebSocket === 'undefined')
       throw new TypeError('There is no global WebSocket: pass a class to openPayments as webSocketImpl.');
-    const note = (socket: WebSocket) => {
-      this.#socket = socket;
-      this.#opening = setTimeout(() => this.#drop(), openingMs);
-    };
-    // A class passed by the app has the same interface as the global one.
-    class NotedSocket extends ((webSocketImpl ?? WebSocket) as typeof WebSocket) {
-      constructor(address: string, protocols: string) {
-        super(address, protocols);
-        note(this);
-      }
-    }
     // On a web page, the address may be relative.
     const address = new URL(url, typeof location === 'undefined' ? undefined : location.href);
     address.protocol = address.protocol.replace('http', 'ws');
-    const client = createClient({
+    return createSteadyClient({
       // The socket opens once there is a token, but never after everything has been stopped. The library does not catch
       // errors thrown here.
       url: async () => {
@@ -120,7 +137,7 @@ export class PaymentsSocket {
         }
         return new Promise<never>(() => undefined);
       },
-      webSocketImpl: NotedSocket,
+      webSocketImpl,
       connectionParams: async () => ({ authorization: await this.#newest() }),
       // By default, graphql-ws gives up after five attempts, and immediately if the first one fails.
       retryAttempts: Number.POSITIVE_INFINITY,
@@ -131,7 +148,6 @@ export class PaymentsSocket {
       on: {
         connecting: () => this.#become('CONNECTING'),
         connected: (socket) => {
-          clearTimeout(this.#opening);
           this.#become('OPEN');
           // graphql-ws declares no type for the socket, but creates it with the class above.
           this.#renewLater(socket as WebSocket);
@@ -140,21 +156,11 @@ export class PaymentsSocket {
           const { code } = (event ?? {}) as { readonly code?: unknown };
           // 4403: the token was refused.
           if (code === 4403) tokens.forget(this.#authorization);
-          this.#clearTimers();
-          // A dropped connection may come back to life and deliver messages that the next one has already delivered.
-          if (this.#socket) this.#socket.onmessage = null;
+          clearTimeout(this.#renewal);
           this.#become(code === 1000 || signal.aborted ? 'IDLE' : 'CONNECTING');
         },
       },
     });
-    return endIfSilent(client);
-  }
-
-  /** Ends the connection or the attempt to open one. The client then tries again. */
-  #drop(): void {
-    // `terminate` removes the listeners. Without them, `ws` throws the error caused by closing a socket too early.
-    if (this.#socket?.readyState === 0) this.#socket.close();
-    else this.#client?.terminate();
   }
 
   /** Waits before the next attempt. `reconnect` ends the wait. */
@@ -192,10 +198,5 @@ export class PaymentsSocket {
       () => renew().catch(() => undefined),
       Math.max(250, Math.min(this.#options.tokens.renewalInMs() + 1, 2 ** 31 - 1)),
     );
-  }
-
-  #clearTimers(): void {
-    clearTimeout(this.#opening);
-    clearTimeout(this.#renewal);
   }
 }

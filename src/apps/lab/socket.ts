@@ -1,7 +1,7 @@
-import { type Client, createClient, type ExecutionResult, type SubscribePayload } from 'graphql-ws';
+import type { Client, ExecutionResult, SubscribePayload } from 'graphql-ws';
 import { Observable } from 'rxjs';
 import { resumingClient } from '../client/resume.ts';
-import { endIfSilent } from '../client/socket.ts';
+import { createSteadyClient } from '../client/socket.ts';
 
 /** The close code of a socket whose credentials are wrong or have expired. */
 const forbidden = 4403;
@@ -9,18 +9,14 @@ const forbidden = 4403;
 /** Opens a socket with the given credentials. It reconnects automatically, and its subscriptions resume. */
 export const openSocket = (authorization: string): Client =>
   resumingClient(
-    endIfSilent(
-      createClient({
-        url: new URL('graphql', location.href).href.replace('http', 'ws'),
-        connectionParams: { authorization },
-        retryAttempts: Number.POSITIVE_INFINITY,
-        shouldRetry: (error) => !(error instanceof CloseEvent && error.code === forbidden),
-        keepAlive: 10_000,
-        connectionAckWaitTimeout: 20_000,
-        // Keeps the connection open between one operation and the next.
-        lazyCloseTimeout: 1_000,
-      }),
-    ),
+    createSteadyClient({
+      url: new URL('graphql', location.href).href.replace('http', 'ws'),
+      connectionParams: { authorization },
+      retryAttempts: Number.POSITIVE_INFINITY,
+      shouldRetry: (error) => !(error instanceof CloseEvent && error.code === forbidden),
+      // Keeps the connection open between one operation and the next.
+      lazyCloseTimeout: 1_000,
+    }),
   );
 
 /** Returns an observable that, on each subscription, sends the operation and emits its results. */

@@ -1,11 +1,10 @@
 import { InvalidArgumentError } from 'commander';
-import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { follow, StreamRefusedError } from '../client/follow.ts';
 import { type RefusalPartsFragment, Whoami } from '../client/generated/operations.ts';
 import { asPost, type Operation, sentAs } from '../client/operation.ts';
 import { bodyOf } from '../client/payments.ts';
-import { endIfSilent } from '../client/socket.ts';
+import { createSteadyClient } from '../client/socket.ts';
 import { Failure } from './answer.ts';
 import type { Screen } from './program.ts';
 
@@ -92,16 +91,12 @@ export class Service {
   ): Promise<void> {
     // Fails at once if the service cannot be reached. The subscription itself would try to reconnect forever.
     await this.whoami();
-    const client = endIfSilent(
-      createClient({
-        url: this.#graphql.href.replace(/^http/, 'ws'),
-        webSocketImpl: WebSocket,
-        connectionParams: { authorization: this.#authorization },
-        connectionAckWaitTimeout: 20_000,
-        retryAttempts: 0,
-        keepAlive: 10_000,
-      }),
-    );
+    const client = createSteadyClient({
+      url: this.#graphql.href.replace(/^http/, 'ws'),
+      webSocketImpl: WebSocket,
+      connectionParams: { authorization: this.#authorization },
+      retryAttempts: 0,
+    });
     let isLost = false;
     client.on('closed', (event) => {
       // The library does not declare the type of the event, which depends on the socket class.

@@ -433,7 +433,7 @@ export type InformationFieldInput = {
 export type JournalKind =
   /** The service's operator corrects an account's balance. */
   | 'ADJUSTMENT'
-  /** Money comes in, to be passed on to its destination. */
+  /** Money comes in on its way to an external account. */
   | 'ARRIVAL'
   /** A payment takes money from its source. */
   | 'DEBIT'
@@ -721,7 +721,7 @@ export type RefusalCode =
   | 'LIMIT_EXCEEDED'
   /** There is no such lookup, or it has expired. */
   | 'LOOKUP_REQUEST_NOT_FOUND'
-  /** Information about the sender that the receiver requires is missing. */
+  /** Sender information that the receiver requires is missing. */
   | 'MISSING_MANDATORY_USER_INFO'
   /** It is unknown whether the request took effect. Repeat it with the same idempotency key. */
   | 'OUTCOME_UNKNOWN'
@@ -788,7 +788,7 @@ export type SandboxReceiveUmaInput = {
   receiver: CustomerReferenceInput;
   /** The names of additional receiver fields that the sender requires, such as TAX_ID. At most 30 names. */
   requestedReceiverFields?: Array<string> | null | undefined;
-  /** How the payment turns out; its `approval` simulates the platform's decision. */
+  /** How the payment turns out. The scenario's `approval` simulates the platform's decision. */
   sandboxScenario?: SandboxScenarioInput | null | undefined;
   /** The sender's UMA address; any address is accepted. On the sandbox.uma.money domain, payments from $pending.long.usd take a long time, and those from $fail.compliance.usd and $fail.timeout.usd fail after approval. */
   senderUmaAddress: string;
@@ -976,7 +976,7 @@ export type UsAccountInput = {
   routingNumber: string;
 };
 
-/** Whether the caller is a platform's server or an app. */
+/** Whether the caller is one of the platform's servers or an app. */
 export type ViewerKind =
   /** An app, with a client token. */
   | 'CLIENT'
@@ -1000,7 +1000,7 @@ export type WebhookDeliveryStatus =
 
 /** Whether a webhook endpoint receives events. */
 export type WebhookEndpointStatus =
-  /** The endpoint receives nothing until it is enabled again; its `notice` says why. */
+  /** The endpoint was disabled for the reason in `notice`. It receives nothing until it is enabled again. */
   | 'DISABLED'
   /** Events are delivered to the endpoint. */
   | 'ENABLED'
