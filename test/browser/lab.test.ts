@@ -225,7 +225,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
       expect(await lab.run(`The variable $${name} has no value yet`)).toContain(other);
     }
     await lab.open('Deliveries');
-    await page.getByText('first a test, then the payments').waitFor();
+    await page.getByText('first a test event, then events about the payments').waitFor();
     await page.route(/\/graphql$/, (route) => route.abort());
     await lab.run('The service cannot be reached');
     await page.unroute(/\/graphql$/);

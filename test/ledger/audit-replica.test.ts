@@ -101,7 +101,7 @@ test('an audit that the standby cancels is restarted, and fails if it is cancele
   };
   const options = { replica: standby.url, full: true };
   expect(await runAudit(database, { ...options, onProgress: disturb(1) })).toMatchObject({ breaches: [] });
-  expect(lines.filter((line) => line.includes('starts again'))).toHaveLength(1);
+  expect(lines.filter((line) => line.includes('starting the audit again'))).toHaveLength(1);
   lines.length = 0;
   await expect(runAudit(database, { ...options, onProgress: disturb(9) })).rejects.toThrow('hot_standby_feedback');
   expect(lines.filter((line) => line.startsWith('3 of'))).toHaveLength(3);
