@@ -55,7 +55,7 @@ export async function startDoomedPostgres(durable = true, canBeSlow = false) {
     back,
     /** Undefined if `canBeSlow` is set or the current user may not mount a file system. */
     disk,
-    /** Undefined if it was not requested or the current user may not limit a disk. */
+    /** Undefined if it was not requested or the current user may not throttle a disk. */
     slowDisk,
     async stop() {
       await disk?.heal();

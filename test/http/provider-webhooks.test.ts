@@ -59,7 +59,7 @@ test('a refused webhook gets its response only after the delay, and does not blo
       () => undefined,
     ),
   );
-  // Six refused webhooks, as many as the gateway serves at a time, await their responses. Others are still served.
+  // Six invalid webhooks, as many as the gateway serves at a time, await their refusals. Others are still served.
   for (let count = 0; count < 5; count += 1) {
     await vi.waitFor(async () => expect(await send(`Platform:${connected}`, secret)).toBe(200), 20_000);
   }

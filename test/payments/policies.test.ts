@@ -230,7 +230,7 @@ describe('a policy', () => {
     }
   });
 
-  test('counts a repeated request once, and a refusal does not use up its idempotency key', async () => {
+  test('counts a repeated request once; a refused request does not use up its idempotency key', async () => {
     const me = await limited({ limits: [usd('DAY', 100)] });
     const once = () => send(me, 60, { idempotencyKey: 'policy-1' });
     expect(await once()).toBe(await once());

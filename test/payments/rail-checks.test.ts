@@ -35,7 +35,7 @@ async function register(rest: object = {}): Promise<string> {
   return t.platform.externalAccount(await t.platform.newCustomer(), 'USD', usAccount(`${810_000 + made}`));
 }
 
-/** Runs all account checks, for which the rail returns the given results. Returns the account's resulting state. */
+/** Runs all account checks, with the rail returning the given results. Returns the account's resulting state. */
 async function check(accountId: string, ...given: readonly (() => Promise<AccountCheck>)[]): Promise<Data> {
   answers = [...given];
   await t.owner.query('update account_check set due_at = clock_ms()');

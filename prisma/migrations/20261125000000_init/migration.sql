@@ -3241,8 +3241,8 @@ begin
 end
 $$;
 
--- Readers of events use this view: it computes the row after a change from the event's stored values and the current row
--- (decision 88). A column that is not selected is not computed. The caller's privileges and row-level security apply to its tables.
+-- Readers of events use this view. It computes the row as it was after a change, from the event's stored values and the
+-- current row (decision 88). A column that is not selected is not computed. The caller's privileges and row-level security apply to its tables.
 create view event with (security_invoker = true) as
   select e.platform_id, e.sequence, e.id, e.type, e.occurred_at, e.transaction_id, e.quote_id, e.account_id, e.customer_id,
     e.version, e.previous_status, e.status, e.reason, e.terminal, e.old_balance, e.new_balance,

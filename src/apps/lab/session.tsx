@@ -241,7 +241,7 @@ function Variables() {
 }
 
 /**
- * When a tab is opened, or picked again while open, writes the values in `carried`, if given, into its variables. Then
+ * Runs when a tab is opened, or picked again while open. Writes any values in `carried` into the tab's variables. Then
  * shows the last result of the tab's operation or, if the operation is still running, its results as they arrive.
  */
 function useOpenTab(

@@ -40,7 +40,7 @@ interface LeasedRow extends Lease {
   readonly receiverPlatformId: string | null;
   readonly receiverCustomerId: string | null;
   readonly receiverIsActive: boolean | null;
-  /** The receiver's default UMA deposit account in the currency, or else the receiver's internal account in it. */
+  /** The receiver's default UMA deposit account in the currency, or otherwise the internal account in that currency. */
   readonly depositAccountId: string | null;
   readonly incoming: Transaction | null;
   readonly incomingDestination: Party | null;

@@ -17,11 +17,11 @@ export interface RowStream<Noun extends FollowedNoun> {
   readonly field: string;
   /** Whether this version of a row is its last. */
   readonly isLast?: (row: SnapshotRows[Noun]) => boolean;
-  /** Checks whether a row has ended, for rows whose end creates no event. */
+  /** Checks whether a row is in its final state, for rows that get no event when they reach it. */
   readonly readFinality?: (row: SnapshotRows[Noun]) => Promise<Finality | undefined>;
 }
 
-/** How long to wait, in milliseconds, before checking again whether a row has ended. */
+/** How long to wait, in milliseconds, before checking again whether a row is in its final state. */
 const lookMs = { least: 1_000, most: 60_000, afterFailure: 5_000 } as const;
 
 /** Returns the id under which the feed stores a row's events: for a quote, its transaction's id. */
