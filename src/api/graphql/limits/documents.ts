@@ -61,7 +61,7 @@ export class Documents {
     return { size: measure.size, errors: errors.length > 0 && lacksVariable(sent) ? errors.map(asIncomplete) : errors };
   }
 
-  /** Returns the reason why a document can never be executed, whatever its variables; undefined if there is none. */
+  /** Returns why a document can never be executed, whatever its variables; undefined if it can. */
   problemIn(text: string): string | undefined {
     try {
       return this.#validate(this.parse(text))[0]?.message;

@@ -102,7 +102,7 @@ const beneficiaryOf = (input: typeof BeneficiaryInput.$inferInput): Beneficiary 
 builder.prismaInterfaceFields(Account, (t) => ({
   displayName: t.string({
     description:
-      'The display name: the name of the beneficiary or, if there is none, the kind of account ("USD account", "Solana wallet").',
+      'The display name: the beneficiary\'s name or, for an account without a beneficiary, its kind ("USD account", "Solana wallet").',
     select: { beneficiary: true, accountType: true, currency: true },
     ...alsoInDatabase('account_name'),
     resolve: displayName,

@@ -100,7 +100,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
     nullIf: 'refundReference',
     nullable: true,
     description:
-      'The refund of a payment that was not delivered or was returned after delivery; null if there is none.',
+      'The refund of a payment that was not delivered or was returned after delivery; null if there was no refund.',
   }),
 
   source: t.sameRow(PaymentSource, {
